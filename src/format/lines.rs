@@ -1,0 +1,96 @@
+//! Lines of a stream, one at a time, in bounded memory.
+
+use std::borrow::Cow;
+use std::io::{self, BufRead, BufReader, Read};
+
+/// A longer line is passed over and counted: it bounds what one thread can be made to hold.
+pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
+
+/// A line buffer larger than this is given back after its line.
+const KEPT_BUFFER: usize = 8 * 1024 * 1024;
+
+/// One line of a file.
+pub struct Line<'a> {
+    /// Its number, from 1.
+    pub number: u64,
+    /// Its text without the line end; bytes that are no UTF-8 are replaced.
+    pub text: Cow<'a, str>,
+    /// What is wrong with it, if anything: a reason to hand to `Source::lose`.
+    pub damage: Option<&'static str>,
+    /// True where the file ends without a newline after it: a cut line is to be expected here.
+    pub last_unterminated: bool,
+}
+
+/// Hands out the non-blank lines of a stream.
+pub struct Lines {
+    stream: BufReader<Box<dyn Read + Send>>,
+    buffer: Vec<u8>,
+    number: u64,
+}
+
+/// The damage of a line that was too long to hold.
+pub const TOO_LONG: &str = "line longer than 64 MiB";
+/// The damage of a line that holds bytes that are no UTF-8.
+pub const NOT_UTF8: &str = "bytes that are not UTF-8 (replaced)";
+
+impl Lines {
+    /// Lines of this stream.
+    pub fn new(stream: Box<dyn Read + Send>) -> Lines {
+        Lines { stream: BufReader::with_capacity(256 * 1024, stream), buffer: Vec::new(), number: 0 }
+    }
+
+    /// The next line that is not blank; `None` at the end. A line with damage [`TOO_LONG`] has an empty text.
+    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+        loop {
+            self.buffer.clear();
+            // A buffer that one long line has grown is not kept for the many short ones.
+            self.buffer.shrink_to(KEPT_BUFFER);
+            let read = (&mut self.stream).take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
+            if read == 0 {
+                return Ok(None);
+            }
+            self.number += 1;
+            let terminated = self.buffer.last() == Some(&b'\n');
+            if !terminated && read > LONGEST_LINE {
+                self.buffer = Vec::new();
+                self.skip_to_line_end()?;
+                return Ok(Some(Line { number: self.number, text: Cow::Borrowed(""), damage: Some(TOO_LONG), last_unterminated: false }));
+            }
+            if self.buffer.iter().all(u8::is_ascii_whitespace) {
+                continue;
+            }
+            break Ok(Some(self.decode(terminated)));
+        }
+    }
+
+    fn decode(&self, terminated: bool) -> Line<'_> {
+        let mut bytes = self.buffer.as_slice();
+        if self.number == 1 {
+            bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        }
+        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        let text = String::from_utf8_lossy(bytes);
+        let damage = matches!(text, Cow::Owned(_)).then_some(NOT_UTF8);
+        Line { number: self.number, text, damage, last_unterminated: !terminated }
+    }
+
+    fn skip_to_line_end(&mut self) -> io::Result<()> {
+        loop {
+            let available = self.stream.fill_buf()?;
+            if available.is_empty() {
+                return Ok(());
+            }
+            match memchr::memchr(b'\n', available) {
+                Some(end) => {
+                    self.stream.consume(end + 1);
+                    return Ok(());
+                }
+                None => {
+                    let all = available.len();
+                    self.stream.consume(all);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! FILE -> TRANSCRIPT. One file a recorded format, one row a format in [`READERS`].
+//!
+//! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
+//! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
+
+mod json;
+mod lines;
+mod source;
+mod time;
+
+pub use json::values;
+pub use lines::{Line, Lines};
+pub use source::{Opened, ReadError, Source};
+pub use time::millis;
+
+use crate::transcript::{Scale, Transcript};
+
+/// How sure a reader is that a file is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Claim {
+    /// Not this format.
+    No,
+    /// A companion of another file (a part of a storage tree, an index): belongs to the format, is read with its main file.
+    Companion,
+    /// The general shape fits; a more specific reader goes first.
+    Maybe,
+    /// It is this format.
+    Yes,
+}
+
+/// One recorded format.
+pub struct Reader {
+    /// The name used by `--format` and in reports.
+    pub name: &'static str,
+    /// One line for `ctxsim formats`.
+    pub about: &'static str,
+    /// Decides by the head of the file (the first 64 KiB, decompressed) and, where content cannot tell, by its path.
+    pub claims: fn(&Source) -> Claim,
+    /// Reads all sessions of the file, handing over each as soon as it is complete.
+    pub read: fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>,
+}
+
+/// All readers, the more specific ones first: at equal claims the first one wins.
+pub const READERS: &[&Reader] = &[];
+
+/// The reader of this name.
+pub fn by_name(name: &str) -> Option<&'static Reader> {
+    READERS.iter().find(|reader| reader.name == name).copied()
+}
+
+/// The reader that claims this file, and how surely; `None` where nobody knows it.
+pub fn sniff(source: &Source) -> Option<(&'static Reader, Claim)> {
+    let mut best: Option<(&'static Reader, Claim)> = None;
+    for reader in READERS {
+        let claim = (reader.claims)(source);
+        if claim > best.map_or(Claim::No, |(_, claim)| claim) {
+            best = Some((reader, claim));
+        }
+    }
+    best
+}

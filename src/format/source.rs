@@ -1,0 +1,97 @@
+//! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
+
+use super::lines::Lines;
+use crate::transcript::Loss;
+use std::fs::File;
+use std::io::{self, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// How much of a file is looked at to tell its format.
+const HEAD_BYTES: usize = 64 * 1024;
+
+/// Why a file gave nothing at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be opened or read.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// The content is not what the format promises; nothing of it is usable.
+    #[error("{0}")]
+    Damaged(String),
+}
+
+/// What opening a path gave.
+pub type Opened = Result<Source, ReadError>;
+
+/// One file, opened for reading and never for writing.
+pub struct Source {
+    /// Where it lies; `-` for standard input.
+    pub path: PathBuf,
+    head: Vec<u8>,
+    stream: Option<Box<dyn Read + Send>>,
+    losses: Vec<Loss>,
+}
+
+impl Source {
+    /// Opens a file; `.gz` and `.zst` content is known by its first bytes and decompressed on the fly.
+    pub fn open(path: &Path) -> Opened {
+        let file = File::open(path)?;
+        Source::from_reader(path, Box::new(file))
+    }
+
+    /// Reads from any stream, under a name.
+    pub fn from_reader(path: &Path, mut raw: Box<dyn Read + Send>) -> Opened {
+        let magic = read_up_to(&mut raw, 4)?;
+        let chained: Box<dyn Read + Send> = Box::new(Cursor::new(magic.clone()).chain(raw));
+        let mut stream: Box<dyn Read + Send> = match magic.as_slice() {
+            [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(chained)),
+            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(
+                ruzstd::decoding::StreamingDecoder::new(chained)
+                    .map_err(|error| ReadError::Damaged(format!("not a zstd stream: {error}")))?,
+            ),
+            _ => chained,
+        };
+        let head = read_up_to(&mut stream, HEAD_BYTES)?;
+        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(stream));
+        Ok(Source { path: path.to_owned(), head, stream: Some(stream), losses: Vec::new() })
+    }
+
+    /// The first bytes of the (decompressed) content.
+    pub fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The file's name without its folders, for ids of sessions that have none.
+    pub fn name(&self) -> String {
+        self.path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// The content as a stream, from its first byte. It can be taken once.
+    pub fn stream(&mut self) -> Box<dyn Read + Send> {
+        self.stream.take().unwrap_or_else(|| Box::new(io::empty()))
+    }
+
+    /// The content line by line. It can be taken once.
+    pub fn lines(&mut self) -> Lines {
+        Lines::new(self.stream())
+    }
+
+    /// Reports something that could not be used. Losses of the same reason are counted together.
+    pub fn lose(&mut self, line: u64, reason: &str) {
+        match self.losses.iter_mut().find(|loss| loss.reason == reason) {
+            Some(loss) => loss.count += 1,
+            None => self.losses.push(Loss { reason: reason.to_owned(), count: 1, first_line: line }),
+        }
+    }
+
+    /// What was lost so far.
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+}
+
+fn read_up_to(stream: &mut dyn Read, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    stream.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

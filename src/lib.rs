@@ -1,0 +1,6 @@
+//! Replays recorded agent transcripts through context-management policies.
+#![forbid(unsafe_code)]
+
+pub mod format;
+pub mod transcript;
+pub mod units;

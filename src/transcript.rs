@@ -1,0 +1,272 @@
+//! Recorded facts: what one conversation held, as its log tells it.
+//!
+//! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
+//! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
+
+use serde::{Deserialize, Serialize};
+
+/// The length of a text in each unit that some agent counts in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Length {
+    /// UTF-8 bytes.
+    pub bytes: u32,
+    /// UTF-16 code units (JavaScript's `length`).
+    pub utf16: u32,
+    /// Unicode code points (Python's `len`, Go's runes).
+    pub chars: u32,
+    /// Newline characters; a text without one has 0.
+    pub newlines: u32,
+}
+
+/// A measured text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Text {
+    /// How long it is.
+    pub length: Length,
+    /// Its exact token count in the vocabulary of the [`Scale`].
+    pub tokens: u32,
+    /// UTF-8 bytes of the text inside a compact JSON string: escapes counted, the two quotes not.
+    pub json_bytes: u32,
+    /// What ingestion limits need to know about a long text. Absent for short ones.
+    pub shape: Option<Box<Shape>>,
+    /// The words, kept only where the scale was asked to keep them.
+    pub content: Option<Box<str>>,
+}
+
+/// The profile of a long text: where its tokens lie, so that a cut at any place can be sized without the words.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Shape {
+    /// Cumulative sizes at ascending places, the last one being the whole text.
+    pub steps: Vec<Step>,
+    /// Code points of each line longer than [`LONG_LINE`], in order.
+    pub long_lines: Vec<u32>,
+    /// Sizes after terminal escapes are removed and runs of blank lines collapsed. Absent where that changes nothing.
+    pub cleaned: Option<Step>,
+}
+
+/// A line of more code points than this is listed in [`Shape::long_lines`].
+pub const LONG_LINE: u32 = 400;
+
+/// Sizes from the start of a text up to a place in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Lengths up to here.
+    pub length: Length,
+    /// Tokens up to here.
+    pub tokens: u32,
+}
+
+/// Measures texts for a reader. The reader neither knows nor cares how tokens are counted.
+pub trait Scale {
+    /// Measures one text.
+    fn weigh(&self, text: &str) -> Text;
+}
+
+/// Whose message it is. A tool result is never a user message, whatever role the provider's wire format gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Instructions: system and developer messages.
+    System,
+    /// The person, or what the agent says in the person's name.
+    User,
+    /// The model.
+    Assistant,
+    /// A tool's result.
+    Tool,
+}
+
+/// One piece of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Part {
+    /// Prose.
+    Text(Text),
+    /// Reasoning as far as the log shows it. Signatures and encrypted blobs are never tokenised: only their length is kept.
+    Thinking {
+        /// The visible reasoning or its summary; empty where all is encrypted.
+        text: Text,
+        /// Bytes of the signature or encrypted content, 0 where there is none.
+        sealed_bytes: u32,
+    },
+    /// A request to run a tool.
+    ToolCall {
+        /// The call's id, as the result names it. Empty where the format has none.
+        id: String,
+        /// The tool's name.
+        name: String,
+        /// The arguments as compact JSON, or the raw argument string where the log holds a string.
+        arguments: Text,
+    },
+    /// What a tool returned.
+    ToolResult {
+        /// The id of the call that it answers. Empty where the format has none.
+        call_id: String,
+        /// The tool's name; empty where it cannot be told.
+        name: String,
+        /// The text part of the result.
+        text: Text,
+        /// Did the tool fail?
+        error: bool,
+    },
+    /// A picture.
+    Image(Image),
+    /// Definitions of the tools, as JSON.
+    Tools(Text),
+    /// Anything else that the model reads: attachments, documents.
+    Other(Text),
+}
+
+/// A picture, by what the log tells of it. Its base64 text is never counted as text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Image {
+    /// Pixels; 0 where unknown.
+    pub width: u32,
+    /// Pixels; 0 where unknown.
+    pub height: u32,
+    /// Length of the encoded data; 0 where it is only referred to.
+    pub bytes: u32,
+}
+
+/// One entry of the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Message {
+    /// The log's own id of the message, unique within its agent; empty where it has none.
+    pub id: String,
+    /// Whose it is.
+    pub role: Role,
+    /// What it is made of.
+    pub parts: Vec<Part>,
+    /// Milliseconds since 1970, where the log has a time.
+    pub time: Option<i64>,
+    /// The request that produced it. Only assistant messages have one; an assistant message that was aborted, failed or put in by hand has none.
+    pub call: Option<Call>,
+    /// Set where the conversation went back before this message: every earlier message from this index on leaves the context first.
+    pub rewind: Option<usize>,
+    /// A second showing of an earlier message (its index): it stands in the context again but is no new message.
+    pub copy_of: Option<usize>,
+    /// Text that the agent put in by itself (reminders, continuation prompts): it has the role `user`, but opens no turn.
+    pub synthetic: bool,
+}
+
+impl Message {
+    /// A message of this role and these parts, and nothing else known of it.
+    pub fn new(role: Role, parts: Vec<Part>) -> Message {
+        Message { id: String::new(), role, parts, time: None, call: None, rewind: None, copy_of: None, synthetic: false }
+    }
+}
+
+/// One request to the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// An id by which copies of the same call in other files are known (message id, response id); empty where there is none.
+    pub id: String,
+    /// The model as the log names it; empty where unknown.
+    pub model: String,
+    /// What the provider reported; absent where nothing was recorded.
+    pub usage: Option<Usage>,
+    /// Set where something unseen may have changed in the prompt before this call (model or tool set changed, an aborted call in between).
+    pub unchained: bool,
+}
+
+/// What the provider reported for a call, in one dialect for all providers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Context tokens R(k): all input, cache reads and writes included.
+    pub prompt: u64,
+    /// The part of `prompt` that was read from the cache.
+    pub cache_read: u64,
+    /// The part of `prompt` that was written to the cache (all lifetimes).
+    pub cache_write: u64,
+    /// The part of `cache_write` with a lifetime of one hour.
+    pub cache_write_1h: u64,
+    /// The reply, reasoning included.
+    pub output: u64,
+    /// The part of `output` that is reasoning. Absent where the provider does not itemise it.
+    pub reasoning: Option<u64>,
+    /// What the log says that the call cost, in thousand-millionths of a dollar.
+    pub cost_nano_usd: Option<i64>,
+    /// How far the numbers can be trusted.
+    pub trust: Trust,
+    /// False where `output` is a placeholder written at the start of the stream.
+    pub output_is_final: bool,
+}
+
+/// Where recorded usage comes from. Only `Provider` anchors truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// The provider's own response.
+    #[default]
+    Provider,
+    /// A local estimate of the agent.
+    Estimated,
+    /// Part of the prompt is missing from it.
+    Partial,
+    /// A mock server.
+    Mock,
+}
+
+/// What a recording agent did to its own context. It is undone for replay and kept as a fact.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compaction {
+    /// It took place before the message with this index arrived (the number of messages where it came last).
+    pub before: usize,
+    /// What was done.
+    pub kind: CompactionKind,
+    /// By itself, or because somebody asked for it. Absent where the log does not say.
+    pub automatic: Option<bool>,
+    /// Context tokens before, where the log says so.
+    pub tokens_before: Option<u64>,
+    /// Context tokens after, where the log says so.
+    pub tokens_after: Option<u64>,
+    /// The summary that replaced the old messages; absent for prunings and where the log is silent.
+    pub summary: Option<Text>,
+    /// The first message that stayed in the context, where the log says so.
+    pub kept_from: Option<usize>,
+    /// The summariser's own request, where it was recorded.
+    pub call: Option<Call>,
+    /// Milliseconds since 1970.
+    pub time: Option<i64>,
+}
+
+/// The two ways in which agents shrink a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CompactionKind {
+    /// Old messages replaced by a summary.
+    Compact,
+    /// Old tool results replaced by placeholders.
+    Prune,
+}
+
+/// One recorded session: a linear conversation with one model context, the recording agent's own compactions undone.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Transcript {
+    /// The session's id in its log; the file's name where it has none.
+    pub id: String,
+    /// The session that this one was started from (sub-agents).
+    pub parent: Option<String>,
+    /// The agent that recorded it, as its reader names it: `claude-code`, `codex`, ...
+    pub agent: String,
+    /// The agent's version; empty where unknown.
+    pub version: String,
+    /// The conversation in order of time.
+    pub messages: Vec<Message>,
+    /// What the recording agent did to its context, in order.
+    pub compactions: Vec<Compaction>,
+    /// The window that the log itself names, if it does.
+    pub window: Option<u64>,
+    /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
+    pub side_calls: Vec<Call>,
+}
+
+/// Something that a reader could not use: counted and shown, never passed over in silence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loss {
+    /// What was wrong, as a short sentence without any of the file's content.
+    pub reason: String,
+    /// How many times.
+    pub count: u64,
+    /// The first place, as a line number (or record number) from 1; 0 where it has none.
+    pub first_line: u64,
+}

@@ -1,0 +1,99 @@
+//! Quantities with names: nothing in the program counts tokens in a float or money in anything but integers.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::iter::Sum;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Tokens(pub u64);
+
+impl Tokens {
+    /// No tokens at all.
+    pub const ZERO: Tokens = Tokens(0);
+
+    /// The difference, or zero where `other` is the larger one.
+    pub fn saturating_sub(self, other: Tokens) -> Tokens {
+        Tokens(self.0.saturating_sub(other.0))
+    }
+
+    /// The value as a signed number, for differences.
+    pub fn signed(self) -> i64 {
+        i64::try_from(self.0).unwrap_or(i64::MAX)
+    }
+}
+
+impl Add for Tokens {
+    type Output = Tokens;
+    fn add(self, other: Tokens) -> Tokens {
+        Tokens(self.0.saturating_add(other.0))
+    }
+}
+
+impl AddAssign for Tokens {
+    fn add_assign(&mut self, other: Tokens) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Tokens {
+    type Output = Tokens;
+    fn sub(self, other: Tokens) -> Tokens {
+        self.saturating_sub(other)
+    }
+}
+
+impl Sum for Tokens {
+    fn sum<I: Iterator<Item = Tokens>>(iter: I) -> Tokens {
+        iter.fold(Tokens::ZERO, Add::add)
+    }
+}
+
+impl fmt::Display for Tokens {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What something weighs: as the policy guesses it and as it really is.
+/// A policy's editor hands out the first alone, so that no trigger can be fed the truth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Size {
+    /// By the policy's own estimator.
+    pub estimated: Tokens,
+    /// By the trace's truth (anchored on recorded usage where there is one).
+    pub actual: Tokens,
+}
+
+impl Add for Size {
+    type Output = Size;
+    fn add(self, other: Size) -> Size {
+        Size { estimated: self.estimated + other.estimated, actual: self.actual + other.actual }
+    }
+}
+
+impl AddAssign for Size {
+    fn add_assign(&mut self, other: Size) {
+        *self = *self + other;
+    }
+}
+
+impl Sub for Size {
+    type Output = Size;
+    fn sub(self, other: Size) -> Size {
+        Size { estimated: self.estimated - other.estimated, actual: self.actual - other.actual }
+    }
+}
+
+impl Sum for Size {
+    fn sum<I: Iterator<Item = Size>>(iter: I) -> Size {
+        iter.fold(Size::default(), Add::add)
+    }
+}
+
+/// Money in thousand-millionths of a dollar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NanoUsd(pub i64);
