@@ -1,6 +1,13 @@
 //! Replays recorded agent transcripts through context-management policies.
 #![forbid(unsafe_code)]
 
+pub mod catalog;
+pub mod context;
+pub mod estimate;
 pub mod format;
+pub mod measure;
+pub mod policy;
+pub mod sim;
+pub mod trace;
 pub mod transcript;
 pub mod units;

@@ -1,0 +1,537 @@
+//! The window as it stands in one simulation: entries and items in prompt order, the only legal edits, and running sizes.
+//!
+//! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
+//! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
+
+use crate::estimate::{Estimator, Guess};
+use crate::trace::PartKind;
+use crate::transcript::{Role, Text};
+use crate::units::{Size, Tokens};
+
+/// What the window is filled with, for reports. The order is that of the regions in every report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Region {
+    /// System messages.
+    System,
+    /// Tool definitions that the log shows.
+    Tools,
+    /// Summaries and texts that the policy put in.
+    Summary,
+    /// User text.
+    User,
+    /// The model's text.
+    Assistant,
+    /// Reasoning.
+    Thinking,
+    /// Tool calls.
+    ToolCall,
+    /// Tool results, placeholders included.
+    ToolResult,
+    /// Pictures.
+    Image,
+}
+
+impl Region {
+    /// All regions, in order.
+    pub const ALL: [Region; 9] = [
+        Region::System,
+        Region::Tools,
+        Region::Summary,
+        Region::User,
+        Region::Assistant,
+        Region::Thinking,
+        Region::ToolCall,
+        Region::ToolResult,
+        Region::Image,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Region::System => "system",
+            Region::Tools => "tools",
+            Region::Summary => "summary",
+            Region::User => "user",
+            Region::Assistant => "assistant",
+            Region::Thinking => "thinking",
+            Region::ToolCall => "tool_call",
+            Region::ToolResult => "tool_result",
+            Region::Image => "image",
+        }
+    }
+
+    /// The region of a part.
+    pub fn of(role: Role, kind: PartKind) -> Region {
+        match (kind, role) {
+            (PartKind::Tools, _) => Region::Tools,
+            (PartKind::Thinking, _) => Region::Thinking,
+            (PartKind::ToolCall, _) => Region::ToolCall,
+            (PartKind::ToolResult, _) => Region::ToolResult,
+            (PartKind::Image, _) => Region::Image,
+            (_, Role::System) => Region::System,
+            (_, Role::User) => Region::User,
+            (_, Role::Assistant) => Region::Assistant,
+            (_, Role::Tool) => Region::ToolResult,
+        }
+    }
+}
+
+/// What has become of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// As recorded, or as ingestion left it.
+    Whole,
+    /// Cut by a rule.
+    Truncated,
+    /// Replaced by a placeholder.
+    Masked,
+    /// Gone.
+    Removed,
+}
+
+/// One part in the context.
+#[derive(Clone, Debug)]
+pub struct Item {
+    /// Index of the part in the trace; `None` for what the policy put in.
+    pub part: Option<u32>,
+    /// Index of the tool in the trace.
+    pub tool: Option<u32>,
+    /// Where it counts.
+    pub region: Region,
+    /// What has become of it.
+    pub state: State,
+    /// A failed tool's result.
+    pub error: bool,
+    /// Reasoning that leaves at the next real user message.
+    pub expires: bool,
+    /// What it adds to its message's estimate.
+    pub guess: Guess,
+    /// What its text is estimated at by itself.
+    pub alone: u64,
+    /// What it really costs.
+    pub actual: u64,
+    /// The part of `actual` that is anchored on recorded usage.
+    pub anchored: u64,
+}
+
+/// One message in the context.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// Index of the message in the trace; `None` for what the policy put in.
+    pub message: Option<u32>,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// Its items are `items[first..first + count]`.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// Sum of its items.
+    pub guess: Guess,
+    /// The message's estimate.
+    pub estimated: u64,
+    /// The call after which it arrived.
+    pub arrived: u32,
+    /// Still in the context?
+    pub live: bool,
+}
+
+/// The context of one simulation.
+#[derive(Clone, Debug)]
+pub struct Context {
+    estimator: Estimator,
+    entries: Vec<Entry>,
+    items: Vec<Item>,
+    /// Live entries in prompt order; dead ones are swept out after each edit that removes.
+    order: Vec<u32>,
+    size: Size,
+    system_estimated: u64,
+    anchored: u64,
+    regions: [u64; 9],
+    tools: Vec<u64>,
+    turns: u64,
+    messages: u64,
+    /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
+    original: u64,
+}
+
+impl Context {
+    /// An empty context, estimated by this estimator.
+    pub fn new(estimator: Estimator) -> Context {
+        Context {
+            estimator,
+            entries: Vec::new(),
+            items: Vec::new(),
+            order: Vec::new(),
+            size: Size::default(),
+            system_estimated: 0,
+            anchored: 0,
+            regions: [0; 9],
+            tools: Vec::new(),
+            turns: 0,
+            messages: 0,
+            original: 0,
+        }
+    }
+
+    /// Estimated and actual size of all that is visible.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The part of the actual size that is anchored on recorded usage.
+    pub fn anchored(&self) -> u64 {
+        self.anchored
+    }
+
+    /// Actual tokens by region, in the order of [`Region::ALL`].
+    pub fn regions(&self) -> &[u64; 9] {
+        &self.regions
+    }
+
+    /// Actual tokens of tool results, by the tool's index in the trace.
+    pub fn tools(&self) -> &[u64] {
+        &self.tools
+    }
+
+    /// Actual tokens of what the log itself holds, without what the policy put in.
+    pub fn recorded(&self) -> u64 {
+        self.original
+    }
+
+    /// What policies may look at.
+    pub fn view(&self) -> View<'_> {
+        View { context: self }
+    }
+
+    /// Adds a message at the end, or at a place in the order.
+    pub fn push(&mut self, arrival: Arrival, items: Vec<Item>, place: Option<usize>) -> u32 {
+        let id = self.entries.len() as u32;
+        let first = self.items.len() as u32;
+        let count = items.len() as u32;
+        self.items.extend(items);
+        self.entries.push(Entry {
+            message: arrival.message,
+            role: arrival.role,
+            opens_turn: arrival.opens_turn,
+            is_summary: arrival.is_summary,
+            first,
+            count,
+            guess: Guess::default(),
+            estimated: 0,
+            arrived: arrival.call,
+            live: true,
+        });
+        match place {
+            Some(place) if place < self.order.len() => self.order.insert(place, id),
+            _ => self.order.push(id),
+        }
+        for index in first..first + count {
+            self.account(index, id);
+        }
+        self.turns += u64::from(arrival.opens_turn);
+        self.messages += u64::from(arrival.role != Role::System);
+        self.re_estimate(id);
+        id
+    }
+
+    /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
+    pub fn replace(&mut self, item: u32, by: Replacement) {
+        let Some(owner) = self.owner(item) else { return };
+        self.unaccount(item, owner);
+        if let Some(slot) = self.items.get_mut(item as usize) {
+            slot.state = by.state;
+            slot.guess = by.guess;
+            slot.alone = by.alone;
+            slot.actual = by.actual;
+            slot.anchored = 0;
+        }
+        self.account(item, owner);
+        self.re_estimate(owner);
+    }
+
+    /// Removes one item of a message.
+    pub fn remove_item(&mut self, item: u32) {
+        let Some(owner) = self.owner(item) else { return };
+        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
+            return;
+        }
+        self.unaccount(item, owner);
+        if let Some(slot) = self.items.get_mut(item as usize) {
+            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..slot.clone() };
+        }
+        self.re_estimate(owner);
+    }
+
+    /// Removes whole messages.
+    pub fn remove(&mut self, gone: &[u32]) {
+        for id in gone {
+            let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).cloned() else { continue };
+            for item in entry.first..entry.first + entry.count {
+                if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
+                    self.unaccount(item, *id);
+                }
+            }
+            self.size.estimated = Tokens(self.size.estimated.0.saturating_sub(entry.estimated));
+            self.system_estimated -= if entry.role == Role::System { entry.estimated } else { 0 };
+            self.turns -= u64::from(entry.opens_turn);
+            self.messages -= u64::from(entry.role != Role::System);
+            if let Some(slot) = self.entries.get_mut(*id as usize) {
+                slot.live = false;
+                slot.estimated = 0;
+            }
+        }
+        let entries = &self.entries;
+        self.order.retain(|id| entries.get(*id as usize).is_some_and(|entry| entry.live));
+    }
+
+    /// A user went back: every trace message from this index on leaves.
+    pub fn withdraw(&mut self, from: u32) {
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
+        self.remove(&gone);
+    }
+
+    /// A real user message has come: reasoning of the turn before leaves, as its provider strips it.
+    pub fn expire(&mut self) {
+        let mut gone = Vec::new();
+        // Only the newest turn can hold such items; older ones have expired before.
+        for id in self.order.iter().rev() {
+            let Some(entry) = self.entries.get(*id as usize) else { continue };
+            let range = entry.first..entry.first + entry.count;
+            gone.extend(range.filter(|item| self.items.get(*item as usize).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
+            if entry.opens_turn {
+                break;
+            }
+        }
+        gone.into_iter().for_each(|item| self.remove_item(item));
+    }
+
+    /// Live entries in prompt order, with their ids.
+    pub fn live(&self) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
+        self.order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
+    }
+
+    /// One entry.
+    pub fn entry(&self, id: u32) -> Option<&Entry> {
+        self.entries.get(id as usize)
+    }
+
+    /// One item.
+    pub fn item(&self, item: u32) -> Option<&Item> {
+        self.items.get(item as usize)
+    }
+
+    /// The place in the order right after the last system message at the head.
+    pub fn after_system(&self) -> usize {
+        self.live().take_while(|(_, entry)| entry.role == Role::System && !entry.is_summary).count()
+    }
+
+    /// How many live entries there are.
+    pub fn len(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Is there nothing in it?
+    pub fn is_empty(&self) -> bool {
+        self.order.is_empty()
+    }
+
+    /// The estimator of the policy.
+    pub fn estimator(&self) -> &Estimator {
+        &self.estimator
+    }
+
+    /// An item of a text that the policy puts in.
+    pub fn own_text(&self, text: &Text, region: Region) -> Item {
+        let units = self.estimator.text(text);
+        Item {
+            part: None,
+            tool: None,
+            region,
+            state: State::Whole,
+            error: false,
+            expires: false,
+            guess: Guess { units: 0, tokens: units },
+            alone: units,
+            actual: u64::from(text.tokens),
+            anchored: 0,
+        }
+    }
+
+    fn owner(&self, item: u32) -> Option<u32> {
+        let after = self.entries.partition_point(|entry| entry.first <= item);
+        let id = after.checked_sub(1)?;
+        // Entries without items share their first index with the next one; the last of them with items owns it.
+        let owner = self.entries.get(id)?;
+        (owner.live && item < owner.first + owner.count).then_some(id as u32)
+    }
+
+    fn account(&mut self, item: u32, owner: u32) {
+        let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
+        entry.guess.units += slot.guess.units;
+        entry.guess.tokens += slot.guess.tokens;
+        self.size.actual += Tokens(slot.actual);
+        self.anchored += slot.anchored;
+        self.regions[slot.region as usize] += slot.actual;
+        if let (Region::ToolResult, Some(tool)) = (slot.region, slot.tool) {
+            if self.tools.len() <= tool as usize {
+                self.tools.resize(tool as usize + 1, 0);
+            }
+            self.tools[tool as usize] += slot.actual;
+        }
+        self.original += if slot.part.is_some() { slot.actual } else { 0 };
+    }
+
+    fn unaccount(&mut self, item: u32, owner: u32) {
+        let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
+        entry.guess.units -= slot.guess.units;
+        entry.guess.tokens -= slot.guess.tokens;
+        self.size.actual = self.size.actual - Tokens(slot.actual);
+        self.anchored -= slot.anchored;
+        self.regions[slot.region as usize] -= slot.actual;
+        if let (Region::ToolResult, Some(tool)) = (slot.region, slot.tool) {
+            self.tools[tool as usize] -= slot.actual;
+        }
+        self.original -= if slot.part.is_some() { slot.actual } else { 0 };
+    }
+
+    fn re_estimate(&mut self, id: u32) {
+        let Some(entry) = self.entries.get_mut(id as usize) else { return };
+        let estimated = self.estimator.message(entry.guess);
+        self.size.estimated = Tokens(self.size.estimated.0 + estimated - entry.estimated);
+        if entry.role == Role::System {
+            self.system_estimated = self.system_estimated + estimated - entry.estimated;
+        }
+        entry.estimated = estimated;
+    }
+}
+
+/// What is known of a message as it enters.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Index in the trace.
+    pub message: Option<u32>,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// The number of calls made before.
+    pub call: u32,
+}
+
+/// What stands in an item's place.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement {
+    /// Masked or truncated.
+    pub state: State,
+    /// Its estimate within the message.
+    pub guess: Guess,
+    /// Its text's estimate by itself.
+    pub alone: u64,
+    /// What it really costs.
+    pub actual: u64,
+}
+
+/// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    context: &'a Context,
+}
+
+/// A message as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Its id, for edits.
+    pub id: u32,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// Its estimate.
+    pub estimated: u64,
+    /// First item.
+    pub first: u32,
+    /// Number of items.
+    pub count: u32,
+}
+
+/// An item as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenItem {
+    /// Its id, for edits.
+    pub id: u32,
+    /// What it is.
+    pub region: Region,
+    /// Index of its tool in the trace.
+    pub tool: Option<u32>,
+    /// What has become of it.
+    pub state: State,
+    /// A failed tool's result.
+    pub error: bool,
+    /// What its text is estimated at by itself.
+    pub alone: u64,
+}
+
+impl<'a> View<'a> {
+    /// Messages in prompt order.
+    pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
+        self.context.live().map(|(id, entry)| Seen {
+            id,
+            role: entry.role,
+            opens_turn: entry.opens_turn,
+            is_summary: entry.is_summary,
+            estimated: entry.estimated,
+            first: entry.first,
+            count: entry.count,
+        })
+    }
+
+    /// Items of a message that are still there.
+    pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
+        let context = self.context;
+        (message.first..message.first + message.count).filter_map(move |id| {
+            let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
+            Some(SeenItem { id, region: item.region, tool: item.tool, state: item.state, error: item.error, alone: item.alone })
+        })
+    }
+
+    /// Number of live messages, all roles.
+    pub fn len(self) -> usize {
+        self.context.order.len()
+    }
+
+    /// Is there nothing?
+    pub fn is_empty(self) -> bool {
+        self.context.order.is_empty()
+    }
+
+    /// Messages that are not the system's.
+    pub fn message_count(self) -> u64 {
+        self.context.messages
+    }
+
+    /// User messages that open a turn.
+    pub fn turn_count(self) -> u64 {
+        self.context.turns
+    }
+
+    /// The estimate of the whole request.
+    pub fn request(self) -> u64 {
+        let estimator = &self.context.estimator;
+        let messages = self.context.size.estimated.0;
+        let counted = if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
+        estimator.request(counted)
+    }
+
+    /// The estimate of all messages but the system's.
+    pub fn history(self) -> u64 {
+        self.context.size.estimated.0.saturating_sub(self.context.system_estimated)
+    }
+}

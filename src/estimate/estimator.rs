@@ -1,0 +1,228 @@
+//! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
+
+use crate::trace::{PartKind, PartRow};
+use crate::transcript::{Length, Text};
+use serde::Deserialize;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// UTF-8 bytes.
+    Bytes,
+    /// UTF-16 code units.
+    Utf16,
+    /// Unicode code points.
+    #[default]
+    Chars,
+    /// UTF-8 bytes of the text inside compact JSON.
+    Json,
+    /// Tokens of the public vocabulary that the trace was measured with.
+    Tokens,
+}
+
+/// How a fraction of a token becomes a whole one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rounding {
+    /// Down.
+    #[default]
+    Floor,
+    /// Up.
+    Ceil,
+    /// To the nearest, half up.
+    Round,
+}
+
+/// Where rounding happens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundAt {
+    /// Each text by itself.
+    #[default]
+    Part,
+    /// Once for each message.
+    Message,
+}
+
+/// Is something counted at all?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counting {
+    /// Yes.
+    Counted,
+    /// No.
+    #[default]
+    Ignored,
+}
+
+/// An agent's estimator. Every number is an integer; `units * numerator / denominator` is the whole arithmetic.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Estimator {
+    /// The unit of texts.
+    pub unit: Unit,
+    /// The unit of tool names, arguments and ids, where it is another.
+    pub call_unit: Option<Unit>,
+    /// Tokens = units x `numerator` / `denominator`.
+    pub numerator: u64,
+    /// See `numerator`; `chars / 4` has 1 and 4.
+    pub denominator: u64,
+    /// How fractions are rounded.
+    pub rounding: Rounding,
+    /// Where.
+    pub round_at: RoundAt,
+    /// Tokens added for each message.
+    pub per_message: u64,
+    /// Units added for each message, before rounding.
+    pub message_units: u64,
+    /// Units added for each prose part.
+    pub text_units: u64,
+    /// Units added for each tool call.
+    pub call_units: u64,
+    /// Units added for each tool result.
+    pub result_units: u64,
+    /// Tokens of an image.
+    pub image_tokens: u64,
+    /// Units of an image, before rounding.
+    pub image_units: u64,
+    /// Are ids of calls and results counted?
+    pub ids: Counting,
+    /// Is visible reasoning counted?
+    pub thinking: Counting,
+    /// Is encrypted reasoning counted? As three quarters of its bytes less 650, which is Codex's rule.
+    pub sealed: Counting,
+    /// Are tool definitions counted?
+    pub tools: Counting,
+    /// Are system messages counted?
+    pub system: Counting,
+    /// Tokens that the system counts for what a log hides (its own prompt and tools), once a request.
+    pub overhead: u64,
+    /// A final factor on the whole request, in thousandths.
+    pub safety_thousandths: u64,
+}
+
+impl Default for Estimator {
+    fn default() -> Estimator {
+        Estimator {
+            unit: Unit::Chars,
+            call_unit: None,
+            numerator: 1,
+            denominator: 4,
+            rounding: Rounding::Floor,
+            round_at: RoundAt::Part,
+            per_message: 0,
+            message_units: 0,
+            text_units: 0,
+            call_units: 0,
+            result_units: 0,
+            image_tokens: 0,
+            image_units: 0,
+            ids: Counting::Ignored,
+            thinking: Counting::Counted,
+            sealed: Counting::Ignored,
+            tools: Counting::Ignored,
+            system: Counting::Counted,
+            overhead: 0,
+            safety_thousandths: 1000,
+        }
+    }
+}
+
+/// What one part adds to its message's estimate: units that wait for the message's rounding, and tokens that are whole already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guess {
+    /// Not yet rounded.
+    pub units: u64,
+    /// Already whole.
+    pub tokens: u64,
+}
+
+impl Estimator {
+    /// Units of a length.
+    fn units(unit: Unit, length: &Length, json_bytes: u32, tokens: u32) -> u64 {
+        u64::from(match unit {
+            Unit::Bytes => length.bytes,
+            Unit::Utf16 => length.utf16,
+            Unit::Chars => length.chars,
+            Unit::Json => json_bytes,
+            Unit::Tokens => tokens,
+        })
+    }
+
+    /// Units to whole tokens.
+    pub fn whole(&self, units: u64) -> u64 {
+        let product = u128::from(units) * u128::from(self.numerator);
+        let denominator = u128::from(self.denominator.max(1));
+        let whole = match self.rounding {
+            Rounding::Floor => product / denominator,
+            Rounding::Ceil => product.div_ceil(denominator),
+            Rounding::Round => (2 * product + denominator) / (2 * denominator),
+        };
+        u64::try_from(whole).unwrap_or(u64::MAX)
+    }
+
+    /// What a text costs by itself, rounded by itself.
+    pub fn text(&self, text: &Text) -> u64 {
+        self.whole(Self::units(self.unit, &text.length, text.json_bytes, text.tokens))
+    }
+
+    /// What a part adds to its message. `text` stands for the part's own text, which may have been cut since it was measured.
+    pub fn part(&self, part: &PartRow, text: &Text) -> Guess {
+        let call_unit = self.call_unit.unwrap_or(self.unit);
+        let of_text = |unit: Unit| Self::units(unit, &text.length, text.json_bytes, text.tokens);
+        let ids = if self.ids == Counting::Counted { u64::from(part.id_bytes) } else { 0 };
+        match part.kind {
+            PartKind::Text | PartKind::Other => self.settle(of_text(self.unit) + self.text_units),
+            PartKind::Thinking => {
+                let sealed = if self.sealed == Counting::Counted && part.sealed_bytes > 0 {
+                    (u64::from(part.sealed_bytes) * 3 / 4).saturating_sub(650)
+                } else {
+                    0
+                };
+                match (sealed, self.thinking) {
+                    (0, Counting::Counted) => self.settle(of_text(self.unit)),
+                    (0, Counting::Ignored) => Guess::default(),
+                    (sealed, _) => self.settle(sealed),
+                }
+            }
+            PartKind::ToolCall => {
+                let name_bytes = part.name.bytes.max(part.name.chars);
+                let name = Self::units(call_unit, &part.name, name_bytes, name_bytes.div_ceil(4));
+                match self.round_at {
+                    // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
+                    RoundAt::Part if self.call_units == 0 && ids == 0 => {
+                        Guess { units: 0, tokens: self.whole(name) + self.whole(of_text(call_unit)) }
+                    }
+                    RoundAt::Part => Guess { units: 0, tokens: self.whole(name + of_text(call_unit) + ids + self.call_units) },
+                    RoundAt::Message => Guess { units: name + of_text(call_unit) + ids + self.call_units, tokens: 0 },
+                }
+            }
+            PartKind::ToolResult => self.settle(of_text(self.unit) + ids + self.result_units),
+            PartKind::Image => {
+                let units = self.settle(self.image_units);
+                Guess { units: units.units, tokens: units.tokens + self.image_tokens }
+            }
+            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(self.unit)),
+            PartKind::Tools => Guess::default(),
+        }
+    }
+
+    fn settle(&self, units: u64) -> Guess {
+        match self.round_at {
+            RoundAt::Part => Guess { units: 0, tokens: self.whole(units) },
+            RoundAt::Message => Guess { units, tokens: 0 },
+        }
+    }
+
+    /// What a message costs whose parts add up to this.
+    pub fn message(&self, parts: Guess) -> u64 {
+        self.whole(parts.units + self.message_units) + parts.tokens + self.per_message
+    }
+
+    /// What a request costs whose messages add up to this.
+    pub fn request(&self, messages: u64) -> u64 {
+        let sum = u128::from(messages.saturating_add(self.overhead)) * u128::from(self.safety_thousandths) / 1000;
+        u64::try_from(sum).unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,210 @@
+//! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
+
+use super::{thinking, truth};
+use crate::catalog::{Catalog, Family, Model};
+use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
+use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// What measuring needs to know beside the transcript.
+#[derive(Clone, Copy)]
+pub struct Measure<'a> {
+    /// The models.
+    pub catalog: &'a Catalog,
+    /// The model to take for every call, instead of what the log names.
+    pub model: Option<&'a Model>,
+    /// Were texts counted in the session's own public vocabulary? Otherwise in `o200k_base`, and the family's factor applies.
+    pub own_vocabulary: bool,
+}
+
+/// Measures a transcript that was read from `source`.
+pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trace {
+    let mut builder = Builder::default();
+    let agent = transcript.agent.clone();
+    let mut turn = 0;
+    let mut last_model: Option<u32> = None;
+    for message in &transcript.messages {
+        let row = builder.message(message, &agent, &mut turn);
+        builder.trace.messages.push(row);
+        if let Some(call) = &message.call {
+            let row = builder.call(call, &agent, last_model);
+            last_model = row.model.or(last_model);
+            builder.trace.calls.push(row);
+        }
+    }
+    let mut trace = builder.trace;
+    trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &agent)).collect();
+    trace.side_calls = transcript.side_calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
+    trace.id = transcript.id;
+    trace.parent = transcript.parent;
+    trace.agent = transcript.agent;
+    trace.version = transcript.version;
+    trace.window = transcript.window;
+    trace.source = source.to_owned();
+    let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
+    let weights = weights(&trace, model, measure);
+    let fate = thinking::fate(&trace, &weights, model.map(|model| model.thinking).unwrap_or_default());
+    truth::assign(&mut trace, &weights, fate);
+    trace
+}
+
+#[derive(Default)]
+struct Builder {
+    trace: Trace,
+}
+
+impl Builder {
+    fn message(&mut self, message: &Message, agent: &str, turn: &mut u32) -> MessageRow {
+        let first_part = self.trace.parts.len() as u32;
+        for part in &message.parts {
+            let row = self.part(part);
+            self.trace.parts.push(row);
+        }
+        // Reasoning that is billed but not shown needs a place to stand in.
+        let hidden_reasoning = message.call.as_ref().and_then(|call| call.usage).and_then(|usage| usage.reasoning).unwrap_or(0) > 0;
+        if hidden_reasoning && !message.parts.iter().any(|part| matches!(part, Part::Thinking { .. })) {
+            self.trace.parts.push(plain(PartKind::Thinking, Text::default()));
+        }
+        let row = MessageRow {
+            role: message.role,
+            first_part,
+            part_count: self.trace.parts.len() as u32 - first_part,
+            time: message.time,
+            turn: 0,
+            rewind: message.rewind.map(|index| index as u32),
+            copy: message.copy_of.is_some(),
+            synthetic: message.synthetic,
+            key: key(agent, &message.id),
+        };
+        *turn += u32::from(row.opens_turn() && !row.copy);
+        MessageRow { turn: *turn, ..row }
+    }
+
+    fn part(&mut self, part: &Part) -> PartRow {
+        match part {
+            Part::Text(text) => plain(PartKind::Text, text.clone()),
+            Part::Other(text) => plain(PartKind::Other, text.clone()),
+            Part::Tools(text) => plain(PartKind::Tools, text.clone()),
+            Part::Thinking { text, sealed_bytes } => PartRow { sealed_bytes: *sealed_bytes, ..plain(PartKind::Thinking, text.clone()) },
+            Part::ToolCall { id, name, arguments } => PartRow {
+                tool: self.tool(name),
+                name: length(name),
+                id_bytes: id.len() as u32,
+                ..plain(PartKind::ToolCall, arguments.clone())
+            },
+            Part::ToolResult { call_id, name, text, error } => PartRow {
+                tool: self.tool(name),
+                id_bytes: call_id.len() as u32,
+                error: *error,
+                ..plain(PartKind::ToolResult, text.clone())
+            },
+            Part::Image(image) => PartRow { image: *image, ..plain(PartKind::Image, Text::default()) },
+        }
+    }
+
+    fn tool(&mut self, name: &str) -> Option<u32> {
+        (!name.is_empty()).then(|| index_of(&mut self.trace.tools, name))
+    }
+
+    fn call(&mut self, call: &Call, agent: &str, last_model: Option<u32>) -> CallRow {
+        let model = (!call.model.is_empty()).then(|| index_of(&mut self.trace.models, &call.model));
+        let same_model = model.is_none() || last_model.is_none() || model == last_model;
+        CallRow {
+            message: self.trace.messages.len() as u32 - 1,
+            model,
+            usage: call.usage,
+            hidden: 0,
+            visible: 0,
+            missing: 0,
+            output: 0,
+            chained: same_model && !call.unchained,
+            predicted_growth: None,
+            key: key(agent, &call.id),
+        }
+    }
+}
+
+fn plain(kind: PartKind, text: Text) -> PartRow {
+    PartRow {
+        kind,
+        tool: None,
+        name: Length::default(),
+        id_bytes: 0,
+        text,
+        image: Image::default(),
+        error: false,
+        sealed_bytes: 0,
+        truth: 0,
+        anchored: false,
+        expires: false,
+    }
+}
+
+fn compaction_row(compaction: &Compaction, agent: &str) -> CompactionRow {
+    CompactionRow {
+        before: compaction.before as u32,
+        kind: compaction.kind,
+        automatic: compaction.automatic,
+        tokens_before: compaction.tokens_before,
+        tokens_after: compaction.tokens_after,
+        summary_tokens: compaction.summary.as_ref().map(|text| u64::from(text.tokens)),
+        usage: compaction.call.as_ref().and_then(|call| call.usage),
+        key: compaction.call.as_ref().and_then(|call| key(agent, &call.id)),
+    }
+}
+
+fn index_of(names: &mut Vec<String>, name: &str) -> u32 {
+    match names.iter().position(|known| known == name) {
+        Some(index) => index as u32,
+        None => {
+            names.push(name.to_owned());
+            names.len() as u32 - 1
+        }
+    }
+}
+
+fn length(text: &str) -> Length {
+    Length {
+        bytes: text.len() as u32,
+        utf16: text.encode_utf16().count() as u32,
+        chars: text.chars().count() as u32,
+        newlines: text.bytes().filter(|byte| *byte == b'\n').count() as u32,
+    }
+}
+
+fn key(agent: &str, id: &str) -> Option<u128> {
+    (!id.is_empty()).then(|| xxh3_128(format!("{agent}\0{id}").as_bytes()))
+}
+
+/// Tokens of a tool call beside its name and arguments: the block that the provider wraps them in.
+const CALL_WRAPPER: u64 = 8;
+
+/// What each part is expected to cost, in thousandths of a token: public tokenizer counts by the family's factor, pictures by the
+/// family's rule, and the wrapping of a message on its first part.
+fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u64> {
+    let unknown = measure.catalog.family(Family::Other);
+    let factor = match model {
+        Some(_) if measure.own_vocabulary => 1000,
+        Some(model) => model.tokens_per_1000_o200k,
+        None => unknown.tokens_per_1000_o200k,
+    };
+    let per_message = model.map_or(unknown.per_message, |model| model.per_message) * 1000;
+    let mut weights = Vec::with_capacity(trace.parts.len());
+    for message in &trace.messages {
+        for (index, part) in trace.parts_of(message).iter().enumerate() {
+            let tokens = u64::from(part.text.tokens);
+            let own = match part.kind {
+                PartKind::Image => {
+                    let (width, height) = (part.image.width, part.image.height);
+                    1000 * model.map_or_else(|| unknown.image.tokens(width, height), |model| model.image_tokens(width, height))
+                }
+                PartKind::ToolCall => (tokens + u64::from(part.name.bytes.div_ceil(4)) + CALL_WRAPPER) * factor,
+                // Base64 of an opaque blob: about four characters for three bytes, four bytes of text a token.
+                PartKind::Thinking if tokens == 0 => u64::from(part.sealed_bytes) * 3 / 16 * 1000,
+                _ => tokens * factor,
+            };
+            weights.push(own + if index == 0 { per_message } else { 0 });
+        }
+    }
+    weights
+}

@@ -1,0 +1,361 @@
+//! Truth anchored on recorded usage: what each part really cost, so that the sums reproduce the recorded prompts to the token.
+//!
+//! First the parts of every stretch between two recorded prompts share their difference; then one walk over the session works out
+//! what stood in the context at each call and what of the recorded prompt the log does not show.
+
+use super::share::largest_remainder;
+use super::thinking::{Reply, anchor};
+use crate::catalog::Thinking;
+use crate::trace::{CallRow, PartKind, Trace};
+use crate::transcript::Usage;
+
+/// The calibration begins at the family's prior, as if so many tokens had confirmed it.
+const PRIOR_TOKENS: u64 = 2_000;
+
+/// One stretch counts for the calibration between these bounds only: hidden reminders and the like must not carry it away.
+const CALIBRATION_BOUNDS: (u64, u64) = (500, 2_500);
+
+/// Gives every part its truth and every call its hidden overhead.
+pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking) {
+    let mut anchoring = Anchoring { weights, fate, calibration: Calibration::default(), standing: Vec::new() };
+    anchoring.parts(trace);
+    contexts(trace, fate);
+}
+
+/// Truth over weight in this session so far, as a ratio of sums.
+struct Calibration {
+    truth: u64,
+    weight: u64,
+}
+
+impl Default for Calibration {
+    fn default() -> Calibration {
+        Calibration { truth: PRIOR_TOKENS, weight: PRIOR_TOKENS }
+    }
+}
+
+impl Calibration {
+    /// Calibrated tokens of a weight in thousandths.
+    fn tokens(&self, weight: u64) -> u64 {
+        let product = u128::from(weight) * u128::from(self.truth);
+        ((product + u128::from(self.weight) * 500) / (u128::from(self.weight) * 1000)) as u64
+    }
+
+    fn learn(&mut self, truth: u64, weight: u64) {
+        let tokens = weight / 1000;
+        let (low, high) = CALIBRATION_BOUNDS;
+        self.truth += truth.clamp(tokens * low / 1000, tokens * high / 1000);
+        self.weight += tokens;
+    }
+
+    fn thousandths(&self) -> u64 {
+        self.truth * 1000 / self.weight.max(1)
+    }
+}
+
+struct Anchoring<'a> {
+    weights: &'a [u64],
+    fate: Thinking,
+    calibration: Calibration,
+    /// Reasoning of the current turn that leaves at the next user message.
+    standing: Vec<usize>,
+}
+
+/// The parts between two recorded prompts.
+struct Stretch {
+    reply: Vec<usize>,
+    /// Reasoning of the reply that is not in the second prompt.
+    unsent: Vec<usize>,
+    others: Vec<usize>,
+    opens_turn: bool,
+    broken: bool,
+}
+
+impl Anchoring<'_> {
+    fn parts(&mut self, trace: &mut Trace) {
+        let anchors: Vec<usize> = (0..trace.calls.len()).filter(|index| anchor(&trace.calls[*index]).is_some()).collect();
+        for pair in anchors.windows(2) {
+            if let [before, after] = *pair {
+                self.stretch(trace, before, after);
+            }
+        }
+        let first = anchors.first().map(|index| trace.calls[*index].message as usize);
+        self.estimate_rest(trace, first, anchors.last().copied());
+        trace.calibration_thousandths = self.calibration.thousandths();
+    }
+
+    /// Shares the growth from one recorded prompt to the next among what was appended.
+    fn stretch(&mut self, trace: &mut Trace, before: usize, after: usize) {
+        let (Some(first), Some(second)) = (anchor(&trace.calls[before]), anchor(&trace.calls[after])) else { return };
+        let stretch = self.gather(trace, before, after);
+        let expired: u64 = if stretch.opens_turn { self.standing.iter().map(|index| trace.parts[*index].truth).sum() } else { 0 };
+        if stretch.opens_turn {
+            self.standing.clear();
+        }
+        let reply = Reply::of(trace, &trace.calls[before], &first, self.weights);
+        let sent = if stretch.unsent.is_empty() { reply.visible + reply.reasoning } else { reply.visible };
+        let growth = (second.prompt + expired).checked_sub(first.prompt);
+        let known = first.output_is_final && sent > 0 && !stretch.reply.is_empty();
+        let reply_guess = if known { sent } else { self.calibration.tokens(self.weight(&stretch.reply)) };
+        let others_guess = self.calibration.tokens(self.weight(&stretch.others));
+        trace.calls[after].chained = !stretch.broken && growth.is_some();
+        match growth.filter(|_| !stretch.broken) {
+            Some(growth) => {
+                trace.calls[after].predicted_growth = Some((reply_guess + others_guess).saturating_sub(expired));
+                self.share(trace, &stretch, growth, known.then_some(sent), &reply);
+            }
+            None => {
+                self.give_reply(trace, &stretch, reply_guess, &reply, false);
+                for index in &stretch.others {
+                    self.give(trace, *index, self.calibration.tokens(self.weights[*index]), false);
+                }
+            }
+        }
+        // Reasoning that is not in the next prompt was still part of the output; it just never stands in a context.
+        for index in &stretch.unsent {
+            self.give(trace, *index, 0, false);
+        }
+        if self.fate == Thinking::Turn && !stretch.opens_turn {
+            for index in &stretch.reply {
+                if trace.parts[*index].kind == PartKind::Thinking {
+                    trace.parts[*index].expires = true;
+                    self.standing.push(*index);
+                }
+            }
+        }
+    }
+
+    fn gather(&self, trace: &Trace, before: usize, after: usize) -> Stretch {
+        let (first, last) = (trace.calls[before].message as usize, trace.calls[after].message as usize);
+        let between = &trace.messages[(first + 1).min(last)..last];
+        let opens_turn = between.iter().any(|row| row.opens_turn());
+        let dropped = self.fate == Thinking::Dropped || (self.fate == Thinking::Turn && opens_turn);
+        let mut stretch = Stretch { reply: Vec::new(), unsent: Vec::new(), others: Vec::new(), opens_turn, broken: false };
+        for (index, row) in trace.messages[first..last].iter().enumerate() {
+            for part in row.first_part as usize..(row.first_part + row.part_count) as usize {
+                let thinking = trace.parts[part].kind == PartKind::Thinking;
+                match (index == 0, thinking && dropped) {
+                    (_, true) => stretch.unsent.push(part),
+                    (true, false) => stretch.reply.push(part),
+                    (false, false) => stretch.others.push(part),
+                }
+            }
+        }
+        let rewound = trace.messages[(first + 1).min(last)..=last].iter().any(|row| row.rewind.is_some() || row.copy);
+        let compacted = trace.compactions.iter().any(|compaction| (first + 1..=last).contains(&(compaction.before as usize)));
+        let unchained = trace.calls[before + 1..=after].iter().any(|call| !call.chained);
+        stretch.broken = rewound || compacted || unchained;
+        stretch
+    }
+
+    fn weight(&self, parts: &[usize]) -> u64 {
+        parts.iter().map(|index| self.weights[*index]).sum()
+    }
+
+    fn share(&mut self, trace: &mut Trace, stretch: &Stretch, growth: u64, sent: Option<u64>, reply: &Reply) {
+        match sent {
+            Some(sent) if sent <= growth && !(stretch.others.is_empty() && sent < growth) => {
+                self.give_reply(trace, stretch, sent, reply, true);
+                let weights: Vec<u64> = stretch.others.iter().map(|index| self.weights[*index]).collect();
+                for (index, share) in stretch.others.iter().zip(largest_remainder(growth - sent, &weights)) {
+                    self.give(trace, *index, share, true);
+                }
+                if !stretch.others.is_empty() {
+                    self.calibration.learn(growth - sent, weights.iter().sum());
+                }
+            }
+            _ => {
+                let all: Vec<usize> = stretch.reply.iter().chain(&stretch.others).copied().collect();
+                let weights: Vec<u64> = all.iter().map(|index| self.weights[*index]).collect();
+                for (index, share) in all.iter().zip(largest_remainder(growth, &weights)) {
+                    self.give(trace, *index, share, true);
+                }
+                self.calibration.learn(growth, weights.iter().sum());
+            }
+        }
+    }
+
+    /// Shares the reply's tokens among its parts; itemised reasoning goes to the reasoning.
+    fn give_reply(&self, trace: &mut Trace, stretch: &Stretch, tokens: u64, reply: &Reply, anchored: bool) {
+        let (thinking, shown): (Vec<usize>, Vec<usize>) =
+            stretch.reply.iter().copied().partition(|index| trace.parts[*index].kind == PartKind::Thinking);
+        let for_thinking = match (thinking.is_empty(), shown.is_empty()) {
+            (true, _) => 0,
+            (false, true) => tokens,
+            (false, false) => reply.reasoning.min(tokens),
+        };
+        for (parts, amount) in [(thinking, for_thinking), (shown, tokens - for_thinking)] {
+            let weights: Vec<u64> = parts.iter().map(|index| self.weights[*index]).collect();
+            for (index, share) in parts.iter().zip(largest_remainder(amount, &weights)) {
+                self.give(trace, *index, share, anchored);
+            }
+        }
+    }
+
+    fn give(&self, trace: &mut Trace, index: usize, truth: u64, anchored: bool) {
+        trace.parts[index].truth = truth;
+        trace.parts[index].anchored = anchored;
+    }
+
+    /// What stands before the first recorded prompt and after the last one gets calibrated weights.
+    fn estimate_rest(&self, trace: &mut Trace, first: Option<usize>, last: Option<usize>) {
+        let part_of = |trace: &Trace, message: usize| trace.messages.get(message).map_or(trace.parts.len(), |row| row.first_part as usize);
+        let before = first.map_or(trace.parts.len(), |message| part_of(trace, message));
+        for index in 0..before {
+            self.give(trace, index, self.calibration.tokens(self.weights[index]), false);
+        }
+        if let (Some(message), Some(prompt)) = (first, first.and_then(|_| first_prompt(trace))) {
+            self.fit_first(trace, before, prompt, message);
+        }
+        let Some(last) = last else { return };
+        let message = trace.calls[last].message as usize;
+        for index in part_of(trace, message)..trace.parts.len() {
+            self.give(trace, index, self.calibration.tokens(self.weights[index]), false);
+        }
+        if let Some(usage) = anchor(&trace.calls[last])
+            && usage.output_is_final
+        {
+            let row = &trace.messages[message];
+            let parts = (row.first_part as usize..(row.first_part + row.part_count) as usize).collect();
+            let reply = Reply::of(trace, &trace.calls[last], &usage, self.weights);
+            let stretch = Stretch { reply: parts, unsent: Vec::new(), others: Vec::new(), opens_turn: false, broken: false };
+            self.give_reply(trace, &stretch, usage.output, &reply, true);
+        }
+    }
+
+    /// Where the log shows more before the first call than the prompt held, the visible parts share the prompt.
+    fn fit_first(&self, trace: &mut Trace, before: usize, prompt: u64, _message: usize) {
+        let visible: u64 = trace.parts[..before].iter().map(|part| part.truth).sum();
+        if visible > prompt {
+            let weights: Vec<u64> = trace.parts[..before].iter().map(|part| part.truth).collect();
+            for (index, share) in largest_remainder(prompt, &weights).into_iter().enumerate() {
+                trace.parts[index].truth = share;
+            }
+        }
+    }
+}
+
+fn first_prompt(trace: &Trace) -> Option<u64> {
+    trace.calls.iter().find_map(anchor).map(|usage| usage.prompt)
+}
+
+/// Walks the session as nobody ever shrank it, and gives each call what was visible, hidden and missing.
+fn contexts(trace: &mut Trace, fate: Thinking) {
+    let mut walk = Walk::default();
+    let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();
+    let mut next = 0;
+    let mut calls = std::mem::take(&mut trace.calls);
+    let mut seen_anchor = false;
+    for call in &mut calls {
+        let reply = call.message as usize;
+        for index in next..=reply {
+            walk.enter(trace, index, index == reply, fate);
+        }
+        next = reply + 1;
+        let mut undone = false;
+        while compactions.next_if(|before| *before <= reply).is_some() {
+            undone = true;
+        }
+        call.visible = walk.visible - walk.truth_of(trace, reply, fate);
+        if let Some(usage) = anchor(call) {
+            if !seen_anchor {
+                walk.hidden = usage.prompt.saturating_sub(call.visible);
+                walk.missing = call.visible.saturating_sub(usage.prompt);
+                seen_anchor = true;
+            } else {
+                walk.settle(call, &usage, undone);
+            }
+        } else if undone {
+            walk.undo_at_next_anchor = true;
+        }
+        call.hidden = walk.hidden;
+        call.missing = walk.missing.min(call.visible);
+        call.output = output(trace, call);
+    }
+    // Calls before the first recorded prompt carried what it carried.
+    if let Some(first) = calls.iter().position(|call| anchor(call).is_some()) {
+        let hidden = calls[first].hidden;
+        calls[..first].iter_mut().for_each(|call| call.hidden = hidden);
+    }
+    trace.calls = calls;
+}
+
+fn output(trace: &Trace, call: &CallRow) -> u64 {
+    let recorded = call.usage.filter(|usage| usage.output_is_final && usage.output > 0).map(|usage| usage.output);
+    recorded.unwrap_or_else(|| {
+        let row = trace.messages.get(call.message as usize);
+        row.map_or(0, |row| trace.parts_of(row).iter().map(|part| part.truth).sum())
+    })
+}
+
+#[derive(Default)]
+struct Walk {
+    live: Vec<usize>,
+    visible: u64,
+    /// Reasoning in the context that leaves at the next user message.
+    expiring: u64,
+    hidden: u64,
+    missing: u64,
+    /// What the recording agent had cut away and the replay has put back.
+    undone: u64,
+    undo_at_next_anchor: bool,
+    expired_up_to: usize,
+}
+
+impl Walk {
+    fn enter(&mut self, trace: &Trace, index: usize, _is_reply: bool, fate: Thinking) {
+        let row = &trace.messages[index];
+        if let Some(from) = row.rewind {
+            while self.live.last().is_some_and(|last| *last >= from as usize) {
+                if let Some(gone) = self.live.pop() {
+                    self.visible -= self.truth_of(trace, gone, fate);
+                }
+            }
+        }
+        if row.opens_turn() {
+            let expired: u64 = self.live.iter().filter(|message| **message >= self.expired_up_to).map(|message| expiring_of(trace, *message)).sum();
+            self.visible -= expired;
+            self.expired_up_to = index;
+        }
+        self.live.push(index);
+        self.visible += trace.parts_of(row).iter().map(|part| part.truth).sum::<u64>();
+    }
+
+    /// What a live message adds to the visible context now.
+    fn truth_of(&self, trace: &Trace, message: usize, _fate: Thinking) -> u64 {
+        let all: u64 = trace.parts_of(&trace.messages[message]).iter().map(|part| part.truth).sum();
+        if message < self.expired_up_to { all - expiring_of(trace, message) } else { all }
+    }
+
+    /// Brings hidden and missing in line with a recorded prompt, so that the context of an untouched session equals it.
+    fn settle(&mut self, call: &CallRow, usage: &Usage, undone: bool) {
+        let now = (self.hidden + call.visible).saturating_sub(self.missing);
+        if undone || self.undo_at_next_anchor {
+            self.undone = now.saturating_sub(usage.prompt);
+            self.undo_at_next_anchor = false;
+            // A prompt that grew all the same is settled like any other.
+            if now >= usage.prompt {
+                return;
+            }
+        }
+        let expected = now.saturating_sub(self.undone);
+        if usage.prompt >= expected {
+            let more = usage.prompt - expected;
+            let back = more.min(self.missing);
+            self.missing -= back;
+            self.hidden += more - back;
+        } else {
+            let less = expected - usage.prompt;
+            let from_hidden = if call.chained { 0 } else { less.min(self.hidden) };
+            self.hidden -= from_hidden;
+            self.missing += less - from_hidden;
+            let beyond = self.missing.saturating_sub(call.visible);
+            self.missing -= beyond;
+            self.hidden = self.hidden.saturating_sub(beyond);
+        }
+    }
+}
+
+fn expiring_of(trace: &Trace, message: usize) -> u64 {
+    trace.parts_of(&trace.messages[message]).iter().filter(|part| part.expires).map(|part| part.truth).sum()
+}

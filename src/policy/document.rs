@@ -1,0 +1,427 @@
+//! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
+
+use super::expression::{Expression, ExpressionError, Scope, number};
+use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
+use super::preset::presets;
+use super::suggestion;
+use crate::estimate::Estimator;
+use serde::Deserialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use toml::{Table, Value};
+
+/// A policy before its formulas meet a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// Under this name it stands in reports.
+    pub name: String,
+    /// One line: what it does.
+    pub about: String,
+    /// Which system, version and source it mirrors; empty for a user's own.
+    pub mirrors: String,
+    /// What of the system it cannot say.
+    pub not_modelled: Vec<String>,
+    /// The parameters, by the names of their own system.
+    pub params: BTreeMap<String, Parameter>,
+    body: Table,
+}
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// A number, or a formula over other parameters and facts of the model.
+    pub value: Value,
+    /// In which unit.
+    pub unit: String,
+    /// One line of help.
+    pub help: String,
+}
+
+/// What a formula may ask about the model.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// The total window; `None` where nobody knows it and the policy's own default must do.
+    pub window: Option<u64>,
+    /// The provider's limit of the prompt alone, 0 where it has none apart from the window.
+    pub max_input: u64,
+    /// The longest reply, 0 where unknown.
+    pub max_output: u64,
+}
+
+/// Why a text is no policy.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// The name is no preset, and there is no such file.
+    #[error("`{name}` is neither a preset nor a readable policy file{hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// "; did you mean ..." or nothing.
+        hint: String,
+    },
+    /// The TOML is broken or says something that the vocabulary does not know.
+    #[error("{origin}:{line}:{column}: {reason}")]
+    Invalid {
+        /// File or preset.
+        origin: String,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What is wrong, with the nearest known word.
+        reason: String,
+    },
+    /// A parameter that the policy does not have.
+    #[error("policy `{policy}` has no parameter `{name}`{hint}")]
+    NoParameter {
+        /// The policy.
+        policy: String,
+        /// The unknown name.
+        name: String,
+        /// "; did you mean ..." or the list of all.
+        hint: String,
+    },
+    /// A formula that has no value for this model.
+    #[error("policy `{policy}`: {error}")]
+    Formula {
+        /// The policy.
+        policy: String,
+        /// Why.
+        error: ExpressionError,
+    },
+    /// The numbers do not fit the vocabulary once the formulas are worked out.
+    #[error("policy `{policy}`: {reason}")]
+    Plan {
+        /// The policy.
+        policy: String,
+        /// Why.
+        reason: String,
+    },
+    /// Policies that extend each other in a ring, or too deep a chain.
+    #[error("policy `{0}` extends itself")]
+    Ring(String),
+}
+
+/// The document as it is written, read once only for its errors: they point at line and column.
+/// Everything is optional, because a user's file may be a single changed key.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+#[expect(dead_code, reason = "read for its errors alone")]
+struct Written {
+    name: Option<String>,
+    about: Option<String>,
+    mirrors: Option<String>,
+    not_modelled: Vec<String>,
+    extends: Option<String>,
+    without: Vec<String>,
+    params: BTreeMap<String, Value>,
+    window: Window,
+    estimator: Estimator,
+    belief: Belief,
+    summary: Summary,
+    reactive: Reactive,
+    rule: Vec<Rule>,
+}
+
+/// A chain of `extends` longer than this is a ring.
+const LONGEST_CHAIN: usize = 8;
+
+impl Policy {
+    /// Loads a preset by its name, or a file by its path.
+    pub fn load(name: &str) -> Result<Policy, PolicyError> {
+        let known = presets().iter().find(|preset| preset.name == name);
+        let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
+        if let Some(preset) = known.or_else(newest) {
+            return Policy::parse(preset.name, preset.text);
+        }
+        let text = std::fs::read_to_string(name).map_err(|_| PolicyError::Unknown {
+            name: name.to_owned(),
+            hint: suggestion(name, presets().iter().map(|preset| preset.name)),
+        })?;
+        let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
+        Policy::parse_named(name, &stem, &text)
+    }
+
+    /// Parses a document. `origin` names it in errors.
+    pub fn parse(origin: &str, text: &str) -> Result<Policy, PolicyError> {
+        Policy::parse_named(origin, origin, text)
+    }
+
+    fn parse_named(origin: &str, default_name: &str, text: &str) -> Result<Policy, PolicyError> {
+        check_shape(origin, text)?;
+        let mut body = inherit(origin, text, 0)?;
+        let text_of = |body: &mut Table, key: &str| match body.remove(key) {
+            Some(Value::String(text)) => text,
+            _ => String::new(),
+        };
+        let own_name = text.parse::<Table>().ok().and_then(|own| own.get("name").and_then(Value::as_str).map(str::to_owned));
+        body.remove("name");
+        let name = own_name.unwrap_or_else(|| default_name.to_owned());
+        let about = text_of(&mut body, "about");
+        let mirrors = text_of(&mut body, "mirrors");
+        let not_modelled = match body.remove("not_modelled") {
+            Some(Value::Array(lines)) => lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned)).collect(),
+            _ => Vec::new(),
+        };
+        let params = match body.remove("params") {
+            Some(Value::Table(table)) => table.into_iter().map(|(name, value)| (name, Parameter::from_value(value))).collect(),
+            _ => BTreeMap::new(),
+        };
+        let policy = Policy { name, about, mirrors, not_modelled, params, body };
+        policy.check_formulas(origin, text)?;
+        Ok(policy)
+    }
+
+    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `85%`, `1_000`.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<(), PolicyError> {
+        let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
+        let unknown = || {
+            let near = suggestion(name, all.iter().copied());
+            let list = if all.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", all.join(", ")) };
+            PolicyError::NoParameter { policy: self.name.clone(), name: name.to_owned(), hint: if near.is_empty() { list } else { near } }
+        };
+        if !self.params.contains_key(name) {
+            return Err(unknown());
+        }
+        let value = match (value, number(value)) {
+            ("true", _) => Value::Integer(1),
+            ("false", _) => Value::Integer(0),
+            (_, Some(number)) => numeral(number),
+            (text, None) => {
+                let formula = format!("={}", text.trim_start_matches('='));
+                let parsed = Expression::parse(formula.trim_start_matches('='));
+                parsed.map_err(|error| PolicyError::Formula { policy: self.name.clone(), error })?;
+                Value::String(formula)
+            }
+        };
+        if let Some(parameter) = self.params.get_mut(name) {
+            parameter.value = value;
+        }
+        Ok(())
+    }
+
+    /// The plan for one model: every formula worked out.
+    pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
+        let scope = self.scope(facts)?;
+        let mut body = self.body.clone();
+        for value in body.iter_mut().map(|(_, value)| value) {
+            work_out(value, &scope).map_err(|error| self.formula_error(error))?;
+        }
+        if let Some(Value::Array(rules)) = body.get_mut("rule") {
+            let is_off = |rule: &Value| rule.get("if").is_some_and(|value| value.as_integer() == Some(0) || value.as_float() == Some(0.0));
+            rules.retain(|rule| !is_off(rule));
+        }
+        Plan::deserialize(Value::Table(body)).map_err(|error| PolicyError::Plan { policy: self.name.clone(), reason: error.message().to_owned() })
+    }
+
+    /// The window that the policy takes for a model that nobody knows.
+    pub fn default_window(&self) -> Option<u64> {
+        let value = self.body.get("window")?.get("default")?;
+        let scope = self.params.iter().filter_map(|(name, parameter)| Some((name.clone(), as_number(&parameter.value)?))).collect();
+        match value {
+            Value::String(text) => Some(Expression::parse(text.strip_prefix('=')?).ok()?.value(&scope).ok()? as u64),
+            value => as_number(value).map(|number| number as u64),
+        }
+    }
+
+    fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
+        let window = facts.window.or_else(|| self.default_window()).unwrap_or(FALLBACK_WINDOW);
+        let mut scope = Scope::from([
+            ("window".to_owned(), window as f64),
+            ("max_input".to_owned(), facts.max_input as f64),
+            ("max_output".to_owned(), facts.max_output as f64),
+        ]);
+        // Parameters may be formulas over each other: work out whatever can be, until all are.
+        let mut waiting: Vec<(&String, Expression)> = Vec::new();
+        for (name, parameter) in &self.params {
+            match &parameter.value {
+                Value::String(text) => {
+                    let text = text.strip_prefix('=').unwrap_or(text);
+                    waiting.push((name, Expression::parse(text).map_err(|error| self.formula_error(error))?));
+                }
+                value => {
+                    scope.insert(name.clone(), as_number(value).unwrap_or(0.0));
+                }
+            }
+        }
+        while !waiting.is_empty() {
+            let names: BTreeSet<&String> = waiting.iter().map(|(name, _)| *name).collect();
+            let ready = waiting.iter().position(|(_, formula)| formula.names().iter().all(|name| !names.contains(name)));
+            let Some(index) = ready else {
+                return Err(self.formula_error(ExpressionError::Circular { name: waiting.remove(0).0.clone() }));
+            };
+            let (name, formula) = waiting.remove(index);
+            let value = formula.value(&scope).map_err(|error| self.formula_error(error))?;
+            scope.insert(name.clone(), value);
+        }
+        Ok(scope)
+    }
+
+    fn formula_error(&self, error: ExpressionError) -> PolicyError {
+        PolicyError::Formula { policy: self.name.clone(), error }
+    }
+
+    /// Works every formula out once for an ordinary model, so that a mistyped name is found before any log is read.
+    fn check_formulas(&self, origin: &str, text: &str) -> Result<(), PolicyError> {
+        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+        match self.plan(&ordinary) {
+            Ok(_) => Ok(()),
+            Err(PolicyError::Formula { error, .. }) => {
+                let culprit = match &error {
+                    ExpressionError::UnknownName { text, .. } | ExpressionError::Syntax { text, .. } => text.clone(),
+                    ExpressionError::NotFinite { text } => text.clone(),
+                    ExpressionError::Circular { name } => name.clone(),
+                };
+                let (line, column) = position(text, text.find(&culprit).unwrap_or(0));
+                Err(PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: error.to_string() })
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
+
+/// The window of a policy that names no default, for a model that nobody knows.
+pub const FALLBACK_WINDOW: u64 = 200_000;
+
+impl Parameter {
+    fn from_value(value: Value) -> Parameter {
+        match value {
+            Value::Table(mut table) if table.contains_key("value") => {
+                let mut text = |key: &str| table.remove(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+                let (unit, help) = (text("unit"), text("help"));
+                Parameter { value: table.remove("value").unwrap_or(Value::Integer(0)), unit, help }
+            }
+            value => Parameter { value, unit: String::new(), help: String::new() },
+        }
+    }
+}
+
+fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Boolean(yes) => Some(f64::from(u8::from(*yes))),
+        _ => None,
+    }
+}
+
+fn numeral(number: f64) -> Value {
+    if number.fract() == 0.0 && number.abs() < 9e15 { Value::Integer(number as i64) } else { Value::Float(number) }
+}
+
+/// Replaces each string that begins with `=` by the value of its formula.
+fn work_out(value: &mut Value, scope: &Scope) -> Result<(), ExpressionError> {
+    match value {
+        Value::String(text) => {
+            if let Some(formula) = text.strip_prefix('=') {
+                *value = numeral(Expression::parse(formula)?.value(scope)?);
+            }
+        }
+        Value::Array(values) => values.iter_mut().try_for_each(|value| work_out(value, scope))?,
+        Value::Table(table) => table.iter_mut().try_for_each(|(_, value)| work_out(value, scope))?,
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The document with everything that it inherits.
+fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError> {
+    if depth > LONGEST_CHAIN {
+        return Err(PolicyError::Ring(origin.to_owned()));
+    }
+    let mut own: Table = text.parse().map_err(|error| invalid(origin, text, &error))?;
+    let without: Vec<String> = match own.remove("without") {
+        Some(Value::Array(ids)) => ids.into_iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
+    let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
+        Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
+        None => {
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, presets().iter().map(|preset| preset.name)) };
+            let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
+            let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
+            check_shape(&path.to_string_lossy(), &text)?;
+            inherit(&path.to_string_lossy(), &text, depth + 1)?
+        }
+    };
+    overlay(&mut table, own);
+    if let Some(Value::Array(rules)) = table.get_mut("rule") {
+        rules.retain(|rule| rule.get("id").and_then(Value::as_str).is_none_or(|id| !without.iter().any(|gone| gone == id)));
+    }
+    Ok(table)
+}
+
+/// Lays one document over another: tables merge, rules are replaced by id or added at the end, everything else is replaced.
+fn overlay(base: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Array(rules)), Value::Array(mine)) if key == "rule" => {
+                for rule in mine {
+                    let id = rule.get("id").cloned();
+                    match rules.iter_mut().find(|old| old.get("id") == id.as_ref()) {
+                        Some(old) => *old = rule,
+                        None => rules.push(rule),
+                    }
+                }
+            }
+            (Some(Value::Table(old)), Value::Table(mine)) if key == "params" => {
+                for (name, value) in mine {
+                    // A plain value changes an inherited parameter and leaves its unit and help.
+                    match old.get_mut(&name).and_then(Value::as_table_mut) {
+                        Some(described) if !value.is_table() => {
+                            described.insert("value".to_owned(), value);
+                        }
+                        _ => {
+                            old.insert(name, value);
+                        }
+                    }
+                }
+            }
+            (Some(Value::Table(old)), Value::Table(mine)) => overlay(old, mine),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Reads the text for unknown words and wrong types alone.
+fn check_shape(origin: &str, text: &str) -> Result<(), PolicyError> {
+    toml::from_str::<Written>(&plain_numbers(text)).map(drop).map_err(|error| invalid(origin, text, &error))
+}
+
+/// Formulas stand where numbers are expected: each becomes the number 1 at the same place, so that positions stay true.
+fn plain_numbers(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("\"=") {
+        let (before, formula) = rest.split_at(start);
+        let Some(length) = formula.get(1..).and_then(|inner| inner.find(['"', '\n'])).map(|end| end + 2) else { break };
+        plain.push_str(before);
+        plain.push('1');
+        plain.extend(std::iter::repeat_n(' ', length - 1));
+        rest = formula.get(length..).unwrap_or("");
+    }
+    plain.push_str(rest);
+    plain
+}
+
+fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {
+    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+    let message = error.message();
+    // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = match quoted.next() {
+        Some(unknown) if message.starts_with("unknown") => suggestion(unknown, quoted),
+        _ => String::new(),
+    };
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("{message}{hint}") }
+}
+
+/// Line and column, from 1, of a byte offset.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |index| index + 1);
+    (before.matches('\n').count() + 1, before.get(line_start..).unwrap_or("").chars().count() + 1)
+}

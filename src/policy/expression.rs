@@ -1,0 +1,346 @@
+//! Arithmetic in policies: `"floor((window - reserve) * 0.85)"` over parameters and facts of the model.
+//!
+//! Thresholds are computed as the real systems compute them, in double precision, once for each session;
+//! tokens themselves are never counted in floats.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A number or a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Number(f64),
+    Name(String),
+    Negative(Box<Node>),
+    Binary(Operator, Box<Node>, Box<Node>),
+    Function(Function, Vec<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Unequal,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Function {
+    Min,
+    Max,
+    Floor,
+    Ceil,
+    Round,
+    Or,
+    If,
+}
+
+const FUNCTIONS: &[(&str, Function)] = &[
+    ("min", Function::Min),
+    ("max", Function::Max),
+    ("floor", Function::Floor),
+    ("ceil", Function::Ceil),
+    ("round", Function::Round),
+    ("or", Function::Or),
+    ("if", Function::If),
+];
+
+/// What is wrong with a formula.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ExpressionError {
+    /// It cannot be parsed.
+    #[error("`{text}`: {reason} at column {column}")]
+    Syntax {
+        /// The formula.
+        text: String,
+        /// What was expected.
+        reason: String,
+        /// Where, from 1.
+        column: usize,
+    },
+    /// It names something that is neither a parameter nor a fact of the model.
+    #[error("`{text}` names `{name}`, which is neither a parameter nor a fact of the model{hint}")]
+    UnknownName {
+        /// The formula.
+        text: String,
+        /// The unknown name.
+        name: String,
+        /// "; did you mean ..." or nothing.
+        hint: String,
+    },
+    /// Its value is no finite number.
+    #[error("`{text}` has no finite value")]
+    NotFinite {
+        /// The formula.
+        text: String,
+    },
+    /// Parameters that refer to each other in a ring.
+    #[error("parameter `{name}` refers to itself")]
+    Circular {
+        /// One of the ring.
+        name: String,
+    },
+}
+
+/// Names and their values.
+pub type Scope = BTreeMap<String, f64>;
+
+impl Expression {
+    /// Parses a formula.
+    pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
+        let mut parser = Parser { text, at: 0, depth: 0 };
+        let root = parser.comparison()?;
+        parser.space();
+        if parser.at < text.len() {
+            return Err(parser.error("expected an operator or the end"));
+        }
+        Ok(Expression { text: text.to_owned(), root })
+    }
+
+    /// Its value in a scope.
+    pub fn value(&self, scope: &Scope) -> Result<f64, ExpressionError> {
+        let value = self.root.value(scope).map_err(|name| ExpressionError::UnknownName {
+            text: self.text.clone(),
+            hint: super::suggestion(&name, scope.keys().map(String::as_str)),
+            name,
+        })?;
+        if value.is_finite() { Ok(value) } else { Err(ExpressionError::NotFinite { text: self.text.clone() }) }
+    }
+
+    /// The names that it uses.
+    pub fn names(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        self.root.collect_names(&mut names);
+        names
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Node {
+    fn value(&self, scope: &Scope) -> Result<f64, String> {
+        Ok(match self {
+            Node::Number(value) => *value,
+            Node::Name(name) => *scope.get(name).ok_or_else(|| name.clone())?,
+            Node::Negative(inner) => -inner.value(scope)?,
+            Node::Binary(operator, left, right) => operator.apply(left.value(scope)?, right.value(scope)?),
+            Node::Function(function, arguments) => {
+                let values = arguments.iter().map(|argument| argument.value(scope)).collect::<Result<Vec<f64>, String>>()?;
+                function.apply(&values)
+            }
+        })
+    }
+
+    fn collect_names(&self, names: &mut BTreeSet<String>) {
+        match self {
+            Node::Number(_) => {}
+            Node::Name(name) => {
+                names.insert(name.clone());
+            }
+            Node::Negative(inner) => inner.collect_names(names),
+            Node::Binary(_, left, right) => {
+                left.collect_names(names);
+                right.collect_names(names);
+            }
+            Node::Function(_, arguments) => arguments.iter().for_each(|argument| argument.collect_names(names)),
+        }
+    }
+}
+
+impl Operator {
+    fn apply(self, left: f64, right: f64) -> f64 {
+        let truth = |holds: bool| f64::from(u8::from(holds));
+        match self {
+            Operator::Add => left + right,
+            Operator::Subtract => left - right,
+            Operator::Multiply => left * right,
+            Operator::Divide => left / right,
+            Operator::Less => truth(left < right),
+            Operator::LessOrEqual => truth(left <= right),
+            Operator::Greater => truth(left > right),
+            Operator::GreaterOrEqual => truth(left >= right),
+            Operator::Equal => truth(left == right),
+            Operator::Unequal => truth(left != right),
+        }
+    }
+}
+
+impl Function {
+    fn apply(self, values: &[f64]) -> f64 {
+        let first = values.first().copied().unwrap_or(0.0);
+        match self {
+            Function::Min => values.iter().copied().fold(f64::INFINITY, f64::min),
+            Function::Max => values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+            Function::Floor => first.floor(),
+            Function::Ceil => first.ceil(),
+            // Half up, as JavaScript's Math.round.
+            Function::Round => (first + 0.5).floor(),
+            // The first value that is not zero, as `a || b` in the agents' own code.
+            Function::Or => values.iter().copied().find(|value| *value != 0.0).unwrap_or(0.0),
+            Function::If => values.get(if first != 0.0 { 1 } else { 2 }).copied().unwrap_or(0.0),
+        }
+    }
+
+    fn takes(self, count: usize) -> bool {
+        match self {
+            Function::Min | Function::Max | Function::Or => count >= 1,
+            Function::Floor | Function::Ceil | Function::Round => count == 1,
+            Function::If => count == 3,
+        }
+    }
+}
+
+/// Deeper nesting than this is refused rather than risking the stack.
+const DEEPEST: usize = 64;
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl Parser<'_> {
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or("")
+    }
+
+    fn space(&mut self) {
+        self.at += self.rest().len() - self.rest().trim_start().len();
+    }
+
+    fn error(&self, reason: &str) -> ExpressionError {
+        ExpressionError::Syntax { text: self.text.to_owned(), reason: reason.to_owned(), column: self.at + 1 }
+    }
+
+    fn take(&mut self, symbol: &str) -> bool {
+        self.space();
+        let found = self.rest().starts_with(symbol);
+        if found {
+            self.at += symbol.len();
+        }
+        found
+    }
+
+    fn comparison(&mut self) -> Result<Node, ExpressionError> {
+        let left = self.sum()?;
+        let symbols = [
+            ("<=", Operator::LessOrEqual),
+            (">=", Operator::GreaterOrEqual),
+            ("==", Operator::Equal),
+            ("!=", Operator::Unequal),
+            ("<", Operator::Less),
+            (">", Operator::Greater),
+        ];
+        for (symbol, operator) in symbols {
+            if self.take(symbol) {
+                return Ok(Node::Binary(operator, Box::new(left), Box::new(self.sum()?)));
+            }
+        }
+        Ok(left)
+    }
+
+    fn sum(&mut self) -> Result<Node, ExpressionError> {
+        let mut left = self.product()?;
+        loop {
+            let operator = if self.take("+") {
+                Operator::Add
+            } else if self.take("-") {
+                Operator::Subtract
+            } else {
+                return Ok(left);
+            };
+            left = Node::Binary(operator, Box::new(left), Box::new(self.product()?));
+        }
+    }
+
+    fn product(&mut self) -> Result<Node, ExpressionError> {
+        let mut left = self.atom()?;
+        loop {
+            let operator = if self.take("*") {
+                Operator::Multiply
+            } else if self.take("/") {
+                Operator::Divide
+            } else {
+                return Ok(left);
+            };
+            left = Node::Binary(operator, Box::new(left), Box::new(self.atom()?));
+        }
+    }
+
+    fn atom(&mut self) -> Result<Node, ExpressionError> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err(self.error("nested too deeply"));
+        }
+        let node = self.atom_at_depth();
+        self.depth -= 1;
+        node
+    }
+
+    fn atom_at_depth(&mut self) -> Result<Node, ExpressionError> {
+        if self.take("-") {
+            return Ok(Node::Negative(Box::new(self.atom()?)));
+        }
+        if self.take("(") {
+            let inner = self.comparison()?;
+            return if self.take(")") { Ok(inner) } else { Err(self.error("expected `)`")) };
+        }
+        self.space();
+        let word: String = self.rest().chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.')).collect();
+        if word.is_empty() {
+            return Err(self.error("expected a number, a name or `(`"));
+        }
+        if word.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+            let value = number(&word).ok_or_else(|| self.error("expected a number"))?;
+            self.at += word.len();
+            return Ok(Node::Number(value));
+        }
+        self.at += word.len();
+        if !self.take("(") {
+            return Ok(Node::Name(word));
+        }
+        let function = FUNCTIONS.iter().find(|(name, _)| *name == word).map(|(_, function)| *function);
+        let function = function.ok_or_else(|| self.error("unknown function before this place: known are min, max, floor, ceil, round, or, if"))?;
+        let mut arguments = vec![self.comparison()?];
+        while self.take(",") {
+            arguments.push(self.comparison()?);
+        }
+        if !self.take(")") {
+            return Err(self.error("expected `,` or `)`"));
+        }
+        if !function.takes(arguments.len()) {
+            return Err(self.error("wrong number of arguments before this place"));
+        }
+        Ok(Node::Function(function, arguments))
+    }
+}
+
+/// A number as people write it: `40_000`, `40k`, `1.5m`, `85%`.
+pub fn number(word: &str) -> Option<f64> {
+    let plain = word.replace('_', "");
+    let (digits, factor) = match plain.as_bytes().last()? {
+        b'k' | b'K' => (plain.get(..plain.len() - 1)?, 1_000.0),
+        b'm' | b'M' => (plain.get(..plain.len() - 1)?, 1_000_000.0),
+        b'%' => (plain.get(..plain.len() - 1)?, 0.01),
+        _ => (plain.as_str(), 1.0),
+    };
+    let starts_well = digits.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '.' | '-'));
+    let value = digits.parse::<f64>().ok().filter(|value| value.is_finite() && starts_well)?;
+    Some(value * factor)
+}

@@ -1,0 +1,366 @@
+//! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
+
+use super::plan::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Stop, Switch, Tails, Take};
+use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::transcript::Role;
+
+/// Messages that go, and at most one that stays in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Ids of the messages that go, oldest first.
+    pub gone: Vec<u32>,
+    /// A message that stays, cut to so many estimated tokens.
+    pub shortened: Option<(u32, u64)>,
+    /// How many messages were looked at, for guards on progress.
+    pub eligible: usize,
+}
+
+impl Kind {
+    fn matches_item(self, item: &SeenItem, message: &Seen) -> bool {
+        match self {
+            Kind::System => item.region == Region::System,
+            Kind::Tools => item.region == Region::Tools,
+            Kind::User => item.region == Region::User,
+            Kind::Assistant => item.region == Region::Assistant,
+            Kind::Thinking => item.region == Region::Thinking,
+            Kind::ToolCall => item.region == Region::ToolCall,
+            Kind::ToolResult => item.region == Region::ToolResult,
+            Kind::Image => item.region == Region::Image,
+            Kind::Summary => message.is_summary,
+        }
+    }
+
+    fn matches_message(self, message: &Seen) -> bool {
+        match self {
+            Kind::Summary => message.is_summary,
+            Kind::User => message.role == Role::User && !message.is_summary,
+            Kind::Assistant | Kind::Thinking | Kind::ToolCall => message.role == Role::Assistant && !message.is_summary,
+            Kind::ToolResult | Kind::Image => message.role == Role::Tool,
+            Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,
+        }
+    }
+}
+
+impl Select {
+    fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
+        let kind = if self.kind.is_empty() {
+            !matches!(item.region, Region::System | Region::Tools)
+        } else {
+            self.kind.iter().any(|kind| kind.matches_item(item, message))
+        };
+        kind && self.wants_tool(item.tool, tools) && !(item.error && self.not_errors == Switch::On)
+    }
+
+    /// Does the selection want results and calls of this tool? Tools without a name are wanted only where no list is given.
+    pub fn wants_tool(&self, tool: Option<u32>, tools: &[String]) -> bool {
+        let name = tool.and_then(|tool| tools.get(tool as usize));
+        let listed = |list: &[String]| name.is_some_and(|name| list.iter().any(|entry| entry.eq_ignore_ascii_case(name)));
+        (self.tools.is_empty() || listed(&self.tools)) && !listed(&self.not_tools)
+    }
+
+    /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
+    pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
+        let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, alone: 0 };
+        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, first: 0, count: 1 };
+        let kind = match self.kind.as_slice() {
+            [] => region == Region::ToolResult,
+            kinds => kinds.iter().any(|kind| kind.matches_item(&item, &message)),
+        };
+        kind && self.wants_tool(tool, tools)
+    }
+
+    /// The items that the selection takes, newest first.
+    pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
+        let mut taken = Vec::new();
+        let mut scan = Scan::default();
+        'scan: for message in view.messages().rev() {
+            scan.pass(&message);
+            let guarded = self.tail.iter().any(|end| scan.guards(end));
+            if !guarded && message.is_summary && self.stop_at.contains(&Stop::Summary) {
+                break;
+            }
+            for item in view.items(message).collect::<Vec<_>>().into_iter().rev() {
+                if !self.wants(&item, &message, tools) || guarded {
+                    continue;
+                }
+                if item.state == State::Masked {
+                    if self.stop_at.contains(&Stop::Masked) {
+                        break 'scan;
+                    }
+                    continue;
+                }
+                scan.selected_items += 1;
+                scan.selected_tokens += item.alone;
+                if !self.tail.iter().any(|end| scan.keeps(end, item.alone)) {
+                    taken.push(item);
+                }
+            }
+        }
+        self.spare_head(&mut taken, view, tools);
+        match self.take {
+            Take::Count(n) => taken.drain(..taken.len().saturating_sub(n as usize)).for_each(drop),
+            Take::Share(share) => {
+                let n = (taken.len() as f64 * share).floor() as usize;
+                taken.drain(..taken.len().saturating_sub(n)).for_each(drop);
+            }
+            _ => {}
+        }
+        if self.order == Order::Largest {
+            taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id));
+        }
+        taken
+    }
+
+    fn spare_head(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
+        for end in &self.head {
+            let wanted = view.messages().flat_map(|message| view.items(message).filter(move |item| self.wants(item, &message, tools)));
+            if let EndUnit::Items = end.unit {
+                let spared: Vec<u32> = wanted.take(end.n.max(0.0) as usize).map(|item| item.id).collect();
+                taken.retain(|item| !spared.contains(&item.id));
+            }
+        }
+    }
+
+    /// The messages that the selection takes. `request` is the estimate of the request as it stands.
+    pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
+        let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
+        let Some(cut) = self.cut(&all) else { return Selection { eligible: all.len(), ..Selection::default() } };
+        let start = self.head.iter().map(|end| head_length(end, &all)).max().unwrap_or(0).min(cut);
+        let mut candidates: Vec<Seen> = all.get(start..cut).unwrap_or(&[]).to_vec();
+        if !self.kind.is_empty() {
+            candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
+        }
+        let mut shortened = None;
+        for protect in &self.protect {
+            shortened = protect.spare(&mut candidates).or(shortened);
+        }
+        let eligible = candidates.len();
+        let gone = self.taken(candidates, request);
+        Selection { gone, shortened, eligible }
+    }
+
+    /// Index of the first kept message; `None` where nothing may go.
+    fn cut(&self, all: &[Seen]) -> Option<usize> {
+        let cuts = self.tail.iter().map(|end| tail_cut(end, all));
+        let mut cut = match self.tails {
+            Tails::Union => cuts.min(),
+            Tails::Intersection => cuts.max(),
+        }
+        .unwrap_or(all.len());
+        if let Some(snap) = &self.snap {
+            let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
+            let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
+            let forward = || (cut..all.len()).find(fits);
+            let place = match (snap.direction, snap.missing) {
+                (Direction::Back, Missing::Turn) => back().or_else(forward),
+                (Direction::Forward, Missing::Turn) => forward().or_else(back),
+                (Direction::Back, _) => back(),
+                (Direction::Forward, _) => forward(),
+            };
+            cut = match place {
+                Some(place) => place,
+                None if snap.missing == Missing::Everything => all.len(),
+                None => return None,
+            };
+        } else if self.pairs == Pairs::Whole {
+            while cut > 0 && cut < all.len() && all.get(cut).is_some_and(|message| message.role == Role::Tool) {
+                cut -= 1;
+            }
+        }
+        match (cut, self.all_kept) {
+            (0, Missing::Everything) => Some(all.len()),
+            (0, _) => None,
+            (cut, _) => Some(cut),
+        }
+    }
+
+    fn taken(&self, candidates: Vec<Seen>, request: u64) -> Vec<u32> {
+        let count = candidates.len();
+        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
+        let first = |n: usize| ids(candidates.get(..n.min(count)).unwrap_or(&[]));
+        match self.take {
+            Take::All => ids(&candidates),
+            Take::Count(n) => first(n as usize),
+            Take::Share(share) => first((count as f64 * share).floor() as usize),
+            Take::EvenShare(share) => first((count as f64 * share).floor() as usize / 2 * 2),
+            Take::UntilRequest(target) => until(&self.ordered(&candidates), request, target),
+            Take::TurnsUntilRequest(target) => turns_until(&candidates, request, target),
+        }
+    }
+
+    fn ordered(&self, candidates: &[Seen]) -> Vec<Seen> {
+        let mut rest = candidates.to_vec();
+        match self.order {
+            Order::Oldest => rest,
+            Order::Largest => {
+                rest.sort_by_key(|message| (std::cmp::Reverse(message.estimated), message.id));
+                rest
+            }
+            Order::MiddleOut => {
+                let mut taken = Vec::with_capacity(rest.len());
+                while !rest.is_empty() {
+                    taken.push(rest.remove(rest.len() / 2));
+                }
+                taken
+            }
+        }
+    }
+}
+
+fn until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
+    let mut left = request;
+    let mut gone = Vec::new();
+    for message in messages {
+        if left as f64 <= target {
+            break;
+        }
+        left = left.saturating_sub(message.estimated);
+        gone.push(message.id);
+    }
+    gone
+}
+
+/// Drops turn by turn: what stands before the first turn goes first, and the last turn goes too where nothing less is enough.
+fn turns_until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
+    let mut left = request;
+    let mut gone = Vec::new();
+    let mut rest = messages;
+    while left as f64 > target && !rest.is_empty() {
+        let next = rest.iter().skip(1).position(|message| message.role == Role::User).map_or(rest.len(), |index| index + 1);
+        let (turn, later) = rest.split_at(next);
+        left = left.saturating_sub(turn.iter().map(|message| message.estimated).sum());
+        gone.extend(turn.iter().map(|message| message.id));
+        rest = later;
+    }
+    gone
+}
+
+/// Index of the first message that an end at the new side keeps.
+fn tail_cut(end: &End, all: &[Seen]) -> usize {
+    let n = end.n.max(0.0);
+    let count = all.len();
+    let opening = |test: fn(&Seen) -> bool, kept: usize| {
+        let starts: Vec<usize> = all.iter().enumerate().filter(|(_, message)| test(message)).map(|(index, _)| index).collect();
+        if kept == 0 { count } else { starts.len().checked_sub(kept).and_then(|index| starts.get(index)).copied().unwrap_or(0) }
+    };
+    let turn: fn(&Seen) -> bool = |message| message.opens_turn;
+    let any_user: fn(&Seen) -> bool = |message| message.role == Role::User && !message.is_summary;
+    match end.unit {
+        EndUnit::Messages | EndUnit::Items => count.saturating_sub(n as usize),
+        EndUnit::Turns => opening(turn, n as usize),
+        EndUnit::UserMessages => opening(any_user, n as usize),
+        EndUnit::TurnShare => {
+            let turns = all.iter().filter(|message| message.opens_turn).count();
+            opening(turn, (turns as f64 * n).ceil() as usize)
+        }
+        EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
+        EndUnit::Tokens => token_cut(all, n, end.crossing),
+        EndUnit::SizeShare => {
+            let whole: u64 = all.iter().map(|message| message.estimated).sum();
+            token_cut(all, whole as f64 * n, end.crossing)
+        }
+    }
+}
+
+fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
+    let mut sum = 0_u64;
+    for (index, message) in all.iter().enumerate().rev() {
+        sum += message.estimated;
+        match crossing {
+            Crossing::Keep if sum as f64 >= budget => return index,
+            Crossing::Select if sum as f64 > budget => return index + 1,
+            _ => {}
+        }
+    }
+    0
+}
+
+/// How many messages an end at the old side keeps.
+fn head_length(end: &End, all: &[Seen]) -> usize {
+    let n = end.n.max(0.0) as usize;
+    match end.unit {
+        EndUnit::Turns => {
+            let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
+            starts.nth(n).unwrap_or(all.len())
+        }
+        _ => n,
+    }
+}
+
+impl Protect {
+    /// Takes the protected messages out of the candidates.
+    fn spare(&self, candidates: &mut Vec<Seen>) -> Option<(u32, u64)> {
+        let matching: Vec<Seen> = candidates
+            .iter()
+            .filter(|message| self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message)))
+            .copied()
+            .collect();
+        let mut spared: Vec<u32> = Vec::new();
+        let mut shortened = None;
+        match (self.last, self.first, self.tokens) {
+            (None, None, None) => spared.extend(matching.iter().map(|message| message.id)),
+            (last, first, budget) => {
+                spared.extend(matching.iter().rev().take(last.unwrap_or(0) as usize).map(|message| message.id));
+                spared.extend(matching.iter().take(first.unwrap_or(0) as usize).map(|message| message.id));
+                let mut left = budget.unwrap_or(0);
+                for message in matching.iter().rev() {
+                    if left == 0 {
+                        break;
+                    }
+                    spared.push(message.id);
+                    if message.estimated > left {
+                        shortened = Some((message.id, left));
+                        break;
+                    }
+                    left -= message.estimated;
+                }
+            }
+        }
+        candidates.retain(|message| !spared.contains(&message.id));
+        shortened
+    }
+}
+
+/// Counters of a scan from the newest message to the oldest.
+#[derive(Default)]
+struct Scan {
+    messages: u64,
+    turns: u64,
+    user_messages: u64,
+    tokens: u64,
+    selected_items: u64,
+    selected_tokens: u64,
+}
+
+impl Scan {
+    fn pass(&mut self, message: &Seen) {
+        self.messages += 1;
+        self.turns += u64::from(message.opens_turn);
+        self.user_messages += u64::from(message.role == Role::User && !message.is_summary);
+        self.tokens += message.estimated;
+    }
+
+    /// Is the message that was just passed protected as a whole?
+    fn guards(&self, end: &End) -> bool {
+        let number = match (end.unit, end.of) {
+            (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
+            (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,
+            (EndUnit::Messages, _) => self.messages,
+            (EndUnit::Tokens, EndOf::All) => self.tokens,
+            _ => return false,
+        };
+        number as f64 <= end.n
+    }
+
+    /// Is the item that was just counted protected?
+    fn keeps(&self, end: &End, alone: u64) -> bool {
+        match (end.unit, end.of) {
+            (EndUnit::Items, _) => self.selected_items as f64 <= end.n,
+            (EndUnit::Tokens, EndOf::Selected) => match end.crossing {
+                Crossing::Select => self.selected_tokens as f64 <= end.n,
+                Crossing::Keep => ((self.selected_tokens - alone) as f64) < end.n,
+            },
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! When a rule fires: the policy's belief against its limits.
+
+use super::plan::{Count, Counted, Level, Measure, Switch, Trigger};
+use crate::context::{State, View};
+
+/// Everything that a trigger can see.
+#[derive(Clone, Copy, Debug)]
+pub struct Sight<'a> {
+    /// The context, estimates only.
+    pub view: View<'a>,
+    /// Prompt and output that the provider reported for the last call; `None` where the policy knows of none.
+    pub usage: Option<(u64, u64)>,
+    /// Estimates of the messages that came after the last reply.
+    pub pending: u64,
+    /// Estimate of a user message that is about to enter.
+    pub incoming: u64,
+    /// Calls made so far.
+    pub calls: u64,
+    /// Calls made since the rule last fired.
+    pub calls_since_fired: u64,
+    /// Seconds since the last call; `None` where the log has no times.
+    pub idle_seconds: Option<f64>,
+}
+
+/// What a trigger says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Verdict {
+    /// Does it fire?
+    pub fires: bool,
+    /// Belief and limit of the size that came nearest to its limit; `None` where no size was looked at.
+    pub level: Option<Belief>,
+}
+
+/// A belief beside the limit that it was held against.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Belief {
+    /// What the policy thought the context's size to be.
+    pub tokens: u64,
+    /// The limit.
+    pub limit: f64,
+    /// Does this belief know of what came after the last reply?
+    pub sees_pending: bool,
+}
+
+impl Trigger {
+    /// Does it fire?
+    pub fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
+        match self {
+            Trigger::Level(level) => level.evaluate(sight),
+            Trigger::Count(count) => Verdict { fires: count.holds(sight), level: None },
+            Trigger::Idle(seconds) => Verdict { fires: sight.idle_seconds.is_some_and(|idle| idle >= *seconds), level: None },
+            Trigger::Any(triggers) => Self::combine(triggers, sight, |verdicts| verdicts.iter().any(|verdict| verdict.fires)),
+            Trigger::All(triggers) => Self::combine(triggers, sight, |verdicts| verdicts.iter().all(|verdict| verdict.fires)),
+        }
+    }
+
+    fn combine(triggers: &[Trigger], sight: &Sight<'_>, rule: impl Fn(&[Verdict]) -> bool) -> Verdict {
+        let verdicts: Vec<Verdict> = triggers.iter().map(|trigger| trigger.evaluate(sight)).collect();
+        let nearness = |belief: &Belief| belief.tokens as f64 / belief.limit.max(1.0);
+        let level = verdicts.iter().filter_map(|verdict| verdict.level).max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+        Verdict { fires: rule(&verdicts), level }
+    }
+
+    /// Does it look at any size at all?
+    pub fn looks_at_size(&self) -> bool {
+        match self {
+            Trigger::Level(_) => true,
+            Trigger::Count(_) | Trigger::Idle(_) => false,
+            Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().any(Trigger::looks_at_size),
+        }
+    }
+}
+
+impl Level {
+    fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
+        let Some(tokens) = self.of.of(sight) else { return Verdict::default() };
+        let above = self.gt.is_some_and(|limit| tokens as f64 > limit);
+        let reached = self.ge.is_some_and(|limit| tokens as f64 >= limit);
+        let limit = self.gt.or(self.ge).unwrap_or(f64::MAX);
+        let sees_pending = !matches!(self.of, Measure::UsageIn | Measure::UsageTotal);
+        Verdict { fires: above || reached, level: Some(Belief { tokens, limit, sees_pending }) }
+    }
+}
+
+impl Measure {
+    /// Its value; `None` where the policy does not know it yet.
+    pub fn of(self, sight: &Sight<'_>) -> Option<u64> {
+        match self {
+            Measure::UsageIn => sight.usage.map(|(prompt, _)| prompt),
+            Measure::UsageTotal => sight.usage.map(|(prompt, output)| prompt + output),
+            Measure::UsagePlusPending => {
+                let known = sight.usage.map(|(prompt, output)| prompt + output + sight.pending);
+                Some(known.unwrap_or_else(|| sight.view.request()) + sight.incoming)
+            }
+            Measure::EstRequest => Some(sight.view.request() + sight.incoming),
+            Measure::EstHistory => Some(sight.view.history() + sight.incoming),
+        }
+    }
+}
+
+impl Count {
+    fn holds(&self, sight: &Sight<'_>) -> bool {
+        let view = sight.view;
+        let number = match (self.of, self.since_fired) {
+            (Counted::Calls, Switch::On) => sight.calls_since_fired,
+            (Counted::Calls, Switch::Off) => sight.calls,
+            (Counted::Messages, _) => view.message_count(),
+            (Counted::Turns, _) => view.turn_count(),
+            (Counted::ToolResults, _) => {
+                let results = view.messages().flat_map(|message| view.items(message));
+                let whole = |item: &crate::context::SeenItem| {
+                    item.region == crate::context::Region::ToolResult && item.state != State::Masked
+                };
+                results.filter(whole).count() as u64
+            }
+        } as f64;
+        self.gt.is_some_and(|limit| number > limit) || self.ge.is_some_and(|limit| number >= limit)
+    }
+}

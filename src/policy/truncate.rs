@@ -1,0 +1,156 @@
+//! Cuts of long items, on measured texts: what would be left, without the words.
+
+use super::plan::{Switch, Truncate};
+use crate::estimate::Unit;
+use crate::transcript::{Length, Step, Text};
+
+/// What a cut leaves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cut {
+    /// The sizes of what is left, marker included.
+    pub text: Text,
+    /// Tokens of what is left of the original, by the vocabulary of the trace: its share of the truth.
+    pub kept_tokens: u32,
+}
+
+/// Applies the limits to a text; `None` where it passes whole.
+pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
+    let whole = Step { length: text.length, tokens: text.tokens };
+    let cleaned = match (limits.clean, text.shape.as_ref().and_then(|shape| shape.cleaned)) {
+        (Switch::On, Some(cleaned)) => cleaned,
+        _ => whole,
+    };
+    let lined = shorten_lines(limits, text, cleaned);
+    let scale = |step: Step| rescale(step, whole, lined);
+    let kept = match limit(limits, text, lined) {
+        Some(kept) => kept,
+        None if lined == whole => return None,
+        None => return Some(result(lined, "", text)),
+    };
+    let head_share = limits.head.clamp(0.0, 1.0);
+    let from_head = |amount: u64| (amount as f64 * head_share).floor() as u64;
+    let (head, tail) = match kept {
+        Kept::Units(unit, amount) => {
+            let head = from_head(amount);
+            (text.prefix(unit, head), text.suffix(unit, amount - head))
+        }
+        Kept::Lines(lines) => {
+            let head = from_head(lines);
+            (text.prefix_lines(head), text.suffix_lines(lines - head))
+        }
+        Kept::Both { unit, amount, lines } => {
+            let (head, head_lines) = (from_head(amount), from_head(lines));
+            let front = smaller(text.prefix(unit, head), text.prefix_lines(head_lines));
+            let back = smaller(text.suffix(unit, amount - head), text.suffix_lines(lines - head_lines));
+            (front, back)
+        }
+    };
+    let kept = add(scale(head), scale(tail));
+    Some(result(kept, &limits.marker, text))
+}
+
+enum Kept {
+    Units(Unit, u64),
+    Lines(u64),
+    Both { unit: Unit, amount: u64, lines: u64 },
+}
+
+fn limit(limits: &Truncate, text: &Text, lined: Step) -> Option<Kept> {
+    let size = amount_of(limits.unit, lined, text);
+    let too_large = limits.max.is_some_and(|max| size > max);
+    let too_many_lines = limits.max_lines.is_some_and(|max| u64::from(lined.length.newlines) + 1 > max);
+    let amount = limits.keep.or(limits.max);
+    match (too_large, too_many_lines, amount, limits.max_lines) {
+        (false, false, ..) => None,
+        (_, _, Some(amount), Some(lines)) => Some(Kept::Both { unit: limits.unit, amount, lines }),
+        (true, _, Some(amount), None) => Some(Kept::Units(limits.unit, amount)),
+        (_, true, None, Some(lines)) => Some(Kept::Lines(lines)),
+        _ => None,
+    }
+}
+
+fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
+    u64::from(match unit {
+        Unit::Bytes => step.length.bytes,
+        Unit::Utf16 => step.length.utf16,
+        Unit::Chars => step.length.chars,
+        Unit::Json => text.json_bytes,
+        Unit::Tokens => step.tokens,
+    })
+}
+
+/// Lines longer than the limit lose their ends; the tokens go in proportion to the characters.
+fn shorten_lines(limits: &Truncate, text: &Text, step: Step) -> Step {
+    let Some(limit) = limits.max_line_chars else { return step };
+    let long = text.shape.as_ref().map(|shape| shape.long_lines.as_slice()).unwrap_or(&[]);
+    let lost: u64 = long.iter().map(|chars| u64::from(*chars).saturating_sub(limit)).sum();
+    let kept = u64::from(step.length.chars).saturating_sub(lost);
+    portion(step, kept, u64::from(step.length.chars))
+}
+
+/// The same share of `to` that `step` is of `from`.
+fn rescale(step: Step, from: Step, to: Step) -> Step {
+    if from == to {
+        return step;
+    }
+    let share = |part: u32, whole: u32, target: u32| {
+        if whole == 0 { 0 } else { u32::try_from(u64::from(part) * u64::from(target) / u64::from(whole)).unwrap_or(u32::MAX) }
+    };
+    Step {
+        length: Length {
+            bytes: share(step.length.bytes, from.length.bytes, to.length.bytes),
+            utf16: share(step.length.utf16, from.length.utf16, to.length.utf16),
+            chars: share(step.length.chars, from.length.chars, to.length.chars),
+            newlines: share(step.length.newlines, from.length.newlines, to.length.newlines),
+        },
+        tokens: share(step.tokens, from.tokens, to.tokens),
+    }
+}
+
+fn portion(step: Step, part: u64, whole: u64) -> Step {
+    let share = |value: u32| if whole == 0 { 0 } else { u32::try_from(u64::from(value) * part / whole).unwrap_or(u32::MAX) };
+    Step {
+        length: Length {
+            bytes: share(step.length.bytes),
+            utf16: share(step.length.utf16),
+            chars: share(step.length.chars),
+            newlines: step.length.newlines,
+        },
+        tokens: share(step.tokens),
+    }
+}
+
+fn smaller(a: Step, b: Step) -> Step {
+    if a.length.bytes <= b.length.bytes { a } else { b }
+}
+
+fn add(a: Step, b: Step) -> Step {
+    Step {
+        length: Length {
+            bytes: a.length.bytes + b.length.bytes,
+            utf16: a.length.utf16 + b.length.utf16,
+            chars: a.length.chars + b.length.chars,
+            newlines: a.length.newlines + b.length.newlines,
+        },
+        tokens: a.tokens + b.tokens,
+    }
+}
+
+fn result(kept: Step, marker: &str, whole: &Text) -> Cut {
+    let marker = own_text(marker);
+    let left = add(kept, Step { length: marker.length, tokens: marker.tokens });
+    let json_bytes = match whole.length.bytes {
+        0 => 0,
+        bytes => u32::try_from(u64::from(whole.json_bytes) * u64::from(left.length.bytes) / u64::from(bytes)).unwrap_or(u32::MAX),
+    };
+    let text = Text { length: left.length, tokens: left.tokens, json_bytes, shape: None, content: None };
+    Cut { text, kept_tokens: kept.tokens }
+}
+
+/// The sizes of a text that a policy brings along itself. Its tokens are four characters each: such texts are short English.
+pub fn own_text(text: &str) -> Text {
+    let chars = text.chars().count() as u32;
+    let length =
+        Length { bytes: text.len() as u32, utf16: text.encode_utf16().count() as u32, chars, newlines: text.matches('\n').count() as u32 };
+    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, shape: None, content: None }
+}

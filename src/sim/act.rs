@@ -1,0 +1,355 @@
+//! A rule fires: its selection is acted upon, with guards, and what it did is written down.
+
+use super::cause::Look;
+use super::outcome::{Event, EventKind};
+use super::state::State;
+use crate::context::{Arrival, Replacement, State as ItemState};
+use crate::policy::{
+    AfterRewrite, Basis, Comparison, Cut, Drop, Hook, Input, Mask, MaxFires, MinSaving, Place, Rule, Selection, Summarise,
+    SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
+};
+use crate::trace::PartKind;
+use crate::transcript::{Role, Text};
+use crate::units::Tokens;
+
+/// What an action did.
+enum Done {
+    /// It changed this many items or messages.
+    Changed(EventKind, u32),
+    /// There was nothing to do, or a guard forbade it.
+    Nothing,
+}
+
+impl State<'_> {
+    /// Runs one rule if its trigger fires and its guards permit.
+    pub fn run(&mut self, index: usize, rule: &Rule) -> bool {
+        let Some(memory) = self.memories.get(index).copied() else { return false };
+        if memory.latched || spent(rule.max_fires.as_ref(), &memory) {
+            return false;
+        }
+        let verdict = rule.when.as_ref().map_or(Verdict { fires: true, level: None }, |trigger| trigger.evaluate(&self.sight(&memory)));
+        let before = self.actual();
+        if let Some(level) = verdict.level {
+            let covers = if level.sees_pending { before } else { self.actual_after_reply };
+            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers });
+        }
+        if !verdict.fires {
+            return false;
+        }
+        self.fired |= verdict.level.is_some() || rule.at == Hook::Overflow;
+        if let Some(memory) = self.memories.get_mut(index) {
+            memory.in_call += 1;
+            memory.in_turn += 1;
+            memory.in_session += 1;
+            memory.fired_at = self.index as u64;
+        }
+        let done = self.act(rule);
+        self.report(index, rule, &verdict, before, done)
+    }
+
+    fn report(&mut self, index: usize, rule: &Rule, verdict: &Verdict, before: u64, done: Done) -> bool {
+        let after = self.actual();
+        let event = Event {
+            belief: verdict.level.map(|level| level.tokens),
+            limit: verdict.level.map(|level| level.limit.max(0.0) as u64),
+            before,
+            after,
+            ..self.event(&rule.id)
+        };
+        match done {
+            Done::Changed(kind, touched) => {
+                let buffer = self.plan.window.safety_buffer as f64;
+                let early = verdict.level.is_some_and(|level| (before as f64) + buffer < level.limit);
+                let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
+                self.outcome.totals.premature += u64::from(early && shrinks);
+                self.note(Event { kind, touched, ..event });
+                true
+            }
+            Done::Nothing => {
+                if rule.latch_on_fail == Switch::On && let Some(memory) = self.memories.get_mut(index) {
+                    memory.latched = true;
+                }
+                let other = rule.otherwise.as_ref().and_then(|id| self.plan.rule.iter().position(|other| other.id == *id));
+                match other.and_then(|other| self.plan.rule.get(other).map(|rule| (other, rule))) {
+                    Some((other, rule)) => self.run(other, rule),
+                    None => {
+                        self.note(Event { kind: EventKind::NoGain, ..event });
+                        false
+                    }
+                }
+            }
+        }
+    }
+
+    fn act(&mut self, rule: &Rule) -> Done {
+        let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
+            (Some(mask), ..) => self.mask(rule, mask),
+            (_, Some(limits), ..) => self.truncate(rule, limits),
+            (_, _, Some(drop), _) => self.remove(rule, drop),
+            (.., Some(summarise)) => self.summarise(rule, summarise),
+            _ if rule.inject.is_empty() => Done::Nothing,
+            _ => {
+                self.before_edit(rule);
+                Done::Changed(EventKind::Inject, rule.inject.len() as u32)
+            }
+        };
+        if let Done::Changed(..) = done {
+            for inject in &rule.inject {
+                self.insert(inject.tokens, inject.role, Place::End);
+            }
+        }
+        done
+    }
+
+    /// Puts a text of the policy's own into the context.
+    fn insert(&mut self, tokens: u64, role: SummaryRole, place: Place) {
+        if tokens == 0 {
+            return;
+        }
+        let item = self.own_item(tokens);
+        self.outcome.totals.injected_tokens += item.actual;
+        let at = if place == Place::Head { Some(self.context.after_system()) } else { None };
+        let role = match role {
+            SummaryRole::System => Role::System,
+            SummaryRole::User => Role::User,
+            SummaryRole::Assistant => Role::Assistant,
+        };
+        let arrival = Arrival { message: None, role, opens_turn: false, is_summary: true, call: self.index as u32 };
+        self.context.push(arrival, vec![item], at);
+    }
+
+    fn mask(&mut self, rule: &Rule, mask: &Mask) -> Done {
+        let items = rule.select.items(self.context.view(), &self.trace.tools);
+        let replacements: Vec<(u32, u64, Replacement)> =
+            items.iter().filter_map(|item| Some((item.id, item.alone, self.masked(item.id, mask, rule)?))).collect();
+        let gross: u64 = replacements.iter().map(|(_, alone, _)| alone).sum();
+        let comes: u64 = replacements.iter().map(|(.., by)| by.alone).sum();
+        if replacements.is_empty() || !enough(rule.min_saving.as_ref(), gross, comes) {
+            return Done::Nothing;
+        }
+        self.before_edit(rule);
+        let mut touched = 0;
+        for (item, _, by) in replacements {
+            if let Take::UntilRequest(target) = rule.select.take
+                && self.context.view().request() as f64 <= target
+            {
+                break;
+            }
+            self.context.replace(item, by);
+            self.cuts.remove(&item);
+            touched += 1;
+        }
+        Done::Changed(kind_of(rule, EventKind::Prune), touched)
+    }
+
+    fn masked(&self, id: u32, mask: &Mask, rule: &Rule) -> Option<Replacement> {
+        let item = self.context.item(id)?;
+        let part = self.trace.parts.get(item.part? as usize)?;
+        let marker = own_text(&mask.text);
+        let (text, kept) = match &mask.preview {
+            None => (marker, 0),
+            Some(preview) => {
+                let limits = Truncate {
+                    max: Some(0),
+                    keep: Some(u64::from(preview.head + preview.tail)),
+                    unit: preview.unit,
+                    max_lines: None,
+                    max_line_chars: None,
+                    head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
+                    whole_lines: Switch::Off,
+                    marker: mask.text.clone(),
+                    clean: Switch::Off,
+                };
+                cut(&limits, &part.text).map(|Cut { text, kept_tokens }| (text, kept_tokens))?
+            }
+        };
+        let by = self.context_item(id, &text, kept)?;
+        let shrinks = by.actual < item.actual;
+        (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { state: ItemState::Masked, ..by })
+    }
+
+    fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
+        let item = self.context.item(id)?;
+        let part = self.trace.parts.get(item.part? as usize)?;
+        let cut = self.cut_item(item, part, text, kept);
+        Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
+    }
+
+    fn truncate(&mut self, rule: &Rule, limits: &Truncate) -> Done {
+        let items = rule.select.items(self.context.view(), &self.trace.tools);
+        let mut changes = Vec::new();
+        for item in &items {
+            let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| self.trace.parts.get(part as usize)) else {
+                continue;
+            };
+            let Some(Cut { text, kept_tokens }) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
+            if let Some(by) = self.context_item(item.id, &text, kept_tokens) {
+                changes.push((item.id, item.alone, by, text));
+            }
+        }
+        let gross: u64 = changes.iter().map(|(_, alone, ..)| alone).sum();
+        let comes: u64 = changes.iter().map(|(_, _, by, _)| by.alone).sum();
+        if changes.is_empty() || !enough(rule.min_saving.as_ref(), gross, comes) {
+            return Done::Nothing;
+        }
+        self.before_edit(rule);
+        let touched = changes.len() as u32;
+        for (item, _, by, text) in changes {
+            self.context.replace(item, by);
+            self.cuts.insert(item, text);
+        }
+        Done::Changed(kind_of(rule, EventKind::Truncate), touched)
+    }
+
+    fn selection(&self, rule: &Rule) -> Option<Selection> {
+        let view = self.context.view();
+        let selection = rule.select.messages(view, view.request() + self.incoming);
+        let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
+        ((!selection.gone.is_empty() || selection.shortened.is_some()) && progress).then_some(selection)
+    }
+
+    fn remove(&mut self, rule: &Rule, drop: &Drop) -> Done {
+        if !rule.select.kind.is_empty() && rule.select.kind.iter().all(|kind| matches!(kind, crate::policy::Kind::Thinking | crate::policy::Kind::Image)) {
+            return self.remove_items(rule);
+        }
+        let Some(selection) = self.selection(rule) else { return Done::Nothing };
+        self.before_edit(rule);
+        self.shorten(&selection);
+        self.context.remove(&selection.gone);
+        self.insert(u64::from(own_text(&drop.marker).tokens), SummaryRole::User, Place::Head);
+        self.rewritten();
+        Done::Changed(kind_of(rule, EventKind::Drop), selection.gone.len() as u32)
+    }
+
+    fn remove_items(&mut self, rule: &Rule) -> Done {
+        let items = rule.select.items(self.context.view(), &self.trace.tools);
+        let gross: u64 = items.iter().map(|item| item.alone).sum();
+        if items.is_empty() || !enough(rule.min_saving.as_ref(), gross, 0) {
+            return Done::Nothing;
+        }
+        self.before_edit(rule);
+        items.iter().for_each(|item| self.context.remove_item(item.id));
+        Done::Changed(kind_of(rule, EventKind::Drop), items.len() as u32)
+    }
+
+    fn summarise(&mut self, rule: &Rule, summarise: &Summarise) -> Done {
+        let Some(selection) = self.selection(rule) else { return Done::Nothing };
+        let replaced = self.actual_of(&selection.gone);
+        let size = self.summary_tokens(replaced);
+        if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens >= replaced.0 {
+            return Done::Nothing;
+        }
+        let Some(input) = self.summariser_input(summarise, &selection) else { return Done::Nothing };
+        self.before_edit(rule);
+        let totals = &mut self.outcome.totals;
+        totals.summariser_calls += u64::from(summarise.calls);
+        totals.summariser_tokens += input + u64::from(summarise.calls.max(1)) * size;
+        self.shorten(&selection);
+        self.context.remove(&selection.gone);
+        self.insert(size + summarise.wrapper_tokens, summarise.role, summarise.place);
+        self.rewritten();
+        Done::Changed(kind_of(rule, EventKind::Compact), selection.gone.len() as u32)
+    }
+
+    /// Tokens that the summariser reads; `None` where its request is refused.
+    fn summariser_input(&mut self, summarise: &Summarise, selection: &Selection) -> Option<u64> {
+        let limit = self.conditions.prompt_limit;
+        let text = match summarise.input {
+            Input::Context => self.actual(),
+            Input::Selection => self.read_by_summariser(selection, summarise.tool_cap_utf16, |_| true),
+            Input::Prose => self.read_by_summariser(selection, 0, |kind| matches!(kind, PartKind::Text | PartKind::Other)),
+        };
+        let input = text + summarise.prompt_tokens;
+        if input <= limit {
+            return Some(input);
+        }
+        let event = self.event("");
+        self.summariser_refused = true;
+        self.note(Event { kind: EventKind::SummariserOverflow, before: input, after: limit, ..event });
+        match summarise.on_overflow {
+            SummariserOverflow::Fail => None,
+            // The oldest items are left out one by one until the rest fits.
+            SummariserOverflow::DropOldest => Some(limit),
+        }
+    }
+
+    fn read_by_summariser(&self, selection: &Selection, cap: u32, wanted: impl Fn(PartKind) -> bool) -> u64 {
+        let entries = selection.gone.iter().filter_map(|id| self.context.entry(*id));
+        let items = entries.flat_map(|entry| entry.first..entry.first + entry.count).filter_map(|id| self.context.item(id));
+        items
+            .map(|item| match item.part.and_then(|part| self.trace.parts.get(part as usize)) {
+                None => item.actual,
+                Some(part) if !wanted(part.kind) => 0,
+                Some(part) if part.kind == PartKind::ToolResult && cap > 0 && part.text.length.utf16 > cap => {
+                    item.actual.min(part.truth * u64::from(cap) / u64::from(part.text.length.utf16.max(1)))
+                }
+                Some(_) => item.actual,
+            })
+            .sum()
+    }
+
+    fn actual_of(&self, messages: &[u32]) -> Tokens {
+        let entries = messages.iter().filter_map(|id| self.context.entry(*id));
+        let items = entries.flat_map(|entry| entry.first..entry.first + entry.count).filter_map(|id| self.context.item(id));
+        items.map(|item| Tokens(item.actual)).sum()
+    }
+
+    /// Cuts the one message that stays in part, all its items alike.
+    fn shorten(&mut self, selection: &Selection) {
+        let Some((id, tokens)) = selection.shortened else { return };
+        let Some(entry) = self.context.entry(id).cloned() else { return };
+        for item in entry.first..entry.first + entry.count {
+            let Some(old) = self.context.item(item).cloned() else { continue };
+            let share = |value: u64| value * tokens / entry.estimated.max(1);
+            let by = Replacement {
+                state: ItemState::Truncated,
+                guess: crate::estimate::Guess { units: share(old.guess.units), tokens: share(old.guess.tokens) },
+                alone: share(old.alone),
+                actual: share(old.actual),
+            };
+            self.context.replace(item, by);
+        }
+    }
+
+    /// The policy has rewritten its own history: what is the last usage worth now?
+    fn rewritten(&mut self) {
+        self.actual_after_reply = self.actual();
+        match self.plan.belief.after_rewrite {
+            AfterRewrite::Estimate => {
+                self.usage = Some((self.context.view().request(), 0));
+                self.pending = 0;
+            }
+            AfterRewrite::Unknown => self.usage = None,
+            AfterRewrite::Stale => {}
+        }
+    }
+}
+
+fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {
+    match rule.event.as_deref() {
+        Some("reset") => EventKind::Reset,
+        Some("prune") => EventKind::Prune,
+        Some("drop") => EventKind::Drop,
+        Some("compact") => EventKind::Compact,
+        _ => usual,
+    }
+}
+
+fn spent(limits: Option<&MaxFires>, memory: &super::state::Memory) -> bool {
+    let reached = |limit: Option<u32>, count: u32| limit.is_some_and(|limit| count >= limit);
+    limits.is_some_and(|limits| {
+        reached(limits.per_call, memory.in_call) || reached(limits.per_turn, memory.in_turn) || reached(limits.per_session, memory.in_session)
+    })
+}
+
+fn enough(guard: Option<&MinSaving>, gross: u64, comes: u64) -> bool {
+    let Some(guard) = guard else { return true };
+    let saving = match guard.basis {
+        Basis::Gross => gross,
+        Basis::Net => gross.saturating_sub(comes),
+    };
+    match guard.cmp {
+        Comparison::Gt => saving > guard.tokens,
+        Comparison::Ge => saving >= guard.tokens,
+    }
+}

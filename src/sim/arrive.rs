@@ -1,0 +1,173 @@
+//! Messages enter the simulated context, each through the policy's ingestion limits.
+
+use super::outcome::{Event, EventKind};
+use super::state::State;
+use crate::context::{Arrival, Item, Region, State as ItemState};
+use crate::policy::{Hook, cut};
+use crate::trace::{MessageRow, PartRow};
+use crate::transcript::Text;
+
+impl State<'_> {
+    /// Everything up to the reply with this index arrives.
+    pub fn arrive(&mut self, until: u32) {
+        while self.next_message < until {
+            let message = self.next_message;
+            let Some(row) = self.trace.messages.get(message as usize) else { return };
+            if let Some(from) = row.rewind {
+                self.restore_turn_view();
+                self.context.withdraw(from);
+            }
+            if row.opens_turn() {
+                self.open_turn(message);
+            }
+            let id = self.push(message);
+            self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
+            self.next_message = message + 1;
+        }
+        // A reply may itself follow a rewind.
+        if let Some(from) = self.trace.messages.get(until as usize).and_then(|row| row.rewind) {
+            self.restore_turn_view();
+            self.context.withdraw(from);
+        }
+    }
+
+    fn open_turn(&mut self, message: u32) {
+        self.restore_turn_view();
+        self.context.expire();
+        self.memories.iter_mut().for_each(|memory| memory.in_turn = 0);
+        if self.plan.rule.iter().any(|rule| rule.at == Hook::TurnStart) {
+            // The rules see the new message in the request, but act on the history before it.
+            self.incoming = self.estimate_of(message);
+            self.checkpoint(Hook::TurnStart);
+            self.incoming = 0;
+        }
+    }
+
+    fn estimate_of(&self, message: u32) -> u64 {
+        let Some(row) = self.trace.messages.get(message as usize) else { return 0 };
+        let estimator = self.context.estimator();
+        let guesses = self.trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text));
+        estimator.message(guesses.fold(Default::default(), |sum, guess| crate::estimate::Guess {
+            units: sum.units + guess.units,
+            tokens: sum.tokens + guess.tokens,
+        }))
+    }
+
+    /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
+    fn restore_turn_view(&mut self) {
+        let Some(aside) = self.aside_for_turn.take() else { return };
+        self.context = aside.context;
+        self.cuts = aside.cuts;
+        for message in aside.next_message..self.next_message {
+            self.place(message);
+        }
+    }
+
+    /// Puts a message at the end of the context and counts what its tools returned.
+    pub fn push(&mut self, message: u32) -> u32 {
+        if let Some(row) = self.trace.messages.get(message as usize) {
+            for part in self.trace.parts_of(row) {
+                if part.kind == crate::trace::PartKind::ToolResult && !row.copy {
+                    self.count_result(part.tool, part.truth);
+                }
+            }
+        }
+        let (id, cuts) = self.place(message);
+        for (rule, before, after) in cuts {
+            let event = self.event(&rule);
+            self.note(Event { kind: EventKind::Truncate, before, after, touched: 1, ..event });
+        }
+        id
+    }
+
+    /// Puts a message at the end of the context; hands back what the ingestion limits cut: rule, tokens before, tokens after.
+    fn place(&mut self, message: u32) -> (u32, Vec<(String, u64, u64)>) {
+        let fallback = MessageRow {
+            role: crate::transcript::Role::User,
+            first_part: 0,
+            part_count: 0,
+            time: None,
+            turn: 0,
+            rewind: None,
+            copy: false,
+            synthetic: true,
+            key: None,
+        };
+        let row = self.trace.messages.get(message as usize).unwrap_or(&fallback);
+        let mut cuts = Vec::new();
+        let mut texts = Vec::new();
+        let mut items = Vec::with_capacity(row.part_count as usize);
+        for (offset, part) in self.trace.parts_of(row).iter().enumerate() {
+            let mut item = self.whole_item(row, part, row.first_part + offset as u32);
+            if let Some((text, kept, rule)) = self.ingest(row, part, &item) {
+                let before = item.actual;
+                item = self.cut_item(&item, part, &text, kept);
+                cuts.push((rule, before, item.actual));
+                texts.push((offset as u32, text));
+            }
+            items.push(item);
+        }
+        let arrival = Arrival {
+            message: Some(message),
+            role: row.role,
+            opens_turn: row.opens_turn(),
+            is_summary: false,
+            call: self.index as u32,
+        };
+        let id = self.context.push(arrival, items, None);
+        if let Some(first) = self.context.entry(id).map(|entry| entry.first) {
+            self.cuts.extend(texts.into_iter().map(|(offset, text)| (first + offset, text)));
+        }
+        (id, cuts)
+    }
+
+    fn whole_item(&self, row: &MessageRow, part: &PartRow, index: u32) -> Item {
+        let estimator = self.context.estimator();
+        Item {
+            part: Some(index),
+            tool: part.tool,
+            region: Region::of(row.role, part.kind),
+            state: ItemState::Whole,
+            error: part.error,
+            expires: part.expires,
+            guess: estimator.part(part, &part.text),
+            alone: estimator.text(&part.text),
+            actual: part.truth,
+            anchored: if part.anchored { part.truth } else { 0 },
+        }
+    }
+
+    /// The text that the ingestion limits leave of a part, the tokens that are left of the original, and the last rule that cut it.
+    fn ingest(&self, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Text, u32, String)> {
+        let mut result: Option<(Text, u32, String)> = None;
+        for rule in self.plan.rule.iter().filter(|rule| rule.at == Hook::Ingest) {
+            let Some(limits) = &rule.truncate else { continue };
+            if !rule.select.wants_arrival(item.region, row.role, part.tool, &self.trace.tools) {
+                continue;
+            }
+            let text = result.as_ref().map_or(&part.text, |(text, ..)| text);
+            if let Some(cut) = cut(limits, text) {
+                let kept = result.as_ref().map_or(cut.kept_tokens, |(_, kept, _)| cut.kept_tokens.min(*kept));
+                result = Some((cut.text, kept, rule.id.clone()));
+            }
+        }
+        result
+    }
+
+    /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
+    pub fn cut_item(&self, item: &Item, part: &PartRow, text: &Text, kept: u32) -> Item {
+        let estimator = self.context.estimator();
+        let original = u128::from(part.text.tokens.max(1));
+        let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
+        let marker = u64::from(text.tokens.saturating_sub(kept));
+        let actual = share as u64 + marker;
+        Item {
+            state: ItemState::Truncated,
+            guess: estimator.part(part, text),
+            alone: estimator.text(text),
+            actual,
+            anchored: if part.anchored { share as u64 } else { 0 },
+            ..item.clone()
+        }
+    }
+}

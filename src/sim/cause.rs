@@ -1,0 +1,91 @@
+//! Why a context overflowed, and what users should be warned of.
+
+use super::outcome::{Cause, Event, EventKind, Warning};
+use super::state::{Conditions, State};
+use crate::policy::{Hook, Plan, Trigger};
+use std::collections::BTreeSet;
+
+/// A policy's last look at its size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// B(k).
+    pub belief: u64,
+    /// What it was held against.
+    pub limit: f64,
+    /// The actual size of all that the belief knew of.
+    pub covers: u64,
+}
+
+impl State<'_> {
+    /// The provider refuses the call: counts it, and says why.
+    pub fn overflow(&mut self, actual: u64) {
+        let cause = self.cause();
+        let looks = looks_at_size(self.plan);
+        let tool = self.blame_tool();
+        let totals = &mut self.outcome.totals;
+        *totals.causes.entry(cause).or_default() += 1;
+        totals.missed += u64::from(looks && !self.fired);
+        let event = Event {
+            kind: EventKind::Overflow,
+            belief: self.look.map(|look| look.belief),
+            limit: Some(self.conditions.prompt_limit),
+            before: actual,
+            after: actual,
+            cause: Some(cause),
+            tool,
+            ..self.event("")
+        };
+        self.note(event);
+    }
+
+    fn cause(&self) -> Cause {
+        if !looks_at_size(self.plan) {
+            return Cause::NoTrigger;
+        }
+        if self.summariser_refused {
+            return Cause::Summariser;
+        }
+        if self.fired {
+            return Cause::NothingLeft;
+        }
+        match self.look {
+            Some(look) if look.limit >= self.conditions.prompt_limit as f64 => Cause::Reserve,
+            // Had it known the truth of what it looked at, it would have fired.
+            Some(look) if look.covers as f64 > look.limit => Cause::Drift,
+            _ => Cause::BlindSpot,
+        }
+    }
+}
+
+fn looks_at_size(plan: &Plan) -> bool {
+    plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).any(Trigger::looks_at_size)
+}
+
+/// What stands out in a replay.
+pub(super) fn warnings(plan: &Plan, conditions: &Conditions, events: &[Event]) -> BTreeSet<Warning> {
+    let mut found = BTreeSet::new();
+    let compactions: Vec<&Event> = events.iter().filter(|event| matches!(event.kind, EventKind::Compact | EventKind::Reset)).collect();
+    if compactions.windows(2).any(|pair| matches!(pair, [a, b] if b.call - a.call <= 2)) {
+        found.insert(Warning::RepeatedCompaction);
+    }
+    if compactions.windows(3).any(|three| matches!(three, [a, _, c] if c.call - a.call <= 10)) {
+        found.insert(Warning::Oscillation);
+    }
+    let shrinking = |event: &&Event| matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Prune | EventKind::Drop);
+    if events.iter().filter(shrinking).any(|event| event.before.saturating_sub(event.after) * 20 < event.before) {
+        found.insert(Warning::NoGain);
+    }
+    let limits: Vec<f64> = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
+    if !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64) {
+        found.insert(Warning::NeverFires);
+    }
+    found
+}
+
+fn limits_of(trigger: &Trigger) -> Vec<f64> {
+    match trigger {
+        Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
+        Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
+        Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(limits_of).collect(),
+    }
+}

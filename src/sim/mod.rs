@@ -1,0 +1,32 @@
+//! ONE TRACE x ONE POLICY -> OUTCOME. The loop is [`simulate`]; everything else is below it.
+
+mod act;
+mod arrive;
+mod cause;
+mod outcome;
+mod state;
+
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use state::Conditions;
+
+use crate::policy::{Hook, Plan};
+use crate::trace::Trace;
+use state::State;
+
+/// Replays a session through a policy.
+///
+/// For each recorded call, in order: messages arrive, checkpoints run, the call is made (and, where the provider would refuse it,
+/// the policy's fallback), and the recorded reply enters. Replay is open-loop: the recorded messages follow whatever the policy did.
+pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
+    let mut state = State::new(trace, plan, conditions);
+    for (index, call) in trace.calls.iter().enumerate() {
+        state.begin(index, call);
+        state.arrive(call.message);
+        state.checkpoint(Hook::PreCall);
+        state.call();
+        state.reply(call.message);
+        state.checkpoint(Hook::PostCall);
+        state.end_of_turn(call.message);
+    }
+    state.finish()
+}

@@ -1,0 +1,320 @@
+//! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
+
+use crate::context::Region;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// What happened at one call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallOutcome {
+    /// A(k): actual size of the simulated context at the first try.
+    pub attempted: u64,
+    /// A(k) as the call was made: smaller than `attempted` where the provider refused and the fallback shrank the context.
+    pub actual: u64,
+    /// The part of it that rests on recorded usage.
+    pub anchored: u64,
+    /// B(k): what the policy believed at its last look before the call; `None` where it looked at no size.
+    pub belief: Option<u64>,
+    /// Tokens of the reply.
+    pub output: u64,
+    /// The recorded prompt, where there is one.
+    pub recorded: Option<u64>,
+    /// Tries that the provider would have refused.
+    pub refused: u32,
+    /// Refused to the end: nothing helped.
+    pub unrecovered: bool,
+    /// The reply would have been cut.
+    pub squeezed: bool,
+    /// Above the window less the output reserve.
+    pub over_budget: bool,
+}
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EventKind {
+    /// An item was cut as it arrived, or by a rule.
+    Truncate,
+    /// Old items were replaced by placeholders.
+    Prune,
+    /// Messages were replaced by a summary.
+    Compact,
+    /// Messages were removed.
+    Drop,
+    /// Everything but a few messages was replaced.
+    Reset,
+    /// The policy put text in.
+    Inject,
+    /// The provider would have refused the call.
+    Overflow,
+    /// The call was tried again after the fallback had run.
+    Retry,
+    /// Nothing shrank any more, or the limit of tries was reached.
+    Unrecoverable,
+    /// A rule fired and could not change anything.
+    NoGain,
+    /// The summariser's own request was larger than the window.
+    SummariserOverflow,
+}
+
+impl EventKind {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Truncate => "truncate",
+            EventKind::Prune => "prune",
+            EventKind::Compact => "compact",
+            EventKind::Drop => "drop",
+            EventKind::Reset => "reset",
+            EventKind::Inject => "inject",
+            EventKind::Overflow => "overflow",
+            EventKind::Retry => "retry",
+            EventKind::Unrecoverable => "unrecoverable",
+            EventKind::NoGain => "no_gain",
+            EventKind::SummariserOverflow => "summariser_overflow",
+        }
+    }
+}
+
+/// Why a context overflowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// What arrived after the policy's last check did it.
+    BlindSpot,
+    /// The policy saw everything and took it for smaller than it was.
+    Drift,
+    /// The summariser's own request did not fit.
+    Summariser,
+    /// The policy's limit stands so near the window, or above it, that it was never reached.
+    Reserve,
+    /// The policy fired and had nothing left to shrink.
+    NothingLeft,
+    /// The policy has no rule that looks at a size.
+    NoTrigger,
+}
+
+impl Cause {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::BlindSpot => "blind spot",
+            Cause::Drift => "estimator drift",
+            Cause::Summariser => "summariser's own request",
+            Cause::Reserve => "reserve too small",
+            Cause::NothingLeft => "nothing left to shrink",
+            Cause::NoTrigger => "no trigger",
+        }
+    }
+}
+
+/// One thing that a policy did, or failed to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Event {
+    /// At which call, from 0.
+    pub call: u32,
+    /// What.
+    pub kind: EventKind,
+    /// The rule that did it; empty for overflows.
+    pub rule: String,
+    /// Belief at that moment, where the rule looked at a size.
+    pub belief: Option<u64>,
+    /// The limit that it was held against, rounded down.
+    pub limit: Option<u64>,
+    /// Actual context before.
+    pub before: u64,
+    /// Actual context after.
+    pub after: u64,
+    /// Items or messages that it touched.
+    pub touched: u32,
+    /// For overflows: why.
+    pub cause: Option<Cause>,
+    /// For overflows: the tool whose result was the largest of what had arrived since the call before.
+    pub tool: Option<String>,
+}
+
+/// What users should be told about a policy on a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Warning {
+    /// Compactions at consecutive calls, or with a single call between them.
+    RepeatedCompaction,
+    /// The context swings about the threshold: several compactions within ten calls.
+    Oscillation,
+    /// A compaction that freed less than a twentieth of the context.
+    NoGain,
+    /// The fallback ran again and again without the call going through.
+    Loop,
+    /// No limit of the policy lies below the window: it can never fire.
+    NeverFires,
+}
+
+impl Warning {
+    /// One sentence for reports.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Warning::RepeatedCompaction => "compacts again at the next call or the one after",
+            Warning::Oscillation => "oscillates at its threshold: three or more compactions within ten calls",
+            Warning::NoGain => "compactions or prunings that free less than 5 % of the context",
+            Warning::Loop => "its fallback ran to the limit of tries without the call going through",
+            Warning::NeverFires => "can never fire: none of its limits lies below the window",
+        }
+    }
+}
+
+/// What one tool's results cost over a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// Results that arrived.
+    pub results: u64,
+    /// Their tokens, counted once.
+    pub tokens: u64,
+    /// Their tokens times the calls that carried them.
+    pub carried: u64,
+    /// Overflows at which this tool's result was the largest arrival.
+    pub overflows: u64,
+}
+
+impl AddAssign for Carried {
+    fn add_assign(&mut self, other: Carried) {
+        self.results += other.results;
+        self.tokens += other.tokens;
+        self.carried += other.carried;
+        self.overflows += other.overflows;
+    }
+}
+
+/// Sums over calls and events. Merging is exact and does not depend on the order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Sessions.
+    pub sessions: u64,
+    /// Calls that were replayed.
+    pub calls: u64,
+    /// Calls whose prompt was larger than the window at the first try: the provider would have refused them.
+    pub overflows: u64,
+    /// Overflows that the policy's fallback mended.
+    pub recovered: u64,
+    /// Sessions with at least one of them.
+    pub overflowing_sessions: u64,
+    /// Calls whose reply would have been cut.
+    pub squeezed: u64,
+    /// Calls above window less reserve.
+    pub over_budget: u64,
+    /// Refused calls at which the policy had believed that all was well.
+    pub missed: u64,
+    /// Compactions and prunings although the context was still below the limit by more than the safety buffer.
+    pub premature: u64,
+    /// Tries that were refused.
+    pub refused: u64,
+    /// Sessions that ended in a refusal that nothing could mend.
+    pub unrecoverable_sessions: u64,
+    /// Events by kind.
+    pub events: BTreeMap<EventKind, u64>,
+    /// Overflows by cause.
+    pub causes: BTreeMap<Cause, u64>,
+    /// Sessions with a warning.
+    pub warnings: BTreeMap<Warning, u64>,
+    /// Largest A(k), refused tries included.
+    pub peak_tokens: u64,
+    /// Sum of A(k).
+    pub prompt_tokens: u64,
+    /// The part of `prompt_tokens` that rests on recorded usage.
+    pub anchored_tokens: u64,
+    /// Sum of A(k) under no policy.
+    pub baseline_tokens: u64,
+    /// Sum of the replies.
+    pub output_tokens: u64,
+    /// Prompts and outputs of the summariser's own calls.
+    pub summariser_tokens: u64,
+    /// The summariser's own calls.
+    pub summariser_calls: u64,
+    /// Tokens that the policy put in: summaries, markers, status messages.
+    pub injected_tokens: u64,
+    /// Hidden overhead, summed over calls.
+    pub hidden_tokens: u64,
+    /// Tokens that recorded prompts lacked for reasons that the logs do not tell, summed over calls.
+    pub missing_tokens: u64,
+    /// Visible content by region, summed over calls, in the order of [`Region::ALL`].
+    pub regions: [u64; 9],
+    /// By tool.
+    pub tools: BTreeMap<String, Carried>,
+}
+
+impl Totals {
+    /// Counts an event.
+    pub fn count(&mut self, kind: EventKind) {
+        *self.events.entry(kind).or_default() += 1;
+    }
+
+    /// How often an event happened.
+    pub fn events_of(&self, kind: EventKind) -> u64 {
+        self.events.get(&kind).copied().unwrap_or(0)
+    }
+
+    /// Prompt tokens saved against no policy; negative where the policy added some.
+    pub fn tokens_saved(&self) -> i64 {
+        i64::try_from(self.baseline_tokens).unwrap_or(i64::MAX) - i64::try_from(self.prompt_tokens).unwrap_or(i64::MAX)
+    }
+
+    /// Tokens by region, hidden overhead first.
+    pub fn by_region(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let visible = Region::ALL.iter().zip(self.regions).map(|(region, tokens)| (region.name(), tokens));
+        std::iter::once(("hidden", self.hidden_tokens)).chain(visible)
+    }
+}
+
+impl AddAssign<&Totals> for Totals {
+    fn add_assign(&mut self, other: &Totals) {
+        self.sessions += other.sessions;
+        self.calls += other.calls;
+        self.overflows += other.overflows;
+        self.recovered += other.recovered;
+        self.overflowing_sessions += other.overflowing_sessions;
+        self.squeezed += other.squeezed;
+        self.over_budget += other.over_budget;
+        self.missed += other.missed;
+        self.premature += other.premature;
+        self.refused += other.refused;
+        self.unrecoverable_sessions += other.unrecoverable_sessions;
+        merge(&mut self.events, &other.events);
+        merge(&mut self.causes, &other.causes);
+        merge(&mut self.warnings, &other.warnings);
+        self.peak_tokens = self.peak_tokens.max(other.peak_tokens);
+        self.prompt_tokens += other.prompt_tokens;
+        self.anchored_tokens += other.anchored_tokens;
+        self.baseline_tokens += other.baseline_tokens;
+        self.output_tokens += other.output_tokens;
+        self.summariser_tokens += other.summariser_tokens;
+        self.summariser_calls += other.summariser_calls;
+        self.injected_tokens += other.injected_tokens;
+        self.hidden_tokens += other.hidden_tokens;
+        self.missing_tokens += other.missing_tokens;
+        self.regions.iter_mut().zip(other.regions).for_each(|(mine, theirs)| *mine += theirs);
+        for (tool, carried) in &other.tools {
+            *self.tools.entry(tool.clone()).or_default() += *carried;
+        }
+    }
+}
+
+fn merge<K: Ord + Copy>(mine: &mut BTreeMap<K, u64>, theirs: &BTreeMap<K, u64>) {
+    for (key, count) in theirs {
+        *mine.entry(*key).or_default() += count;
+    }
+}
+
+/// What one policy did on one session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The policy.
+    pub policy: String,
+    /// The window that the calls were held against.
+    pub window: u64,
+    /// A row for each call.
+    pub calls: Vec<CallOutcome>,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// Sums.
+    pub totals: Totals,
+}

@@ -1,0 +1,362 @@
+//! The state of one replay: the context, what the policy knows, and what is being written down.
+
+use super::cause::Look;
+use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
+use crate::context::{Context, Region};
+use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight};
+use crate::trace::{CallRow, PartKind, Trace};
+use crate::transcript::{Role, Text};
+use crate::units::Tokens;
+use std::collections::BTreeMap;
+
+/// The world outside of policy and trace.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Conditions {
+    /// The model's total window.
+    pub window: u64,
+    /// The largest prompt that the provider accepts: the window, or the model's own input limit below it.
+    pub prompt_limit: u64,
+    /// Output reserve for all policies, instead of each policy's own.
+    pub reserve: Option<u64>,
+    /// Median size of the summaries that the corpus recorded; `None` where it holds none.
+    pub recorded_summary: Option<u64>,
+}
+
+/// What is remembered about one rule.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    pub in_call: u32,
+    pub in_turn: u32,
+    pub in_session: u32,
+    /// Number of calls made when it last fired.
+    pub fired_at: u64,
+    pub latched: bool,
+}
+
+/// A context set aside while a view is in force.
+pub(super) struct Aside {
+    pub context: Context,
+    /// The first message that had not arrived yet.
+    pub next_message: u32,
+    pub cuts: BTreeMap<u32, Text>,
+}
+
+pub(super) struct State<'a> {
+    pub trace: &'a Trace,
+    pub plan: &'a Plan,
+    pub conditions: &'a Conditions,
+    pub context: Context,
+    /// Set aside for one request, or for one turn.
+    pub aside: Option<Aside>,
+    pub aside_for_turn: Option<Aside>,
+    /// Texts of items that a limit has cut, by item.
+    pub cuts: BTreeMap<u32, Text>,
+    pub outcome: Outcome,
+    pub memories: Vec<Memory>,
+    /// Prompt and output of the last call as the policy knows them.
+    pub usage: Option<(u64, u64)>,
+    /// Estimates of what came after the last reply.
+    pub pending: u64,
+    /// Estimate of a user message that is about to enter.
+    pub incoming: u64,
+    pub next_message: u32,
+    pub index: usize,
+    pub call: Option<&'a CallRow>,
+    pub last_time: Option<i64>,
+    pub look: Option<Look>,
+    pub fired: bool,
+    pub summariser_refused: bool,
+    /// The largest tool result since the last call.
+    pub largest_arrival: Option<(u64, u32)>,
+    /// Actual size right after the last reply: what a belief from usage covers.
+    pub actual_after_reply: u64,
+    tools: Vec<super::outcome::Carried>,
+}
+
+impl<'a> State<'a> {
+    pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> State<'a> {
+        State {
+            trace,
+            plan,
+            conditions,
+            context: Context::new(plan.estimator.clone()),
+            aside: None,
+            aside_for_turn: None,
+            cuts: BTreeMap::new(),
+            outcome: Outcome {
+                window: conditions.window,
+                totals: Totals { sessions: 1, ..Totals::default() },
+                calls: Vec::with_capacity(trace.calls.len()),
+                ..Outcome::default()
+            },
+            memories: vec![Memory::default(); plan.rule.len()],
+            usage: None,
+            pending: 0,
+            incoming: 0,
+            next_message: 0,
+            index: 0,
+            call: None,
+            last_time: None,
+            look: None,
+            fired: false,
+            summariser_refused: false,
+            largest_arrival: None,
+            actual_after_reply: 0,
+            tools: vec![super::outcome::Carried::default(); trace.tools.len()],
+        }
+    }
+
+    /// Turns to the next call.
+    pub fn begin(&mut self, index: usize, call: &'a CallRow) {
+        self.index = index;
+        self.call = Some(call);
+        self.fired = false;
+        self.summariser_refused = false;
+        self.largest_arrival = None;
+        self.memories.iter_mut().for_each(|memory| memory.in_call = 0);
+    }
+
+    /// Actual size of the context as it stands.
+    pub fn actual(&self) -> u64 {
+        let (hidden, missing) = self.call.map_or((0, 0), |call| {
+            let kept = self.context.recorded().min(call.visible);
+            let missing = u128::from(call.missing) * u128::from(kept) / u128::from(call.visible.max(1));
+            (call.hidden, missing as u64)
+        });
+        (hidden + self.context.size().actual.0).saturating_sub(missing)
+    }
+
+    /// What the policy can see, for one of its rules.
+    pub fn sight(&self, memory: &Memory) -> Sight<'_> {
+        let now = self.call.and_then(|call| self.trace.messages.get(call.message as usize)).and_then(|message| message.time);
+        let calls = self.index as u64;
+        Sight {
+            view: self.context.view(),
+            usage: self.usage,
+            pending: self.pending,
+            incoming: self.incoming,
+            calls,
+            calls_since_fired: calls - memory.fired_at.min(calls),
+            idle_seconds: now.zip(self.last_time).map(|(now, last)| (now - last) as f64 / 1000.0),
+        }
+    }
+
+    /// Runs the rules of one place in the loop, in the policy's order.
+    pub fn checkpoint(&mut self, hook: Hook) {
+        let plan = self.plan;
+        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == hook) {
+            self.run(index, rule);
+        }
+    }
+
+    /// Sets the context aside before a view changes it.
+    pub fn before_edit(&mut self, rule: &Rule) {
+        let aside = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
+        match (rule.mode, rule.at) {
+            (Mode::View, Hook::TurnStart) if self.aside_for_turn.is_none() => self.aside_for_turn = Some(aside()),
+            (Mode::View, Hook::TurnStart) => {}
+            (Mode::View, _) if self.aside.is_none() => self.aside = Some(aside()),
+            (Mode::View, _) => {}
+            // What is committed on top of a view takes the view with it: the system stores the list that it has just worked on.
+            (Mode::Commit, _) => self.aside = None,
+        }
+    }
+
+    /// Makes the call, with the policy's fallback where the provider would refuse it.
+    pub fn call(&mut self) {
+        let Some(call) = self.call else { return };
+        let limit = self.conditions.prompt_limit;
+        let attempted = self.actual();
+        let mut refused = 0;
+        if attempted > limit {
+            refused = 1;
+            self.overflow(attempted);
+            while self.actual() > limit && refused <= self.plan.reactive.retries && self.fall_back(refused) {
+                if self.actual() > limit {
+                    refused += 1;
+                }
+            }
+        }
+        let actual = self.actual();
+        let unrecovered = actual > limit;
+        if unrecovered {
+            self.give_up(refused);
+        }
+        let reserve = self.conditions.reserve.unwrap_or(self.plan.window.reserve);
+        let row = CallOutcome {
+            attempted,
+            actual,
+            anchored: (self.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
+            belief: self.look.map(|look| look.belief),
+            output: call.output,
+            recorded: call.usage.as_ref().map(|usage| usage.prompt),
+            refused,
+            unrecovered,
+            squeezed: actual + call.output > self.conditions.window,
+            over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),
+        };
+        self.add_up(&row, call);
+        self.outcome.calls.push(row);
+        self.usage = Some((actual, call.output));
+        if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
+            self.usage = Some((self.conditions.window, 0));
+        }
+    }
+
+    fn fall_back(&mut self, attempt: u32) -> bool {
+        let before = self.actual();
+        let plan = self.plan;
+        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Overflow) {
+            if rule.attempt.is_none_or(|wanted| wanted == attempt) {
+                self.run(index, rule);
+            }
+        }
+        let after = self.actual();
+        let moved = after != before;
+        if moved {
+            self.note(Event { kind: EventKind::Retry, before, after, ..self.event("") });
+        }
+        // A level that finds nothing to do is no reason not to try the next one.
+        moved || plan.rule.iter().any(|rule| rule.at == Hook::Overflow && rule.attempt.is_some_and(|wanted| wanted > attempt))
+    }
+
+    fn give_up(&mut self, refused: u32) {
+        let totals = &mut self.outcome.totals;
+        if totals.unrecoverable_sessions == 0 {
+            totals.unrecoverable_sessions = 1;
+            let actual = self.actual();
+            self.note(Event { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event("") });
+        }
+        if refused > 1 {
+            self.outcome.totals.warnings.insert(Warning::Loop, 1);
+        }
+    }
+
+    /// An event at this call; the caller fills in the rest.
+    pub fn event(&self, rule: &str) -> Event {
+        Event {
+            call: self.index as u32,
+            kind: EventKind::NoGain,
+            rule: rule.to_owned(),
+            belief: None,
+            limit: None,
+            before: 0,
+            after: 0,
+            touched: 0,
+            cause: None,
+            tool: None,
+        }
+    }
+
+    /// Writes an event down.
+    pub fn note(&mut self, event: Event) {
+        self.outcome.totals.count(event.kind);
+        self.outcome.events.push(event);
+    }
+
+    fn add_up(&mut self, row: &CallOutcome, call: &CallRow) {
+        let totals = &mut self.outcome.totals;
+        totals.calls += 1;
+        totals.squeezed += u64::from(row.squeezed);
+        totals.over_budget += u64::from(row.over_budget);
+        totals.refused += u64::from(row.refused);
+        totals.overflows += u64::from(row.refused > 0);
+        totals.recovered += u64::from(row.refused > 0 && !row.unrecovered);
+        totals.overflowing_sessions |= u64::from(row.refused > 0);
+        totals.peak_tokens = totals.peak_tokens.max(row.attempted);
+        totals.prompt_tokens += row.actual;
+        totals.anchored_tokens += row.anchored;
+        totals.baseline_tokens += (call.hidden + call.visible).saturating_sub(call.missing);
+        totals.output_tokens += row.output;
+        totals.hidden_tokens += call.hidden;
+        totals.missing_tokens += (call.hidden + self.context.size().actual.0).saturating_sub(row.actual);
+        for (sum, tokens) in totals.regions.iter_mut().zip(self.context.regions()) {
+            *sum += tokens;
+        }
+        for (carried, tokens) in self.tools.iter_mut().zip(self.context.tools()) {
+            carried.carried += tokens;
+        }
+    }
+
+    /// Counts a result that has arrived, whatever the policy made of it.
+    pub fn count_result(&mut self, tool: Option<u32>, tokens: u64) {
+        let Some(tool) = tool else { return };
+        if let Some(carried) = self.tools.get_mut(tool as usize) {
+            carried.results += 1;
+            carried.tokens += tokens;
+        }
+        if self.largest_arrival.is_none_or(|(largest, _)| tokens > largest) {
+            self.largest_arrival = Some((tokens, tool));
+        }
+    }
+
+    /// Counts an overflow against the tool whose result was the largest arrival.
+    pub fn blame_tool(&mut self) -> Option<String> {
+        let (_, tool) = self.largest_arrival?;
+        if let Some(carried) = self.tools.get_mut(tool as usize) {
+            carried.overflows += 1;
+        }
+        self.trace.tools.get(tool as usize).cloned()
+    }
+
+    /// The recorded reply enters the context.
+    pub fn reply(&mut self, message: u32) {
+        if let Some(aside) = self.aside.take() {
+            // Nothing arrives between a view and its call.
+            self.context = aside.context;
+            self.cuts = aside.cuts;
+        }
+        self.push(message);
+        self.next_message = message + 1;
+        self.pending = 0;
+        self.last_time = self.trace.messages.get(message as usize).and_then(|row| row.time);
+        self.actual_after_reply = self.actual();
+    }
+
+    /// After a reply that calls no tool, the turn is over.
+    pub fn end_of_turn(&mut self, message: u32) {
+        let calls_a_tool = |row: &crate::trace::MessageRow| self.trace.parts_of(row).iter().any(|part| part.kind == PartKind::ToolCall);
+        let row = self.trace.messages.get(message as usize);
+        // Text protocols have no tool calls: there the turn is over where no tool result follows.
+        let followed = self.trace.messages.get(message as usize + 1).is_some_and(|next| next.role == Role::Tool);
+        if row.is_some_and(|row| !calls_a_tool(row)) && !followed {
+            self.checkpoint(Hook::TurnEnd);
+        }
+    }
+
+    /// Hands over what was written down.
+    pub fn finish(mut self) -> Outcome {
+        for (name, carried) in self.trace.tools.iter().zip(&self.tools) {
+            if *carried != Default::default() {
+                *self.outcome.totals.tools.entry(name.clone()).or_default() += *carried;
+            }
+        }
+        for warning in super::cause::warnings(self.plan, self.conditions, &self.outcome.events) {
+            self.outcome.totals.warnings.insert(warning, 1);
+        }
+        self.outcome
+    }
+
+    /// A text of so many tokens that the policy puts in, as an item.
+    pub fn own_item(&self, tokens: u64) -> crate::context::Item {
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let chars = tokens.saturating_mul(4);
+        let length = crate::transcript::Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+        let text = Text { length, tokens, json_bytes: chars, shape: None, content: None };
+        self.context.own_text(&text, Region::Summary)
+    }
+
+    /// The size of a summary that replaces so many tokens.
+    pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
+        use crate::policy::SummaryModel;
+        let summary = &self.plan.summary;
+        match summary.model {
+            SummaryModel::Fixed => summary.tokens,
+            SummaryModel::Recorded => self.conditions.recorded_summary.unwrap_or(summary.tokens),
+            SummaryModel::Share => {
+                let share = (replaced.0 as f64 * summary.ratio).round() as u64;
+                share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
+            }
+        }
+    }
+}

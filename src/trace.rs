@@ -1,0 +1,195 @@
+//! A measured session: numbers only, no content. Measured once, simulated thousands of times.
+
+use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use serde::{Deserialize, Serialize};
+
+/// What a part of a message is, without its words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PartKind {
+    /// Prose.
+    Text,
+    /// Reasoning.
+    Thinking,
+    /// A request to run a tool.
+    ToolCall,
+    /// A tool's output.
+    ToolResult,
+    /// A picture.
+    Image,
+    /// Tool definitions.
+    Tools,
+    /// Attachments and the like.
+    Other,
+}
+
+/// One part of a message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PartRow {
+    /// What it is.
+    pub kind: PartKind,
+    /// Index into [`Trace::tools`] for calls and results; `None` for other parts and unknown tools.
+    pub tool: Option<u32>,
+    /// Length of the tool's name (calls alone).
+    pub name: Length,
+    /// Bytes of the call's id (calls and results).
+    pub id_bytes: u32,
+    /// The text's sizes; tokens are those of a public vocabulary, not yet the truth.
+    pub text: Text,
+    /// The picture, for images.
+    pub image: Image,
+    /// Did the tool fail?
+    pub error: bool,
+    /// Bytes of encrypted reasoning.
+    pub sealed_bytes: u32,
+    /// What it really costs in a prompt of this session.
+    pub truth: u64,
+    /// Is `truth` anchored on recorded usage? Otherwise it is a calibrated tokenizer count.
+    pub anchored: bool,
+    /// Reasoning that the provider drops at the next real user message.
+    pub expires: bool,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageRow {
+    /// Whose it is.
+    pub role: Role,
+    /// Its parts are `parts[first_part..first_part + part_count]`.
+    pub first_part: u32,
+    /// How many parts.
+    pub part_count: u32,
+    /// Milliseconds since 1970.
+    pub time: Option<i64>,
+    /// Number of the turn, from 1; 0 before the first user message.
+    pub turn: u32,
+    /// Every earlier message from this index on leaves the context before this one arrives.
+    pub rewind: Option<u32>,
+    /// Shown before: it stands in the context again, but is no new message.
+    pub copy: bool,
+    /// Put in by the agent itself; it opens no turn.
+    pub synthetic: bool,
+    /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
+    pub key: Option<u128>,
+}
+
+impl MessageRow {
+    /// Does this message open a turn?
+    pub fn opens_turn(&self) -> bool {
+        self.role == Role::User && !self.synthetic
+    }
+}
+
+/// One request to the model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallRow {
+    /// The reply's index in [`Trace::messages`]; the prompt is all that stood in the context before it.
+    pub message: u32,
+    /// Index into [`Trace::models`].
+    pub model: Option<u32>,
+    /// What the provider reported.
+    pub usage: Option<Usage>,
+    /// H: tokens that the call carries and the log does not show.
+    pub hidden: u64,
+    /// Truth of all visible messages in the context when nothing is ever removed (but rewinds).
+    pub visible: u64,
+    /// How much smaller than `hidden + visible` the recorded prompt was, for reasons that the log does not tell
+    /// (reasoning stripped, context edited by the server). Belongs to the visible part in proportion.
+    pub missing: u64,
+    /// Tokens of the reply: recorded where trustworthy, else its truth.
+    pub output: u64,
+    /// Is the chain of recorded usage unbroken between the call before and this one?
+    pub chained: bool,
+    /// What the visible messages since the call before weigh by calibrated tokenizer counts, the reply by its recorded output:
+    /// the prediction that anchoring is judged by. `None` where the chain is broken.
+    pub predicted_growth: Option<u64>,
+    /// 128-bit hash of the call's id; `None` where it has none.
+    pub key: Option<u128>,
+}
+
+/// A recorded compaction or pruning, undone in the trace and kept as a fact.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CompactionRow {
+    /// Before which message.
+    pub before: u32,
+    /// What was done.
+    pub kind: CompactionKind,
+    /// By itself or on demand.
+    pub automatic: Option<bool>,
+    /// Context tokens before.
+    pub tokens_before: Option<u64>,
+    /// Context tokens after.
+    pub tokens_after: Option<u64>,
+    /// Calibrated size of the summary text.
+    pub summary_tokens: Option<u64>,
+    /// Usage of the summariser's own request.
+    pub usage: Option<Usage>,
+    /// Hash of that request's id.
+    pub key: Option<u128>,
+}
+
+/// A measured session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The session's id.
+    pub id: String,
+    /// The session that started this one.
+    pub parent: Option<String>,
+    /// The recording agent.
+    pub agent: String,
+    /// Its version.
+    pub version: String,
+    /// The file it was read from, as it was named on the command line.
+    pub source: String,
+    /// The window that the log names.
+    pub window: Option<u64>,
+    /// Names of the models, by first use.
+    pub models: Vec<String>,
+    /// Names of the tools, by first use.
+    pub tools: Vec<String>,
+    /// The conversation.
+    pub messages: Vec<MessageRow>,
+    /// All parts of all messages, in order.
+    pub parts: Vec<PartRow>,
+    /// The requests, in order.
+    pub calls: Vec<CallRow>,
+    /// What the recording agent did to its context.
+    pub compactions: Vec<CompactionRow>,
+    /// Usage of calls outside the conversation, with their keys.
+    pub side_calls: Vec<(Usage, Option<u128>)>,
+    /// Session calibration: truth over weight, in thousandths.
+    pub calibration_thousandths: u64,
+}
+
+impl Trace {
+    /// The parts of one message.
+    pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
+        let first = message.first_part as usize;
+        self.parts.get(first..first + message.part_count as usize).unwrap_or(&[])
+    }
+
+    /// Every recorded usage of the session: calls, summariser requests, side calls.
+    pub fn usages(&self) -> impl Iterator<Item = &Usage> {
+        let calls = self.calls.iter().filter_map(|call| call.usage.as_ref());
+        let summarisers = self.compactions.iter().filter_map(|compaction| compaction.usage.as_ref());
+        calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| usage))
+    }
+
+    /// The model that made most of the session's calls; the earlier one at a tie.
+    pub fn main_model(&self) -> Option<&str> {
+        let mut counts = vec![0_u64; self.models.len()];
+        for model in self.calls.iter().filter_map(|call| call.model) {
+            if let Some(count) = counts.get_mut(model as usize) {
+                *count += 1;
+            }
+        }
+        let most = counts.iter().copied().max()?;
+        let index = counts.iter().position(|count| *count == most)?;
+        self.models.get(index).map(String::as_str)
+    }
+
+    /// The largest recorded prompt of a replayed call.
+    pub fn largest_prompt(&self) -> u64 {
+        self.calls.iter().filter_map(|call| call.usage.as_ref()).map(|usage| usage.prompt).max().unwrap_or(0)
+    }
+}
