@@ -1,1 +1,2 @@
 //! One test binary; a module for each room or promise.
+mod catalog;

@@ -1,0 +1,117 @@
+//! Families: models that share a tokenizer and a way of wrapping messages.
+
+use super::image::ImageRule;
+use serde::{Deserialize, Serialize};
+
+/// Models that count tokens alike.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// OpenAI from GPT-4o on, gpt-oss.
+    Gpt,
+    /// OpenAI up to GPT-4 Turbo.
+    GptCl100k,
+    /// Gemini and Gemma.
+    Gemini,
+    /// Claude 3 to 4.6.
+    ClaudeOld,
+    /// Claude from Opus 4.7 on.
+    ClaudeNew,
+    /// Llama.
+    Llama,
+    /// Grok.
+    Grok,
+    /// DeepSeek.
+    Deepseek,
+    /// Qwen.
+    Qwen,
+    /// Mistral.
+    Mistral,
+    /// Kimi and Moonshot.
+    Kimi,
+    /// GLM.
+    Glm,
+    /// Everything else.
+    Other,
+}
+
+/// A public vocabulary, by the name under which the tokenizer library knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VocabularyName {
+    /// OpenAI from GPT-4o on.
+    O200kBase,
+    /// OpenAI before.
+    Cl100kBase,
+    /// DeepSeek V3, V3.1, V3.2 and R1.
+    DeepseekV3,
+    /// DeepSeek V4.
+    DeepseekV4,
+    /// Qwen 2, 2.5 and 3.
+    Qwen2,
+    /// Llama 3, 3.1, 3.2 and 3.3.
+    Llama3,
+    /// Mistral's Tekken.
+    MistralV3,
+    /// Kimi K2.
+    KimiK2,
+    /// Kimi K3.
+    KimiK3,
+    /// GLM 4.
+    Glm4,
+    /// GLM 5.
+    Glm5,
+    /// MiniMax M2.
+    MinimaxM2,
+}
+
+/// What the models of a family have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FamilyFacts {
+    /// Tokens of the family for a text of 1,000 `o200k_base` tokens: the prior where nothing better is known.
+    pub tokens_per_1000_o200k: u64,
+    /// Tokens that the wrapping of one message costs.
+    pub per_message: u64,
+    /// What a picture costs.
+    pub image: ImageRule,
+}
+
+/// The facts of every family; a family without its facts does not parse.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct Families {
+    gpt: FamilyFacts,
+    gpt_cl100k: FamilyFacts,
+    gemini: FamilyFacts,
+    claude_old: FamilyFacts,
+    claude_new: FamilyFacts,
+    llama: FamilyFacts,
+    grok: FamilyFacts,
+    deepseek: FamilyFacts,
+    qwen: FamilyFacts,
+    mistral: FamilyFacts,
+    kimi: FamilyFacts,
+    glm: FamilyFacts,
+    other: FamilyFacts,
+}
+
+impl Families {
+    pub(super) fn of(&self, family: Family) -> &FamilyFacts {
+        match family {
+            Family::Gpt => &self.gpt,
+            Family::GptCl100k => &self.gpt_cl100k,
+            Family::Gemini => &self.gemini,
+            Family::ClaudeOld => &self.claude_old,
+            Family::ClaudeNew => &self.claude_new,
+            Family::Llama => &self.llama,
+            Family::Grok => &self.grok,
+            Family::Deepseek => &self.deepseek,
+            Family::Qwen => &self.qwen,
+            Family::Mistral => &self.mistral,
+            Family::Kimi => &self.kimi,
+            Family::Glm => &self.glm,
+            Family::Other => &self.other,
+        }
+    }
+}

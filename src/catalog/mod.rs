@@ -1,0 +1,22 @@
+//! What is known of models: windows, limits, tokenizer families, what a picture costs, what becomes of reasoning.
+//!
+//! The data are `catalog/models.toml` and `catalog/families.toml`, embedded in the program; where each figure comes from stands there.
+//! The caller builds the [`Catalog`] once and asks it with the model's name as a log spells it:
+//!
+//! ```
+//! let catalog = ctxsim::catalog::Catalog::builtin()?;
+//! let model = catalog.find("openrouter/anthropic/claude-3.7-sonnet:beta").expect("known");
+//! assert_eq!((model.id.as_str(), model.prompt_limit().0), ("claude-3-7-sonnet", 200_000));
+//! # Ok::<(), ctxsim::catalog::CatalogError>(())
+//! ```
+
+mod family;
+mod image;
+mod model;
+mod name;
+mod table;
+
+pub use family::{Family, FamilyFacts, VocabularyName};
+pub use image::ImageRule;
+pub use model::{Model, Thinking};
+pub use table::{Catalog, CatalogError};

@@ -1,0 +1,177 @@
+//! The catalogue: built from its two tables, asked by name.
+
+use super::family::{Families, Family, FamilyFacts, VocabularyName};
+use super::image::ImageRule;
+use super::model::{Model, Thinking};
+use super::name::{Name, names_another_version};
+use crate::units::Tokens;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const MODELS: &str = include_str!("../../catalog/models.toml");
+const FAMILIES: &str = include_str!("../../catalog/families.toml");
+
+/// Why a catalogue cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogError {
+    /// The table of models is not what it should be.
+    #[error("the table of models cannot be read: {0}")]
+    Models(toml::de::Error),
+    /// The table of families is not what it should be.
+    #[error("the table of families cannot be read: {0}")]
+    Families(toml::de::Error),
+    /// Two names in the table of models cannot be told apart.
+    #[error("the name {name} stands twice in the table of models, for {first} and for {second}")]
+    SameName {
+        /// The name as it is compared.
+        name: String,
+        /// The model that has it.
+        first: String,
+        /// The model that wants it too.
+        second: String,
+    },
+    /// A limit above the window, a window of nothing, or a bigger window that is not bigger.
+    #[error("the limits of {id} contradict its window of {context} tokens")]
+    Limits {
+        /// The model.
+        id: String,
+        /// Its window.
+        context: Tokens,
+    },
+}
+
+/// All models that are known.
+#[derive(Clone, Debug)]
+pub struct Catalog {
+    families: Families,
+    entries: Vec<Entry>,
+    /// Names, as they are compared, to places in `entries`.
+    places: BTreeMap<String, usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry {
+    model: Model,
+    /// The model with its bigger window, where it has one.
+    long: Option<Model>,
+}
+
+impl Catalog {
+    /// The catalogue that ships with the program.
+    pub fn builtin() -> Result<Catalog, CatalogError> {
+        Catalog::parse(MODELS, FAMILIES)
+    }
+
+    /// A catalogue from the text of its two tables, as in `catalog/models.toml` and `catalog/families.toml`.
+    pub fn parse(models: &str, families: &str) -> Result<Catalog, CatalogError> {
+        let table: Table = toml::from_str(models).map_err(CatalogError::Models)?;
+        let families = toml::from_str(families).map_err(CatalogError::Families)?;
+        let mut catalog = Catalog { families, entries: Vec::with_capacity(table.models.len()), places: BTreeMap::new() };
+        for row in table.models {
+            catalog.add(row)?;
+        }
+        Ok(catalog)
+    }
+
+    /// All models in the order of the table.
+    pub fn models(&self) -> impl ExactSizeIterator<Item = &Model> {
+        self.entries.iter().map(|entry| &entry.model)
+    }
+
+    /// The facts of a family; [`Family::Other`] is what to assume of a model that [`Catalog::find`] does not know.
+    pub fn family(&self, family: Family) -> &FamilyFacts {
+        self.families.of(family)
+    }
+
+    /// The model that a log names so; absent where it is not known.
+    ///
+    /// Letter case, paths (`openrouter/anthropic/`), vendors (`us.anthropic.`), and dots for dashes do not matter; nor does what follows
+    /// the name after a dash (`-20250929`, `-latest`, `:free`), of which the longest known name wins. But another version number is
+    /// another model: `gpt-5.9` is not `gpt-5`. The mark `[1m]` gives the model with its bigger window, where it has one.
+    pub fn find(&self, id: &str) -> Option<&Model> {
+        let mut name = Name::new(id);
+        loop {
+            if let Some(entry) = self.place(&name.key()).and_then(|place| self.entries.get(place)) {
+                return Some(entry.long.as_ref().filter(|_| name.long_context).unwrap_or(&entry.model));
+            }
+            name = name.without_vendor()?;
+        }
+    }
+
+    fn place(&self, key: &str) -> Option<usize> {
+        if let Some(&place) = self.places.get(key) {
+            return Some(place);
+        }
+        let (place, rest) = key.rmatch_indices('-').find_map(|(dash, _)| {
+            let (known, rest) = key.split_at(dash);
+            Some((*self.places.get(known)?, rest.trim_start_matches('-')))
+        })?;
+        (!names_another_version(rest)).then_some(place)
+    }
+
+    fn add(&mut self, row: Row) -> Result<(), CatalogError> {
+        let names: Vec<String> = std::iter::once(&row.id).chain(&row.aliases).map(|name| Name::new(name).key()).collect();
+        let model = row.into_model(&self.families)?;
+        let place = self.entries.len();
+        for name in names {
+            if let Some(other) = self.places.insert(name.clone(), place) {
+                let first = self.entries.get(other).map_or(&model.id, |entry| &entry.model.id).clone();
+                return Err(CatalogError::SameName { name, first, second: model.id });
+            }
+        }
+        let long = model.with_long_context();
+        self.entries.push(Entry { model, long });
+        Ok(())
+    }
+}
+
+/// `catalog/models.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    models: Vec<Row>,
+}
+
+/// A row of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    id: String,
+    #[serde(default)]
+    aliases: Vec<String>,
+    provider: String,
+    context: Tokens,
+    max_input: Option<Tokens>,
+    max_output: Option<Tokens>,
+    long_context: Option<Tokens>,
+    family: Family,
+    vocabulary: Option<VocabularyName>,
+    image: Option<ImageRule>,
+    #[serde(default)]
+    thinking: Thinking,
+}
+
+impl Row {
+    fn into_model(self, families: &Families) -> Result<Model, CatalogError> {
+        let within = |limit: Option<Tokens>| limit.is_none_or(|limit| limit > Tokens::ZERO && limit <= self.context);
+        let longer = self.long_context.is_none_or(|long| long > self.context);
+        if self.context == Tokens::ZERO || !within(self.max_input) || !within(self.max_output) || !longer {
+            return Err(CatalogError::Limits { id: self.id, context: self.context });
+        }
+        let facts = families.of(self.family);
+        Ok(Model {
+            id: self.id,
+            provider: self.provider,
+            context: self.context,
+            max_input: self.max_input,
+            max_output: self.max_output,
+            long_context: self.long_context,
+            family: self.family,
+            vocabulary: self.vocabulary,
+            thinking: self.thinking,
+            tokens_per_1000_o200k: facts.tokens_per_1000_o200k,
+            per_message: facts.per_message,
+            image: self.image.unwrap_or(facts.image),
+        })
+    }
+}
