@@ -154,3 +154,22 @@ pub fn own_text(text: &str) -> Text {
         Length { bytes: text.len() as u32, utf16: text.encode_utf16().count() as u32, chars, newlines: text.matches('\n').count() as u32 };
     Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, shape: None, content: None }
 }
+
+// Stand-in until the shapes are measured.
+impl Text {
+    fn part_of(&self, part: u64, whole: u64) -> Step {
+        portion(Step { length: self.length, tokens: self.tokens }, part.min(whole), whole)
+    }
+    fn prefix(&self, unit: Unit, n: u64) -> Step {
+        self.part_of(n, amount_of(unit, Step { length: self.length, tokens: self.tokens }, self))
+    }
+    fn suffix(&self, unit: Unit, n: u64) -> Step {
+        self.prefix(unit, n)
+    }
+    fn prefix_lines(&self, n: u64) -> Step {
+        self.part_of(n, u64::from(self.length.newlines) + 1)
+    }
+    fn suffix_lines(&self, n: u64) -> Step {
+        self.prefix_lines(n)
+    }
+}
