@@ -2,3 +2,5 @@
 
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
+/// What several tests need.
+mod support;
