@@ -27,9 +27,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     let Some(folders) = Folders::of(&source.path, &name) else {
         return Err(ReadError::Damaged("session file without its storage tree".to_owned()));
     };
-    let mut number = 0;
-    for message in messages(&folders.messages, source) {
-        number += 1;
+    for (number, message) in (1..).zip(messages(&folders.messages, source)) {
         let mut lose = |reason: &str| source.lose(number, reason);
         let Some(text) = contents(&message.path, &mut lose) else { continue };
         let Ok(info) = serde_json::from_str::<MessageInfo<'_>>(&text) else {

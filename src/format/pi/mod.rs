@@ -187,6 +187,7 @@ impl<'s> Session<'s> {
         };
         let withdrawn = self.live.drain(kept..).find(|step| step.has_message).map(|step| step.at);
         self.withdrawn_from = [self.withdrawn_from, withdrawn].into_iter().flatten().min();
+        self.unchained |= withdrawn.is_some();
         for node in back.into_iter().rev() {
             let original = self.nodes.get(node).and_then(|node| node.message);
             self.live.push(Step { node, at: self.transcript.messages.len(), has_message: original.is_some() });
@@ -195,7 +196,6 @@ impl<'s> Session<'s> {
                 self.list(Message { call: None, copy_of: original, rewind: None, ..copy });
             }
         }
-        self.unchained |= self.withdrawn_from.is_some();
     }
 
     fn list(&mut self, message: Message) {
