@@ -3,8 +3,12 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+mod field;
+pub mod image;
 mod json;
 mod lines;
+mod opencode;
+mod pi;
 mod source;
 mod time;
 
@@ -41,7 +45,7 @@ pub struct Reader {
 }
 
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[];
+pub const READERS: &[&Reader] = &[&pi::READER, &opencode::READER];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {

@@ -1,2 +1,18 @@
 //! One test binary; a module for each room or promise.
 mod catalog;
+
+/// Pictures: their size by the first bytes of their base64 text.
+mod format_image;
+/// Figures of the readers against independent scripts.
+mod independent;
+/// Cut and garbled files.
+mod read_damaged;
+/// OpenCode's exports and storage trees.
+mod read_opencode;
+/// OpenCode's database, which is read without a trace.
+#[cfg(feature = "sqlite")]
+mod read_opencode_database;
+/// Sessions of pi and OpenClaw: lists, trees, damage.
+mod read_pi;
+/// What several tests need.
+mod support;
