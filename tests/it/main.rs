@@ -1,1 +1,4 @@
 //! One test binary; a module for each room or promise.
+
+/// The sample corpus and its table.
+mod samples;
