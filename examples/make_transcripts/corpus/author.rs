@@ -286,7 +286,7 @@ impl Author {
         match bulk {
             Bulk::Log(bytes) => {
                 let output = outputs::worker_log(&mut self.random, bytes);
-                shell(&format!("tail -n {} var/log/worker.log", output.lines().count()), "Show the end of the worker log", output, 0)
+                shell(&format!("tail -n {} var/log/ingest.log", output.lines().count()), "Show the end of the worker log", output, 0)
             }
             Bulk::Json(count) => {
                 let output = outputs::readings(&mut self.random, count);
