@@ -16,3 +16,6 @@ mod read_opencode_database;
 mod read_pi;
 /// What several tests need.
 mod support;
+
+/// The sample corpus and its table.
+mod samples;
