@@ -3,8 +3,10 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+pub mod anthropic;
+mod claude_code;
 pub mod image;
-mod json;
+pub mod json;
 mod lines;
 mod source;
 mod time;
@@ -42,7 +44,7 @@ pub struct Reader {
 }
 
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[];
+pub const READERS: &[&Reader] = &[&claude_code::READER];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {
