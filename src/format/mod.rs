@@ -4,6 +4,7 @@
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
 pub mod anthropic;
+mod anthropic_messages;
 mod claude_code;
 pub mod image;
 pub mod json;
@@ -44,7 +45,7 @@ pub struct Reader {
 }
 
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[&claude_code::READER];
+pub const READERS: &[&Reader] = &[&claude_code::READER, &anthropic_messages::READER];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {
