@@ -3,9 +3,12 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+pub mod anthropic;
+mod anthropic_messages;
+mod claude_code;
 mod field;
 pub mod image;
-mod json;
+pub mod json;
 mod lines;
 mod opencode;
 mod pi;
@@ -41,11 +44,14 @@ pub struct Reader {
     /// Decides by the head of the file (the first 64 KiB, decompressed) and, where content cannot tell, by its path.
     pub claims: fn(&Source) -> Claim,
     /// Reads all sessions of the file, handing over each as soon as it is complete.
-    pub read: fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>,
+    pub read: Read,
 }
 
+/// Reads all sessions of a source, weighs their texts on the scale, and hands each session over.
+pub type Read = fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>;
+
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[&pi::READER, &opencode::READER];
+pub const READERS: &[&Reader] = &[&claude_code::READER, &pi::READER, &opencode::READER, &anthropic_messages::READER];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {

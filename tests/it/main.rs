@@ -1,10 +1,13 @@
 //! One test binary; a module for each room or promise.
 mod catalog;
-
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Figures of the readers against independent scripts.
 mod independent;
+/// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
+mod read_anthropic_messages;
+/// Claude Code: real files against an independent count, and the traps of the format one by one.
+mod read_claude_code;
 /// Cut and garbled files.
 mod read_damaged;
 /// OpenCode's exports and storage trees.
@@ -14,8 +17,9 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
-/// What several tests need.
-mod support;
-
 /// The sample corpus and its table.
 mod samples;
+/// Sums by reader and by independent script.
+mod sums;
+/// What several tests need.
+mod support;
