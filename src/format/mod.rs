@@ -3,13 +3,22 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+mod blocks;
+mod chat;
+mod codex;
+mod count;
+mod gemini_cli;
 pub mod image;
 mod json;
 mod lines;
+mod mini_swe_agent;
+mod native;
+mod openai_chat;
+mod outline;
 mod source;
 mod time;
 
-pub use json::values;
+pub use json::{compact, values};
 pub use lines::{Line, Lines};
 pub use source::{Opened, ReadError, Source};
 pub use time::millis;
@@ -42,7 +51,7 @@ pub struct Reader {
 }
 
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[];
+pub const READERS: &[&Reader] = &[&native::READER, &codex::READER, &gemini_cli::READER, &mini_swe_agent::READER, &openai_chat::READER];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {
