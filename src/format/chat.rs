@@ -210,7 +210,11 @@ impl Chat {
 
     /// Puts the result in front of what else (pictures) the tool's message holds.
     fn result(&self, message: &ChatMessage, scale: &dyn Scale, parts: &mut Vec<Part>) {
-        let name = if message.name.is_empty() { self.names.get(&*message.tool_call_id).cloned().unwrap_or_default() } else { message.name.to_string() };
+        let name = if message.name.is_empty() {
+            self.names.get(&*message.tool_call_id).cloned().unwrap_or_default()
+        } else {
+            message.name.to_string()
+        };
         let text = text_of(&message.content);
         parts.insert(0, Part::ToolResult { call_id: message.tool_call_id.to_string(), name, text: scale.weigh(&text), error: false });
     }

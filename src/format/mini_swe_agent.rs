@@ -71,6 +71,8 @@ struct Extra<'a> {
     response: Option<Response<'a>>,
     timestamp: Option<f64>,
     cost: Dollars,
+    /// In an observation: the command's exit code.
+    returncode: Option<i64>,
 }
 
 /// The provider's response. Its `choices` repeat the message and are not looked at.
@@ -123,7 +125,14 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 message.call = Some(call(&extra, &configured, number, source));
             }
             Role::User if answered => message = observation(message, &text_of(&written.content), scale),
-            _ => {}
+            Role::User | Role::System | Role::Tool => {}
+        }
+        let failed = extra.returncode.is_some_and(|code| code != 0)
+            || text_of(&written.content).trim_start().strip_prefix(CODE).is_some_and(|rest| !rest.starts_with("0<"));
+        for part in &mut message.parts {
+            if let Part::ToolResult { error, .. } = part {
+                *error = failed;
+            }
         }
         transcript.messages.push(message);
     }
@@ -150,10 +159,12 @@ fn call(extra: &Extra, configured: &str, number: u64, source: &mut Source) -> Ca
     call
 }
 
+/// What a command's exit code stands behind in the text of an observation.
+const CODE: &str = "<returncode>";
+
 /// What a command printed, whatever role it was sent with.
 fn observation(message: Message, text: &str, scale: &dyn Scale) -> Message {
-    let failed = text.trim_start().strip_prefix("<returncode>").is_some_and(|rest| !rest.starts_with("0<"));
-    let result = Part::ToolResult { call_id: String::new(), name: String::new(), text: scale.weigh(text), error: failed };
+    let result = Part::ToolResult { call_id: String::new(), name: String::new(), text: scale.weigh(text), error: false };
     let pictures = message.parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
     let parts = std::iter::once(result).chain(pictures).collect();
     Message { role: Role::Tool, parts, ..message }
@@ -166,4 +177,3 @@ fn mark_changes_of_model(transcript: &mut Transcript) {
         last.clone_from(&call.model);
     }
 }
-

@@ -1,6 +1,6 @@
 //! What the head of a file looks like, for readers that have to tell their own files from others'.
 
-use serde::de::{Deserializer, DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
 /// How deep the keys of nested objects are listed.

@@ -2,6 +2,8 @@
 
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
+/// Compact JSON, and escapes of half characters.
+mod format_json;
 /// Codex CLI rollouts.
 mod read_codex;
 /// Gemini CLI chats.

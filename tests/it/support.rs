@@ -1,7 +1,7 @@
 //! What several tests need: a plain scale, the folder of real transcripts, reading a whole file.
 
 use ctxsim::format::{Source, sniff};
-use ctxsim::transcript::{Length, Loss, Scale, Text, Transcript};
+use ctxsim::transcript::{Length, Loss, Message, Part, Role, Scale, Text, Transcript};
 use std::path::{Path, PathBuf};
 
 /// A scale that takes a quarter of the bytes for tokens.
@@ -18,13 +18,7 @@ impl Scale for PlainScale {
             chars: text.chars().count() as u32,
             newlines: text.matches('\n').count() as u32,
         };
-        Text {
-            length,
-            tokens: length.bytes / 4,
-            json_bytes: length.bytes,
-            shape: None,
-            content: self.keep_content.then(|| text.into()),
-        }
+        Text { length, tokens: length.bytes / 4, json_bytes: length.bytes, shape: None, content: self.keep_content.then(|| text.into()) }
     }
 }
 
@@ -123,4 +117,43 @@ pub fn compare_with_sources(start: &str, reader: &str, script: &str) {
             println!("{}: {losses:?}", path.display());
         }
     }
+}
+
+/// The sessions of a fixture under `tests/data`, and each reason for a loss with its count.
+pub fn fixture(name: &str) -> (Vec<Transcript>, Vec<(String, u64)>) {
+    let (transcripts, losses) = read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name));
+    (transcripts, losses.into_iter().map(|loss| (loss.reason, loss.count)).collect())
+}
+
+/// The message in short: its role's first letter, and for each part a letter and (for texts) the words.
+pub fn shorthand(message: &Message) -> String {
+    let words = |text: &Text| text.content.as_deref().unwrap_or_default().to_owned();
+    let part = |part: &Part| match part {
+        Part::Text(text) => words(text),
+        Part::Thinking { sealed_bytes, .. } => format!("~{sealed_bytes}"),
+        Part::ToolCall { id, name, .. } => format!("{name}({id})"),
+        Part::ToolResult { call_id, name, error, .. } => format!("{name}({call_id}){}", if *error { "!" } else { "=" }),
+        Part::Image(image) => format!("{}x{}", image.width, image.height),
+        Part::Tools(text) => format!("tools {}", text.length.bytes),
+        Part::Other(text) => format!("other {}", words(text)),
+    };
+    let role = match message.role {
+        Role::System => 's',
+        Role::User if message.synthetic => '*',
+        Role::User => 'u',
+        Role::Assistant => 'a',
+        Role::Tool => 't',
+    };
+    format!("{role}: {}", message.parts.iter().map(part).collect::<Vec<_>>().join(" | "))
+}
+
+/// All messages in short.
+pub fn in_short(transcript: &Transcript) -> Vec<String> {
+    transcript.messages.iter().map(shorthand).collect()
+}
+
+/// Prompt and output of each message's call; (0, 0) where the call has no usage.
+pub fn prompts(transcript: &Transcript) -> Vec<(u64, u64)> {
+    let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    calls.map(|call| call.usage.map_or((0, 0), |usage| (usage.prompt, usage.output))).collect()
 }

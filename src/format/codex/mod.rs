@@ -3,9 +3,9 @@
 //! The `response_item` records are the model's context; `event_msg` records tell the same to the user interface and are not read,
 //! apart from usage (`token_count`) and what happened to turns.
 
+mod content;
 mod record;
 mod session;
-mod content;
 
 use super::{Claim, ReadError, Reader, Source, json, outline::Outline, values};
 use crate::transcript::{Scale, Transcript};
@@ -13,8 +13,7 @@ use record::Record;
 use session::Session;
 
 /// Codex CLI rollouts, those from before version 0.30 (bare items) included.
-pub const READER: Reader =
-    Reader { name: "codex", about: "Codex CLI rollouts (~/.codex/sessions/**/rollout-*.jsonl)", claims, read };
+pub const READER: Reader = Reader { name: "codex", about: "Codex CLI rollouts (~/.codex/sessions/**/rollout-*.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
     // The first line may be missing in a shortened file, but its neighbours are of the same kind.

@@ -4,8 +4,10 @@
 //! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
-use super::record::{Compacted, Event, Instructions, Item, Meta, Record, RolledBack, SubAgentSource, TokenCount, TokenInfo, TokenUsage, TurnContext};
 use super::content::{ItemParts, contextual, failed, parts_of, text_of};
+use super::record::{
+    Compacted, Event, Instructions, Item, Meta, Record, RolledBack, SubAgentSource, TokenCount, TokenInfo, TokenUsage, TurnContext,
+};
 use crate::format::blocks::{Block, Words};
 use crate::format::count::{ABSURD, Count};
 use crate::format::{json, millis};
@@ -132,10 +134,15 @@ impl<'s> Session<'s> {
             .source
             .and_then(|source| serde_json::from_str::<SubAgentSource>(source.get()).ok())
             .map(|source| source.subagent.thread_spawn.parent_thread_id.to_string());
-        let base: String = meta.base_instructions.0.iter().map(|block| match block {
-            Block::Text(text) => text.as_ref(),
-            Block::Object(Instructions { text }) => text,
-        }).collect();
+        let base: String = meta
+            .base_instructions
+            .0
+            .iter()
+            .map(|block| match block {
+                Block::Text(text) => text.as_ref(),
+                Block::Object(Instructions { text }) => text,
+            })
+            .collect();
         if !base.is_empty() {
             self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&base))]) });
         }
@@ -190,7 +197,10 @@ impl<'s> Session<'s> {
         // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
         self.unchained |= shrunk;
         let waiting = self.open.as_ref().map(|open| open.message).filter(|index| {
-            self.transcript.messages.get(*index).is_some_and(|message| message.call.as_ref().is_none_or(|call| call.usage.is_none() && call.id.is_empty()))
+            self.transcript
+                .messages
+                .get(*index)
+                .is_some_and(|message| message.call.as_ref().is_none_or(|call| call.usage.is_none() && call.id.is_empty()))
         });
         let mut call = self.new_call();
         call.id = id;
@@ -262,7 +272,12 @@ impl<'s> Session<'s> {
                 self.response_part(item, vec![Part::Thinking { text: scale.weigh(&text), sealed_bytes }], time);
                 Ok(())
             }
-            "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" | "image_generation_call" => {
+            "function_call"
+            | "custom_tool_call"
+            | "local_shell_call"
+            | "web_search_call"
+            | "tool_search_call"
+            | "image_generation_call" => {
                 let id = if item.call_id.is_empty() { item.id.to_string() } else { item.call_id.to_string() };
                 let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name }.to_owned();
                 self.names.insert(id.clone(), name.clone());
@@ -382,6 +397,8 @@ fn input(usage: &TokenUsage) -> u64 {
 /// The program gives its calls no ids, but a session's totals never take the same values twice.
 fn fingerprint(totals: &TokenUsage, last: &TokenUsage) -> String {
     let number = |count: Count| count.or_zero().unwrap_or(0);
-    let of = |usage: &TokenUsage| format!("{}.{}.{}", number(usage.input_tokens), number(usage.cached_input_tokens), number(usage.output_tokens));
+    let of = |usage: &TokenUsage| {
+        format!("{}.{}.{}", number(usage.input_tokens), number(usage.cached_input_tokens), number(usage.output_tokens))
+    };
     format!("{}/{}", of(totals), of(last))
 }

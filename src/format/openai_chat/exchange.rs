@@ -70,7 +70,14 @@ struct Open {
 
 impl Exchanges {
     /// Takes in one exchange. Gives back the session before it, where this one starts anew.
-    pub fn take(&mut self, request: &Request, response: Option<&RawValue>, line: u64, scale: &dyn Scale, source: &mut Source) -> Option<Conversation> {
+    pub fn take(
+        &mut self,
+        request: &Request,
+        response: Option<&RawValue>,
+        line: u64,
+        scale: &dyn Scale,
+        source: &mut Source,
+    ) -> Option<Conversation> {
         let response = response.and_then(|raw| serde_json::from_str::<Response>(raw.get()).ok()).unwrap_or_default();
         let mut choices = response.choices.unwrap_or_default().into_iter();
         let Some(mut reply) = choices.next().and_then(|choice| choice.message) else {

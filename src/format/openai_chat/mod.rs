@@ -27,7 +27,19 @@ fn claims(source: &Source) -> Claim {
         return Claim::No;
     }
     // Records around a message that other formats have and this one does not.
-    let foreign = ["type", "uuid", "sessionId", "history", "trajectory", "simulations", "trajectory_format", "schema_version", "task_id", "[].task_id", "[].type"];
+    let foreign = [
+        "type",
+        "uuid",
+        "sessionId",
+        "history",
+        "trajectory",
+        "simulations",
+        "trajectory_format",
+        "schema_version",
+        "task_id",
+        "[].task_id",
+        "[].type",
+    ];
     if foreign.iter().any(|key| outline.has(key)) {
         return Claim::No;
     }
