@@ -168,7 +168,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
         })?;
     }
-    hand_over(session.finish());
+    let transcript = session.finish();
+    // A file of which nothing could be read has no session, and neither has a chat in which nothing was said.
+    if !transcript.messages.is_empty() {
+        hand_over(transcript);
+    }
     Ok(())
 }
 

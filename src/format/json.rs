@@ -13,7 +13,7 @@ pub fn fault(error: &serde_json::Error, last_unterminated: bool) -> &'static str
     }
 }
 
-/// The text of a JSON value without white space between its tokens, and with letters in place of their `\\u` escapes, as
+/// The text of a JSON value without white space between its tokens, and with letters in place of their `\u` escapes, as
 /// most programs write it when they hand it to a model.
 pub fn compact(raw: &str) -> Cow<'_, str> {
     let mut text = String::new();
@@ -62,7 +62,7 @@ pub fn text_or_json(raw: Option<&RawValue>) -> String {
     }
 }
 
-/// The letter beyond ASCII that a `\\u` escape (or a pair of them) at the start of this text stands for, and the escape's length.
+/// The letter beyond ASCII that a `\u` escape (or a pair of them) at the start of this text stands for, and the escape's length.
 fn escape(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;

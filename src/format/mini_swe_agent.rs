@@ -6,7 +6,7 @@
 use super::blocks::Words;
 use super::chat::{Chat, ChatMessage, ChatUsage, text_of};
 use super::count::{ABSURD, Dollars};
-use super::{Claim, ReadError, Reader, Source, outline::Outline};
+use super::{Claim, ReadError, Reader, Source, json, outline::Outline};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -90,7 +90,9 @@ struct Response<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let text = source.document()?;
-    let damaged = |error: serde_json::Error| ReadError::Damaged(format!("not a mini-swe-agent trajectory: {error}"));
+    let damaged = |error: serde_json::Error| {
+        ReadError::Damaged(format!("not a mini-swe-agent trajectory: {} (line {})", json::fault(&error, true), error.line()))
+    };
     let trajectory: Trajectory = if text.trim_start().starts_with('[') {
         Trajectory { messages: serde_json::from_str(&text).map_err(damaged)?, ..Trajectory::default() }
     } else {

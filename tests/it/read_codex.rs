@@ -1,4 +1,4 @@
-use crate::support::{compare_with_sources, fixture, in_short, prompts};
+use crate::support::{compare_with_sources, fixture, in_short, prompts, read_all, shared, sources};
 use ctxsim::transcript::Transcript;
 
 #[test]
@@ -93,4 +93,21 @@ fn a_fork_keeps_its_own_id_and_shares_the_ids_of_copied_calls() {
     assert_eq!(fork[0].id, "s5");
     let id = |session: &Transcript| session.messages.iter().find_map(|message| message.call.as_ref()).unwrap().id.clone();
     assert_eq!(id(&fork[0]), id(&origin[0]));
+}
+
+#[test]
+fn a_real_fork_repeats_its_origins_calls_under_the_same_ids() {
+    let Some(shared) = shared() else { return };
+    let session = |end: &str| {
+        let (path, ..) = sources(&shared, "codex/cpolar").into_iter().find(|(path, ..)| path.to_string_lossy().ends_with(end)).unwrap();
+        read_all(&path).0.remove(0)
+    };
+    let ids = |session: Transcript| {
+        let calls = session.messages.into_iter().filter_map(|message| message.call);
+        calls.map(|call| call.id).collect::<std::collections::BTreeSet<String>>()
+    };
+    let (origin, fork) =
+        (ids(session("9cd28a74-da7e-4458-a91a-fffec2be9d7a.jsonl")), ids(session("613a9a68-8816-40b2-a2d4-041ade599da6.jsonl")));
+    // Ids are unique within a file, and every call of the origin is in the fork.
+    assert_eq!((origin.len(), fork.len(), origin.intersection(&fork).count()), (56, 69, 56));
 }

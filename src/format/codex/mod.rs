@@ -39,6 +39,10 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
         }
     })?;
-    hand_over(session.finish());
+    let transcript = session.finish();
+    // A file of which nothing could be read has no session.
+    if !transcript.messages.is_empty() || !transcript.side_calls.is_empty() {
+        hand_over(transcript);
+    }
     Ok(())
 }
