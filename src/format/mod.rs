@@ -5,17 +5,27 @@
 
 pub mod anthropic;
 mod anthropic_messages;
+mod blocks;
+mod chat;
 mod claude_code;
+mod codex;
+mod count;
 mod field;
+mod gemini_cli;
 pub mod image;
 pub mod json;
 mod lines;
+mod mini_swe_agent;
+mod native;
+mod openai_chat;
 mod opencode;
+mod outline;
 mod pi;
+mod raw;
 mod source;
 mod time;
 
-pub use json::values;
+pub use json::{compact, values};
 pub use lines::{Line, Lines};
 pub use source::{Opened, ReadError, Source};
 pub use time::millis;
@@ -51,7 +61,17 @@ pub struct Reader {
 pub type Read = fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>;
 
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[&claude_code::READER, &pi::READER, &opencode::READER, &anthropic_messages::READER];
+pub const READERS: &[&Reader] = &[
+    &native::READER,
+    &claude_code::READER,
+    &codex::READER,
+    &pi::READER,
+    &opencode::READER,
+    &gemini_cli::READER,
+    &mini_swe_agent::READER,
+    &anthropic_messages::READER,
+    &openai_chat::READER,
+];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {
