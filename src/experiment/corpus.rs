@@ -1,15 +1,19 @@
 //! A corpus: files found, read on all cores, each message and call counted once.
 
+use super::counters::Counters;
 use super::source::{Found, discover};
+use super::tracefile::{is_trace_file, read_traces};
+use super::{facts, once};
 use crate::catalog::Catalog;
+use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
+use crate::measure::{self, Measure, TextScale};
 use crate::trace::Trace;
-use crate::transcript::{Loss, Scale, Transcript, Trust};
+use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// A file, or a part of one, that gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,7 +99,9 @@ pub struct ReadSettings<'a> {
     /// The reader to use for every file, instead of sniffing.
     pub format: Option<&'static Reader>,
     /// Which engine counts.
-    pub engine: crate::estimate::Engine,
+    pub engine: Engine,
+    /// The vocabulary for every text, instead of each model's own.
+    pub vocabulary: Option<Vocabulary>,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -109,10 +115,10 @@ pub trait Progress {
 }
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
-pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Corpus {
+pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
     let Found { files, missing } = discover(paths);
     settings.progress.files(files.len());
-    let counters = Counters::new(settings);
+    let counters = Counters::new(settings)?;
     // Large files first, so that no core is left with one at the end; results go back to their places.
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| std::fs::metadata(&files[*index]).map_or(0, |metadata| metadata.len());
@@ -131,7 +137,7 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Corpus {
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     once::count_once(&mut corpus);
     facts::sum_up(&mut corpus);
-    corpus
+    Ok(corpus)
 }
 
 /// What one file gave.
@@ -229,7 +235,8 @@ fn read_sessions(
     vocabulary: Vocabulary,
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
-    let scale = TextScale::new(counters.get(vocabulary));
+    let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
+    let scale = TextScale::new(counter);
     let mut traces = Vec::new();
     (reader.read)(source, &scale, &mut |transcript: Transcript| {
         let measure = Measure { catalog: settings.catalog, model, vocabulary };

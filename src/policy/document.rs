@@ -106,7 +106,6 @@ pub enum PolicyError {
 /// Everything is optional, because a user's file may be a single changed key.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-#[expect(dead_code, reason = "read for its errors alone")]
 struct Written {
     name: Option<String>,
     about: Option<String>,
