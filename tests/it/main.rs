@@ -1,1 +1,3 @@
 //! One test binary; a module for each room or promise.
+
+mod counting;

@@ -1,0 +1,5 @@
+//! Measures what was recorded.
+
+mod scale;
+
+pub use scale::{Content, TextScale};
