@@ -4,7 +4,7 @@
 use super::Vocabulary;
 
 /// A power of two; two slots of sixteen bytes each.
-const PLACES: usize = 1 << 14;
+const PLACES: usize = 1 << 15;
 
 /// The count of a piece stands in the four highest bits of its slot, its length in the next four, its bytes in the others.
 const COUNT_SHIFT: u32 = 124;

@@ -7,7 +7,7 @@ use super::{facts, once};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
-use crate::measure::{self, Measure, TextScale};
+use crate::measure::{self, Content, Measure, TextScale};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
@@ -236,7 +236,7 @@ fn read_sessions(
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
-    let scale = TextScale::new(counter);
+    let scale = TextScale::new(counter.clone(), Content::Drop);
     let mut traces = Vec::new();
     (reader.read)(source, &scale, &mut |transcript: Transcript| {
         let measure = Measure { catalog: settings.catalog, model, vocabulary };

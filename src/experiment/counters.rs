@@ -7,26 +7,27 @@ use crate::measure::own_vocabulary;
 use crate::trace::Trace;
 use memchr::memmem;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 pub(super) struct Counters<'a> {
     catalog: &'a Catalog,
     model: Option<&'a str>,
     forced: Option<Vocabulary>,
-    counters: Vec<Counter>,
+    counters: Vec<Arc<Counter>>,
 }
 
 impl<'a> Counters<'a> {
     pub fn new(settings: &'a ReadSettings<'_>) -> Result<Counters<'a>, CounterError> {
         let vocabularies = Vocabulary::ALL.iter();
         let counters = match settings.vocabulary {
-            Some(vocabulary) => vec![Counter::new(vocabulary, settings.engine)?],
-            None => vocabularies.filter_map(|vocabulary| Counter::new(*vocabulary, settings.engine).ok()).collect(),
+            Some(vocabulary) => vec![Arc::new(Counter::new(vocabulary, settings.engine)?)],
+            None => vocabularies.filter_map(|vocabulary| Counter::new(*vocabulary, settings.engine).ok()).map(Arc::new).collect(),
         };
         Ok(Counters { catalog: settings.catalog, model: settings.model.as_deref(), forced: settings.vocabulary, counters })
     }
 
     /// The counter of a vocabulary; the default one's where the engine lacks it.
-    pub fn get(&self, vocabulary: Vocabulary) -> Option<&Counter> {
+    pub fn get(&self, vocabulary: Vocabulary) -> Option<&Arc<Counter>> {
         self.counters.iter().find(|counter| counter.vocabulary() == vocabulary).or_else(|| self.counters.first())
     }
 

@@ -7,5 +7,5 @@ mod thinking;
 mod truth;
 
 pub use build::{Measure, own_vocabulary, trace};
-pub use scale::TextScale;
+pub use scale::{Content, TextScale};
 pub use share::largest_remainder;

@@ -35,3 +35,5 @@ mod samples;
 mod sums;
 /// What tests of readers share.
 mod support;
+
+mod counting;

@@ -227,8 +227,12 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
             None => conversation.boundary(record, &CompactMetadata::default(), kept_from),
         },
         ("system", "microcompact_boundary", _) => {
-            let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose);
-            conversation.pruned(record, &metadata.unwrap_or_default());
+            let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose).unwrap_or_default();
+            if metadata.compacted_tool_ids.is_empty() {
+                lose("microcompact boundary that names no tool result (not taken for a pruning)");
+            } else {
+                conversation.pruned(record, &metadata);
+            }
         }
         // What a command of the agent printed is sent along with the next prompt.
         ("system", "local_command", _) => match record.content.map(|content| serde_json::from_str::<String>(content.get())) {

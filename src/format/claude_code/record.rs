@@ -87,6 +87,9 @@ pub(super) struct CompactMetadata<'a> {
     pub preserved_segment: Option<PreservedSegment<'a>>,
     #[serde(borrow)]
     pub preserved_messages: Option<PreservedMessages<'a>>,
+    /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
+    #[serde(borrow)]
+    pub compacted_tool_ids: Vec<Str<'a>>,
 }
 
 /// The stretch of old messages that stays.
