@@ -68,7 +68,12 @@ pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_
     policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
 }
 
-fn one_policy(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_>, recorded_summary: Option<u64>) -> Result<Replay, PolicyError> {
+fn one_policy(
+    corpus: &Corpus,
+    policy: &Policy,
+    settings: &ReplaySettings<'_>,
+    recorded_summary: Option<u64>,
+) -> Result<Replay, PolicyError> {
     let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
     let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
     for window in &windows {
@@ -82,12 +87,8 @@ fn one_policy(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_>, r
         .par_iter()
         .zip(&windows)
         .map(|(trace, window)| {
-            let conditions = Conditions {
-                window: window.window,
-                prompt_limit: window.prompt_limit,
-                reserve: settings.reserve,
-                recorded_summary,
-            };
+            let conditions =
+                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
             let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
             Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
         })

@@ -76,7 +76,11 @@ fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, Strin
     let fixed: PathBuf = Path::new(pattern).iter().take_while(|part| !part.to_string_lossy().contains(['*', '?', '[', '{'])).collect();
     let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
     let without_dot = |path: &Path| path.strip_prefix("./").map(Path::to_owned).unwrap_or_else(|_| path.to_owned());
-    Ok(walk(root, missing).into_iter().map(|path| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path }).filter(|path| matcher.is_match(path)).collect())
+    Ok(walk(root, missing)
+        .into_iter()
+        .map(|path| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path })
+        .filter(|path| matcher.is_match(path))
+        .collect())
 }
 
 /// The agents' default folders, moved by the environment variables that the agents themselves honour. `variable` looks one up;
