@@ -37,3 +37,5 @@ mod sums;
 mod support;
 
 mod counting;
+/// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
+mod truth;
