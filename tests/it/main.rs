@@ -1,3 +1,4 @@
 //! One test binary; a module for each room or promise.
 
 mod counting;
+mod scale;
