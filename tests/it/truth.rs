@@ -21,8 +21,7 @@ impl Progress for Unwatched {
 /// Reads paths as the program does.
 pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let settings =
-        ReadSettings { catalog, model: None, format: None, engine: Default::default(), vocabulary: None, progress: &Unwatched };
+    let settings = ReadSettings { catalog, model: None, format: None, engine: Default::default(), vocabulary: None, progress: &Unwatched };
     read(&paths, &settings).unwrap()
 }
 
@@ -91,7 +90,10 @@ pub fn differences(trace: &Trace) -> Vec<(usize, u64, u64)> {
     let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let outcome = simulate(trace, &Plan::default(), &endless);
     let calls = outcome.calls.iter().enumerate();
-    calls.filter_map(|(index, call)| Some((index, call.recorded?, call.actual))).filter(|(_, recorded, actual)| recorded != actual).collect()
+    calls
+        .filter_map(|(index, call)| Some((index, call.recorded?, call.actual)))
+        .filter(|(_, recorded, actual)| recorded != actual)
+        .collect()
 }
 
 proptest! {
@@ -146,7 +148,8 @@ fn reasoning_of_a_model_that_drops_it_stands_in_no_context() {
     }
     let trace = measured(Transcript { messages, ..Transcript::default() });
     let thinking: u64 = trace.parts.iter().filter(|part| part.kind == PartKind::Thinking).take(5).map(|part| part.truth).sum();
-    let replies: Vec<u64> = trace.calls.iter().take(5).map(|call| trace.parts_of(&trace.messages[call.message as usize])[0].truth).collect();
+    let replies: Vec<u64> =
+        trace.calls.iter().take(5).map(|call| trace.parts_of(&trace.messages[call.message as usize])[0].truth).collect();
     assert_eq!((thinking, replies), (0, vec![50; 5]));
 }
 
