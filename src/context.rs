@@ -290,7 +290,8 @@ impl Context {
 
     /// A user went back: every trace message from this index on leaves.
     pub fn withdraw(&mut self, from: u32) {
-        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
+        let gone: Vec<u32> =
+            self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
         self.remove(&gone);
     }
 
@@ -301,7 +302,9 @@ impl Context {
         for id in self.order.iter().rev() {
             let Some(entry) = self.entries.get(*id as usize) else { continue };
             let range = entry.first..entry.first + entry.count;
-            gone.extend(range.filter(|item| self.items.get(*item as usize).is_some_and(|slot| slot.expires && slot.state != State::Removed)));
+            gone.extend(
+                range.filter(|item| self.items.get(*item as usize).is_some_and(|slot| slot.expires && slot.state != State::Removed)),
+            );
             if entry.opens_turn {
                 break;
             }
@@ -526,7 +529,8 @@ impl<'a> View<'a> {
     pub fn request(self) -> u64 {
         let estimator = &self.context.estimator;
         let messages = self.context.size.estimated.0;
-        let counted = if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
+        let counted =
+            if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
         estimator.request(counted)
     }
 

@@ -4,9 +4,12 @@
 pub mod catalog;
 pub mod context;
 pub mod estimate;
+pub mod experiment;
 pub mod format;
 pub mod measure;
 pub mod policy;
+pub mod render;
+pub mod report;
 pub mod sim;
 pub mod trace;
 pub mod transcript;

@@ -1,5 +1,6 @@
 //! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
 
+use super::Rounding;
 use crate::trace::{PartKind, PartRow};
 use crate::transcript::{Length, Text};
 use serde::Deserialize;
@@ -19,19 +20,6 @@ pub enum Unit {
     Json,
     /// Tokens of the public vocabulary that the trace was measured with.
     Tokens,
-}
-
-/// How a fraction of a token becomes a whole one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rounding {
-    /// Down.
-    #[default]
-    Floor,
-    /// Up.
-    Ceil,
-    /// To the nearest, half up.
-    Round,
 }
 
 /// Where rounding happens.
@@ -152,14 +140,7 @@ impl Estimator {
 
     /// Units to whole tokens.
     pub fn whole(&self, units: u64) -> u64 {
-        let product = u128::from(units) * u128::from(self.numerator);
-        let denominator = u128::from(self.denominator.max(1));
-        let whole = match self.rounding {
-            Rounding::Floor => product / denominator,
-            Rounding::Ceil => product.div_ceil(denominator),
-            Rounding::Round => (2 * product + denominator) / (2 * denominator),
-        };
-        u64::try_from(whole).unwrap_or(u64::MAX)
+        self.rounding.divide(u128::from(units) * u128::from(self.numerator), u128::from(self.denominator.max(1)))
     }
 
     /// What a text costs by itself, rounded by itself.

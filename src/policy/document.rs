@@ -106,7 +106,6 @@ pub enum PolicyError {
 /// Everything is optional, because a user's file may be a single changed key.
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields, default)]
-#[expect(dead_code, reason = "read for its errors alone")]
 struct Written {
     name: Option<String>,
     about: Option<String>,
@@ -211,7 +210,8 @@ impl Policy {
             let is_off = |rule: &Value| rule.get("if").is_some_and(|value| value.as_integer() == Some(0) || value.as_float() == Some(0.0));
             rules.retain(|rule| !is_off(rule));
         }
-        Plan::deserialize(Value::Table(body)).map_err(|error| PolicyError::Plan { policy: self.name.clone(), reason: error.message().to_owned() })
+        Plan::deserialize(Value::Table(body))
+            .map_err(|error| PolicyError::Plan { policy: self.name.clone(), reason: error.message().to_owned() })
     }
 
     /// The window that the policy takes for a model that nobody knows.
@@ -338,7 +338,8 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, presets().iter().map(|preset| preset.name)) };
+            let unknown =
+                || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, presets().iter().map(|preset| preset.name)) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;

@@ -11,7 +11,7 @@ mod select;
 mod trigger;
 mod truncate;
 
-pub use document::{Facts, Parameter, Policy, PolicyError};
+pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use plan::*;
 pub use preset::{Preset, presets};

@@ -13,6 +13,4 @@ pub fn presets() -> &'static [Preset] {
     PRESETS
 }
 
-const PRESETS: &[Preset] = &[
-    Preset { name: "none", text: include_str!("presets/none.toml") },
-];
+const PRESETS: &[Preset] = &[Preset { name: "none", text: include_str!("presets/none.toml") }];

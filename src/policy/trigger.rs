@@ -108,9 +108,8 @@ impl Count {
             (Counted::Turns, _) => view.turn_count(),
             (Counted::ToolResults, _) => {
                 let results = view.messages().flat_map(|message| view.items(message));
-                let whole = |item: &crate::context::SeenItem| {
-                    item.region == crate::context::Region::ToolResult && item.state != State::Masked
-                };
+                let whole =
+                    |item: &crate::context::SeenItem| item.region == crate::context::Region::ToolResult && item.state != State::Masked;
                 results.filter(whole).count() as u64
             }
         } as f64;

@@ -18,7 +18,7 @@ pub fn sections(replays: &[Replay]) -> Vec<Section> {
         let columns = std::iter::once(REGION).chain(FIGURES).collect();
         Table { labels: 1, columns, rows: rows(&replay.totals).collect() }
     };
-    let section = |replay| Section { title: format!("The window under {}", replay.policy), body: Body::Table(table(replay)) };
+    let section = |replay: &Replay| Section { title: format!("The window under {}", replay.policy), body: Body::Table(table(replay)) };
     replays.iter().map(section).collect()
 }
 
@@ -39,7 +39,7 @@ fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
     let filled = totals.by_region().map(move |(region, tokens)| (region.replace('_', " "), signed(tokens)));
     let missing = (totals.missing_tokens > 0).then(|| ("missing".to_owned(), -signed(totals.missing_tokens)));
     let sum = ("all".to_owned(), signed(totals.prompt_tokens));
-    filled.chain(missing).chain([sum]).map(|(region, tokens)| {
+    filled.chain(missing).chain([sum]).map(move |(region, tokens)| {
         let half = signed(totals.calls / 2) * tokens.signum();
         let mean = (tokens + half).checked_div(signed(totals.calls)).unwrap_or(0);
         let share = Cell::Share { part: tokens, whole: totals.prompt_tokens };

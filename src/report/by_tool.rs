@@ -26,7 +26,7 @@ pub fn sections(replays: &[Replay]) -> Vec<Section> {
         let columns = std::iter::once(Column::name("tool", "tool")).chain(FIGURES).collect();
         Table { labels: 1, columns, rows: rows(&replay.totals).collect() }
     };
-    let section = |replay| Section { title: format!("Tools under {}", replay.policy), body: Body::Table(table(replay)) };
+    let section = |replay: &Replay| Section { title: format!("Tools under {}", replay.policy), body: Body::Table(table(replay)) };
     replays.iter().map(section).collect()
 }
 

@@ -66,7 +66,9 @@ impl State<'_> {
                 true
             }
             Done::Nothing => {
-                if rule.latch_on_fail == Switch::On && let Some(memory) = self.memories.get_mut(index) {
+                if rule.latch_on_fail == Switch::On
+                    && let Some(memory) = self.memories.get_mut(index)
+                {
                     memory.latched = true;
                 }
                 let other = rule.otherwise.as_ref().and_then(|id| self.plan.rule.iter().position(|other| other.id == *id));
@@ -179,7 +181,8 @@ impl State<'_> {
         let items = rule.select.items(self.context.view(), &self.trace.tools);
         let mut changes = Vec::new();
         for item in &items {
-            let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| self.trace.parts.get(part as usize)) else {
+            let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| self.trace.parts.get(part as usize))
+            else {
                 continue;
             };
             let Some(Cut { text, kept_tokens }) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
@@ -209,7 +212,9 @@ impl State<'_> {
     }
 
     fn remove(&mut self, rule: &Rule, drop: &Drop) -> Done {
-        if !rule.select.kind.is_empty() && rule.select.kind.iter().all(|kind| matches!(kind, crate::policy::Kind::Thinking | crate::policy::Kind::Image)) {
+        if !rule.select.kind.is_empty()
+            && rule.select.kind.iter().all(|kind| matches!(kind, crate::policy::Kind::Thinking | crate::policy::Kind::Image))
+        {
             return self.remove_items(rule);
         }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
@@ -338,7 +343,9 @@ fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {
 fn spent(limits: Option<&MaxFires>, memory: &super::state::Memory) -> bool {
     let reached = |limit: Option<u32>, count: u32| limit.is_some_and(|limit| count >= limit);
     limits.is_some_and(|limits| {
-        reached(limits.per_call, memory.in_call) || reached(limits.per_turn, memory.in_turn) || reached(limits.per_session, memory.in_session)
+        reached(limits.per_call, memory.in_call)
+            || reached(limits.per_turn, memory.in_turn)
+            || reached(limits.per_session, memory.in_session)
     })
 }
 

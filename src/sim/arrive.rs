@@ -107,13 +107,8 @@ impl State<'_> {
             }
             items.push(item);
         }
-        let arrival = Arrival {
-            message: Some(message),
-            role: row.role,
-            opens_turn: row.opens_turn(),
-            is_summary: false,
-            call: self.index as u32,
-        };
+        let arrival =
+            Arrival { message: Some(message), role: row.role, opens_turn: row.opens_turn(), is_summary: false, call: self.index as u32 };
         let id = self.context.push(arrival, items, None);
         if let Some(first) = self.context.entry(id).map(|entry| entry.first) {
             self.cuts.extend(texts.into_iter().map(|(offset, text)| (first + offset, text)));

@@ -75,7 +75,8 @@ pub(super) fn warnings(plan: &Plan, conditions: &Conditions, events: &[Event]) -
     if events.iter().filter(shrinking).any(|event| event.before.saturating_sub(event.after) * 20 < event.before) {
         found.insert(Warning::NoGain);
     }
-    let limits: Vec<f64> = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
+    let limits: Vec<f64> =
+        plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
     if !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64) {
         found.insert(Warning::NeverFires);
     }
