@@ -313,7 +313,8 @@ impl Walk {
             }
         }
         if row.opens_turn() {
-            let expired: u64 = self.live.iter().filter(|message| **message >= self.expired_up_to).map(|message| expiring_of(trace, *message)).sum();
+            let expired: u64 =
+                self.live.iter().filter(|message| **message >= self.expired_up_to).map(|message| expiring_of(trace, *message)).sum();
             self.visible -= expired;
             self.expired_up_to = index;
         }

@@ -316,7 +316,8 @@ impl Parser<'_> {
             return Ok(Node::Name(word));
         }
         let function = FUNCTIONS.iter().find(|(name, _)| *name == word).map(|(_, function)| *function);
-        let function = function.ok_or_else(|| self.error("unknown function before this place: known are min, max, floor, ceil, round, or, if"))?;
+        let function =
+            function.ok_or_else(|| self.error("unknown function before this place: known are min, max, floor, ceil, round, or, if"))?;
         let mut arguments = vec![self.comparison()?];
         while self.take(",") {
             arguments.push(self.comparison()?);
