@@ -4,6 +4,7 @@
 pub mod catalog;
 pub mod context;
 pub mod estimate;
+pub mod experiment;
 pub mod format;
 pub mod measure;
 pub mod policy;

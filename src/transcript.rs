@@ -27,6 +27,10 @@ pub struct Text {
     pub tokens: u32,
     /// UTF-8 bytes of the text inside a compact JSON string: escapes counted, the two quotes not.
     pub json_bytes: u32,
+    /// Words, as whitespace divides them.
+    pub words: u32,
+    /// Code points that are not ASCII.
+    pub non_ascii: u32,
     /// What ingestion limits need to know about a long text. Absent for short ones.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.

@@ -1,5 +1,18 @@
-//! HOW AN AGENT GUESSES tokens: characters, bytes, public vocabularies.
+//! HOW AN AGENT GUESSES tokens, and how they are counted exactly.
 
 mod estimator;
+mod length;
+mod memo;
+mod pieces;
+mod ratio;
+pub mod seam;
+mod shape;
+mod text;
+mod vocabulary;
 
-pub use estimator::{Counting, Estimator, Guess, RoundAt, Rounding, Unit};
+pub use estimator::{Counting, Estimator, Guess, RoundAt};
+pub use length::{Chars, Rounding, Unit, Words, tally};
+pub use ratio::Ratio;
+pub use shape::Extent;
+pub use text::TextEstimator;
+pub use vocabulary::{Counter, CounterError, Engine, Vocabulary};

@@ -1,15 +1,19 @@
 //! A corpus: files found, read on all cores, each message and call counted once.
 
+use super::counters::Counters;
 use super::source::{Found, discover};
+use super::tracefile::{is_trace_file, read_traces};
+use super::{facts, once};
 use crate::catalog::Catalog;
+use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
+use crate::measure::{self, Content, Measure, TextScale};
 use crate::trace::Trace;
-use crate::transcript::{Loss, Scale, Transcript, Trust};
+use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::Path;
 
 /// A file, or a part of one, that gave nothing.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -95,7 +99,9 @@ pub struct ReadSettings<'a> {
     /// The reader to use for every file, instead of sniffing.
     pub format: Option<&'static Reader>,
     /// Which engine counts.
-    pub engine: crate::estimate::Engine,
+    pub engine: Engine,
+    /// The vocabulary for every text, instead of each model's own.
+    pub vocabulary: Option<Vocabulary>,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -106,4 +112,135 @@ pub trait Progress {
     fn files(&self, count: usize);
     /// One more was read.
     fn file_done(&self);
+}
+
+/// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).
+pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, CounterError> {
+    let Found { files, missing } = discover(paths);
+    settings.progress.files(files.len());
+    let counters = Counters::new(settings)?;
+    // Large files first, so that no core is left with one at the end; results go back to their places.
+    let mut order: Vec<usize> = (0..files.len()).collect();
+    let size = |index: &usize| std::fs::metadata(&files[*index]).map_or(0, |metadata| metadata.len());
+    order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
+    let mut results: Vec<(usize, FileResult)> = order
+        .par_iter()
+        .with_max_len(1)
+        .map(|index| {
+            let result = read_file(&files[*index], settings, &counters);
+            settings.progress.file_done();
+            (*index, result)
+        })
+        .collect();
+    results.sort_by_key(|(index, _)| *index);
+    let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
+    results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
+    once::count_once(&mut corpus);
+    facts::sum_up(&mut corpus);
+    Ok(corpus)
+}
+
+/// What one file gave.
+enum FileResult {
+    Sessions { format: &'static str, traces: Vec<Trace>, losses: Vec<FileLoss> },
+    Traces(Box<Corpus>),
+    Companion,
+    Skipped(Skipped),
+}
+
+impl FileResult {
+    fn join(self, corpus: &mut Corpus) {
+        match self {
+            FileResult::Sessions { format, traces, losses } => {
+                corpus.facts.files += 1;
+                *corpus.facts.formats.entry(format.to_owned()).or_default() += 1;
+                corpus.facts.losses.extend(losses);
+                corpus.traces.extend(traces);
+            }
+            FileResult::Traces(other) => {
+                corpus.facts.files += other.facts.files;
+                for (format, files) in other.facts.formats {
+                    *corpus.facts.formats.entry(format).or_default() += files;
+                }
+                corpus.facts.duplicates.sessions += other.facts.duplicates.sessions;
+                corpus.facts.duplicates.calls += other.facts.duplicates.calls;
+                corpus.facts.skipped.extend(other.facts.skipped);
+                corpus.facts.losses.extend(other.facts.losses);
+                corpus.traces.extend(other.traces);
+            }
+            FileResult::Companion => {}
+            FileResult::Skipped(skipped) => corpus.facts.skipped.push(skipped),
+        }
+    }
+}
+
+fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) -> FileResult {
+    let name = path.to_string_lossy().into_owned();
+    let skipped = |reason: String| FileResult::Skipped(Skipped { path: name.clone(), reason });
+    let mut source = match open(path) {
+        Ok(source) => source,
+        Err(error) => return skipped(error.to_string()),
+    };
+    if is_trace_file(source.head()) {
+        return match read_traces(source.stream()) {
+            Ok(corpus) => FileResult::Traces(Box::new(corpus)),
+            Err(error) => skipped(error.to_string()),
+        };
+    }
+    let reader = match (settings.format, format::sniff(&source)) {
+        (Some(reader), _) => reader,
+        (None, Some((_, Claim::Companion))) => return FileResult::Companion,
+        (None, Some((reader, _))) => reader,
+        (None, None) if source.head().is_empty() => return skipped("is empty".to_owned()),
+        (None, None) if source.head().contains(&0) => return skipped("is a binary file that no reader knows".to_owned()),
+        (None, None) => return skipped("no reader knows its format".to_owned()),
+    };
+    let guess = counters.guess(source.head());
+    let mut traces = match read_sessions(reader, &mut source, &name, settings, counters, guess) {
+        Ok(traces) => traces,
+        Err(error) => return skipped(error.to_string()),
+    };
+    let losses: Vec<FileLoss> = source.losses().iter().map(|loss| file_loss(&name, loss)).collect();
+    // A session whose model counts in another public vocabulary is measured again in that one.
+    for vocabulary in counters.others(&traces, guess) {
+        let Ok(mut again) = open(path) else { break };
+        let Ok(other) = read_sessions(reader, &mut again, &name, settings, counters, vocabulary) else { break };
+        for (trace, other) in traces.iter_mut().zip(other) {
+            if counters.wanted(trace) == vocabulary {
+                *trace = other;
+            }
+        }
+    }
+    match (traces.is_empty(), losses.first()) {
+        (true, None) => skipped("holds no session".to_owned()),
+        (true, Some(loss)) => skipped(format!("holds no usable session ({})", loss.reason)),
+        (false, _) => FileResult::Sessions { format: reader.name, traces, losses },
+    }
+}
+
+fn open(path: &Path) -> Result<Source, ReadError> {
+    if path == Path::new("-") { Source::from_reader(path, Box::new(std::io::stdin())) } else { Source::open(path) }
+}
+
+fn file_loss(path: &str, loss: &Loss) -> FileLoss {
+    FileLoss { path: path.to_owned(), reason: loss.reason.clone(), count: loss.count, first_line: loss.first_line }
+}
+
+fn read_sessions(
+    reader: &Reader,
+    source: &mut Source,
+    name: &str,
+    settings: &ReadSettings<'_>,
+    counters: &Counters<'_>,
+    vocabulary: Vocabulary,
+) -> Result<Vec<Trace>, ReadError> {
+    let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
+    let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
+    let scale = TextScale::new(counter.clone(), Content::Drop);
+    let mut traces = Vec::new();
+    (reader.read)(source, &scale, &mut |transcript: Transcript| {
+        let measure = Measure { catalog: settings.catalog, model, vocabulary };
+        traces.push(measure::trace(transcript, name, measure));
+    })?;
+    Ok(traces)
 }

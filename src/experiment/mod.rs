@@ -1,6 +1,9 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
 mod corpus;
+mod counters;
+mod facts;
+mod once;
 mod replay;
 mod source;
 mod tracefile;

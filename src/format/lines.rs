@@ -32,6 +32,8 @@ pub struct Lines {
 pub const TOO_LONG: &str = "line longer than 64 MiB";
 /// The damage of a line that holds bytes that are no UTF-8.
 pub const NOT_UTF8: &str = "bytes that are not UTF-8 (replaced)";
+/// The damage of a line with an escape for half of a character. Programs that cut strings by UTF-16 units write them.
+pub const HALF_CHARACTER: &str = "half of a surrogate pair (replaced)";
 
 impl Lines {
     /// Lines of this stream.
@@ -70,8 +72,13 @@ impl Lines {
         }
         let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let text = String::from_utf8_lossy(bytes);
+        // Checking a whole line is several times as fast as looking for its broken pieces.
+        let text = std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed);
         let damage = matches!(text, Cow::Owned(_)).then_some(NOT_UTF8);
+        let (text, damage) = match whole_characters(&text) {
+            Some(mended) => (Cow::Owned(mended), Some(HALF_CHARACTER)),
+            None => (text, damage),
+        };
         Line { number: self.number, text, damage, last_unterminated: !terminated }
     }
 
@@ -93,4 +100,37 @@ impl Lines {
             }
         }
     }
+}
+
+/// JSON cannot say half of a character: a `\u` escape of a surrogate without its partner makes the whole value unreadable. The text
+/// with each such escape replaced by that of U+FFFD; `None` where there is none.
+pub fn whole_characters(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
+    memchr::memmem::find(bytes, b"\\ud").or_else(|| memchr::memmem::find(bytes, b"\\uD"))?;
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let mut mended = String::new();
+    let mut copied = 0;
+    let mut at = 0;
+    while let Some(found) = memchr::memchr(b'\\', bytes.get(at..)?) {
+        at += found;
+        at += match (unit(at), unit(at + 6)) {
+            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+            (Some(0xd800..0xe000), _) => {
+                mended.push_str(text.get(copied..at)?);
+                mended.push_str("\\ufffd");
+                copied = at + 6;
+                6
+            }
+            (Some(_), _) => 6,
+            (None, _) => 2,
+        };
+    }
+    if copied == 0 {
+        return None;
+    }
+    mended.push_str(text.get(copied..)?);
+    Some(mended)
 }

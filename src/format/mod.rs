@@ -3,12 +3,29 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
-mod json;
+pub mod anthropic;
+mod anthropic_messages;
+mod blocks;
+mod chat;
+mod claude_code;
+mod codex;
+mod count;
+mod field;
+mod gemini_cli;
+pub mod image;
+pub mod json;
 mod lines;
+mod mini_swe_agent;
+mod native;
+mod openai_chat;
+mod opencode;
+mod outline;
+mod pi;
+mod raw;
 mod source;
 mod time;
 
-pub use json::values;
+pub use json::{compact, values};
 pub use lines::{Line, Lines};
 pub use source::{Opened, ReadError, Source};
 pub use time::millis;
@@ -37,11 +54,24 @@ pub struct Reader {
     /// Decides by the head of the file (the first 64 KiB, decompressed) and, where content cannot tell, by its path.
     pub claims: fn(&Source) -> Claim,
     /// Reads all sessions of the file, handing over each as soon as it is complete.
-    pub read: fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>,
+    pub read: Read,
 }
 
+/// Reads all sessions of a source, weighs their texts on the scale, and hands each session over.
+pub type Read = fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Result<(), ReadError>;
+
 /// All readers, the more specific ones first: at equal claims the first one wins.
-pub const READERS: &[&Reader] = &[];
+pub const READERS: &[&Reader] = &[
+    &native::READER,
+    &claude_code::READER,
+    &codex::READER,
+    &pi::READER,
+    &opencode::READER,
+    &gemini_cli::READER,
+    &mini_swe_agent::READER,
+    &anthropic_messages::READER,
+    &openai_chat::READER,
+];
 
 /// The reader of this name.
 pub fn by_name(name: &str) -> Option<&'static Reader> {

@@ -1,6 +1,6 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
-use super::lines::Lines;
+use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, whole_characters};
 use crate::transcript::Loss;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 
 /// How much of a file is looked at to tell its format.
 const HEAD_BYTES: usize = 64 * 1024;
+
+/// A document that has to be held as a whole may be this large.
+const LARGEST_DOCUMENT: u64 = 1 << 30;
 
 /// Why a file gave nothing at all.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +77,54 @@ impl Source {
     /// The content line by line. It can be taken once.
     pub fn lines(&mut self) -> Lines {
         Lines::new(self.stream())
+    }
+
+    /// Hands over each line in turn. What is wrong with a line is counted here; a stream that breaks off ends the file, but loses
+    /// nothing that was read before. It can be called once.
+    pub fn each_line(&mut self, mut handle: impl FnMut(&mut Source, &Line)) -> Result<(), ReadError> {
+        let mut lines = self.lines();
+        let mut last = 0;
+        loop {
+            match lines.next_line() {
+                Ok(Some(line)) => {
+                    last = line.number;
+                    if let Some(damage) = line.damage {
+                        self.lose(line.number, damage);
+                    }
+                    handle(self, &line);
+                }
+                Ok(None) => return Ok(()),
+                Err(error) if last == 0 => return Err(error.into()),
+                Err(_) => {
+                    self.lose(last + 1, "file broken off");
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// The whole content as one text, for formats that are one JSON document. It can be taken once.
+    pub fn document(&mut self) -> Result<String, ReadError> {
+        let mut bytes = Vec::new();
+        self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > LARGEST_DOCUMENT {
+            return Err(ReadError::Damaged("document larger than 1 GiB".to_owned()));
+        }
+        let text = String::from_utf8(bytes).unwrap_or_else(|error| {
+            self.lose(0, NOT_UTF8);
+            String::from_utf8_lossy(error.as_bytes()).into_owned()
+        });
+        let text = match whole_characters(&text) {
+            Some(mended) => {
+                self.lose(0, HALF_CHARACTER);
+                mended
+            }
+            None => text,
+        };
+        Ok(match text.strip_prefix('\u{feff}') {
+            Some(rest) => rest.to_owned(),
+            None => text,
+        })
     }
 
     /// Reports something that could not be used. Losses of the same reason are counted together.

@@ -2,6 +2,7 @@
 
 use super::{thinking, truth};
 use crate::catalog::{Catalog, Family, Model};
+use crate::estimate::Vocabulary;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
 use xxhash_rust::xxh3::xxh3_128;
@@ -13,8 +14,8 @@ pub struct Measure<'a> {
     pub catalog: &'a Catalog,
     /// The model to take for every call, instead of what the log names.
     pub model: Option<&'a Model>,
-    /// Were texts counted in the session's own public vocabulary? Otherwise in `o200k_base`, and the family's factor applies.
-    pub own_vocabulary: bool,
+    /// The vocabulary that the texts were counted in. Where it is not the model's own, the family's factor applies.
+    pub vocabulary: Vocabulary,
 }
 
 /// Measures a transcript that was read from `source`.
@@ -176,6 +177,12 @@ fn key(agent: &str, id: &str) -> Option<u128> {
     (!id.is_empty()).then(|| xxh3_128(format!("{agent}\0{id}").as_bytes()))
 }
 
+/// The public vocabulary of a model, where it has one that can be counted in.
+pub fn own_vocabulary(model: &Model) -> Option<Vocabulary> {
+    let name = serde_json::to_value(model.vocabulary?).ok()?;
+    Vocabulary::by_name(name.as_str()?)
+}
+
 /// Tokens of a tool call beside its name and arguments: the block that the provider wraps them in.
 const CALL_WRAPPER: u64 = 8;
 
@@ -184,7 +191,7 @@ const CALL_WRAPPER: u64 = 8;
 fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u64> {
     let unknown = measure.catalog.family(Family::Other);
     let factor = match model {
-        Some(_) if measure.own_vocabulary => 1000,
+        Some(model) if own_vocabulary(model) == Some(measure.vocabulary) => 1000,
         Some(model) => model.tokens_per_1000_o200k,
         None => unknown.tokens_per_1000_o200k,
     };

@@ -1,9 +1,11 @@
 //! TRANSCRIPT -> TRACE: token counts, truth anchored on recorded usage. Texts end here.
 
 mod build;
+mod scale;
 mod share;
 mod thinking;
 mod truth;
 
-pub use build::{Measure, trace};
+pub use build::{Measure, own_vocabulary, trace};
+pub use scale::{Content, TextScale};
 pub use share::largest_remainder;

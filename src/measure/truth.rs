@@ -7,7 +7,7 @@ use super::share::largest_remainder;
 use super::thinking::{Reply, anchor};
 use crate::catalog::Thinking;
 use crate::trace::{CallRow, PartKind, Trace};
-use crate::transcript::Usage;
+use crate::transcript::{CompactionKind, Usage};
 
 /// The calibration begins at the family's prior, as if so many tokens had confirmed it.
 const PRIOR_TOKENS: u64 = 2_000;
@@ -19,7 +19,7 @@ const CALIBRATION_BOUNDS: (u64, u64) = (500, 2_500);
 pub(super) fn assign(trace: &mut Trace, weights: &[u64], fate: Thinking) {
     let mut anchoring = Anchoring { weights, fate, calibration: Calibration::default(), standing: Vec::new() };
     anchoring.parts(trace);
-    contexts(trace, fate);
+    contexts(trace);
 }
 
 /// Truth over weight in this session so far, as a ratio of sums.
@@ -69,6 +69,8 @@ struct Stretch {
     others: Vec<usize>,
     opens_turn: bool,
     broken: bool,
+    /// The log notes a pruning here.
+    pruned: bool,
 }
 
 impl Anchoring<'_> {
@@ -98,10 +100,14 @@ impl Anchoring<'_> {
         let known = first.output_is_final && sent > 0 && !stretch.reply.is_empty();
         let reply_guess = if known { sent } else { self.calibration.tokens(self.weight(&stretch.reply)) };
         let others_guess = self.calibration.tokens(self.weight(&stretch.others));
-        trace.calls[after].chained = !stretch.broken && growth.is_some();
-        match growth.filter(|_| !stretch.broken) {
+        let predicted = (reply_guess + others_guess).saturating_sub(expired);
+        // Claude Code notes prunings that its requests do not show: one that left no trace in the usage broke no chain.
+        let pruned = stretch.pruned && growth.is_none_or(|growth| growth < predicted / 2);
+        let broken = stretch.broken || pruned;
+        trace.calls[after].chained = !broken && growth.is_some();
+        match growth.filter(|_| !broken) {
             Some(growth) => {
-                trace.calls[after].predicted_growth = Some((reply_guess + others_guess).saturating_sub(expired));
+                trace.calls[after].predicted_growth = Some(predicted);
                 self.share(trace, &stretch, growth, known.then_some(sent), &reply);
             }
             None => {
@@ -130,7 +136,7 @@ impl Anchoring<'_> {
         let between = &trace.messages[(first + 1).min(last)..last];
         let opens_turn = between.iter().any(|row| row.opens_turn());
         let dropped = self.fate == Thinking::Dropped || (self.fate == Thinking::Turn && opens_turn);
-        let mut stretch = Stretch { reply: Vec::new(), unsent: Vec::new(), others: Vec::new(), opens_turn, broken: false };
+        let mut stretch = Stretch { reply: Vec::new(), unsent: Vec::new(), others: Vec::new(), opens_turn, broken: false, pruned: false };
         for (index, row) in trace.messages[first..last].iter().enumerate() {
             for part in row.first_part as usize..(row.first_part + row.part_count) as usize {
                 let thinking = trace.parts[part].kind == PartKind::Thinking;
@@ -142,9 +148,13 @@ impl Anchoring<'_> {
             }
         }
         let rewound = trace.messages[(first + 1).min(last)..=last].iter().any(|row| row.rewind.is_some() || row.copy);
-        let compacted = trace.compactions.iter().any(|compaction| (first + 1..=last).contains(&(compaction.before as usize)));
+        let noted = |kind: CompactionKind| {
+            let mut here = trace.compactions.iter().filter(|compaction| (first + 1..=last).contains(&(compaction.before as usize)));
+            here.any(|compaction| compaction.kind == kind)
+        };
         let unchained = trace.calls[before + 1..=after].iter().any(|call| !call.chained);
-        stretch.broken = rewound || compacted || unchained;
+        stretch.broken = rewound || noted(CompactionKind::Compact) || unchained;
+        stretch.pruned = noted(CompactionKind::Prune);
         stretch
     }
 
@@ -204,8 +214,8 @@ impl Anchoring<'_> {
         for index in 0..before {
             self.give(trace, index, self.calibration.tokens(self.weights[index]), false);
         }
-        if let (Some(message), Some(prompt)) = (first, first.and_then(|_| first_prompt(trace))) {
-            self.fit_first(trace, before, prompt, message);
+        if let Some(prompt) = first.and_then(|_| first_prompt(trace)) {
+            fit_first(trace, before, prompt);
         }
         let Some(last) = last else { return };
         let message = trace.calls[last].message as usize;
@@ -218,19 +228,18 @@ impl Anchoring<'_> {
             let row = &trace.messages[message];
             let parts = (row.first_part as usize..(row.first_part + row.part_count) as usize).collect();
             let reply = Reply::of(trace, &trace.calls[last], &usage, self.weights);
-            let stretch = Stretch { reply: parts, unsent: Vec::new(), others: Vec::new(), opens_turn: false, broken: false };
+            let stretch = Stretch { reply: parts, unsent: Vec::new(), others: Vec::new(), opens_turn: false, broken: false, pruned: false };
             self.give_reply(trace, &stretch, usage.output, &reply, true);
         }
     }
+}
 
-    /// Where the log shows more before the first call than the prompt held, the visible parts share the prompt.
-    fn fit_first(&self, trace: &mut Trace, before: usize, prompt: u64, _message: usize) {
-        let visible: u64 = trace.parts[..before].iter().map(|part| part.truth).sum();
-        if visible > prompt {
-            let weights: Vec<u64> = trace.parts[..before].iter().map(|part| part.truth).collect();
-            for (index, share) in largest_remainder(prompt, &weights).into_iter().enumerate() {
-                trace.parts[index].truth = share;
-            }
+/// Where the log shows more before the first call than the prompt held, the visible parts share the prompt.
+fn fit_first(trace: &mut Trace, before: usize, prompt: u64) {
+    let weights: Vec<u64> = trace.parts[..before].iter().map(|part| part.truth).collect();
+    if weights.iter().sum::<u64>() > prompt {
+        for (part, share) in trace.parts.iter_mut().zip(largest_remainder(prompt, &weights)) {
+            part.truth = share;
         }
     }
 }
@@ -240,7 +249,7 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 }
 
 /// Walks the session as nobody ever shrank it, and gives each call what was visible, hidden and missing.
-fn contexts(trace: &mut Trace, fate: Thinking) {
+fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
     let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();
     let mut next = 0;
@@ -249,21 +258,21 @@ fn contexts(trace: &mut Trace, fate: Thinking) {
     for call in &mut calls {
         let reply = call.message as usize;
         for index in next..=reply {
-            walk.enter(trace, index, index == reply, fate);
+            walk.enter(trace, index);
         }
         next = reply + 1;
         let mut undone = false;
         while compactions.next_if(|before| *before <= reply).is_some() {
             undone = true;
         }
-        call.visible = walk.visible - walk.truth_of(trace, reply, fate);
+        call.visible = walk.visible - walk.truth_of(trace, reply);
         if let Some(usage) = anchor(call) {
             if !seen_anchor {
                 walk.hidden = usage.prompt.saturating_sub(call.visible);
                 walk.missing = call.visible.saturating_sub(usage.prompt);
                 seen_anchor = true;
             } else {
-                walk.settle(call, &usage, undone);
+                walk.settle(call, &usage, undone && !call.chained);
             }
         } else if undone {
             walk.undo_at_next_anchor = true;
@@ -292,8 +301,6 @@ fn output(trace: &Trace, call: &CallRow) -> u64 {
 struct Walk {
     live: Vec<usize>,
     visible: u64,
-    /// Reasoning in the context that leaves at the next user message.
-    expiring: u64,
     hidden: u64,
     missing: u64,
     /// What the recording agent had cut away and the replay has put back.
@@ -303,12 +310,12 @@ struct Walk {
 }
 
 impl Walk {
-    fn enter(&mut self, trace: &Trace, index: usize, _is_reply: bool, fate: Thinking) {
+    fn enter(&mut self, trace: &Trace, index: usize) {
         let row = &trace.messages[index];
         if let Some(from) = row.rewind {
             while self.live.last().is_some_and(|last| *last >= from as usize) {
                 if let Some(gone) = self.live.pop() {
-                    self.visible -= self.truth_of(trace, gone, fate);
+                    self.visible -= self.truth_of(trace, gone);
                 }
             }
         }
@@ -323,7 +330,7 @@ impl Walk {
     }
 
     /// What a live message adds to the visible context now.
-    fn truth_of(&self, trace: &Trace, message: usize, _fate: Thinking) -> u64 {
+    fn truth_of(&self, trace: &Trace, message: usize) -> u64 {
         let all: u64 = trace.parts_of(&trace.messages[message]).iter().map(|part| part.truth).sum();
         if message < self.expired_up_to { all - expiring_of(trace, message) } else { all }
     }

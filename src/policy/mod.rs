@@ -15,7 +15,7 @@ mod trigger;
 mod truncate;
 
 pub use action::{Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
-pub use document::{Facts, Parameter, Policy, PolicyError};
+pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,

@@ -2,7 +2,7 @@
 
 use super::action::Truncate;
 use super::plan::Switch;
-use crate::estimate::Unit;
+use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};
 
 /// What a cut leaves.
@@ -16,7 +16,7 @@ pub struct Cut {
 
 /// Applies the limits to a text; `None` where it passes whole.
 pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
-    let whole = Step { length: text.length, tokens: text.tokens };
+    let whole = text.whole();
     let cleaned = match (limits.clean, text.shape.as_ref().and_then(|shape| shape.cleaned)) {
         (Switch::On, Some(cleaned)) => cleaned,
         _ => whole,
@@ -33,21 +33,34 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let (head, tail) = match kept {
         Kept::Units(unit, amount) => {
             let head = from_head(amount);
-            (text.prefix(unit, head), text.suffix(unit, amount - head))
+            (text.prefix(extent(unit), size(head)), text.suffix(extent(unit), size(amount - head)))
         }
         Kept::Lines(lines) => {
             let head = from_head(lines);
-            (text.prefix_lines(head), text.suffix_lines(lines - head))
+            (text.prefix(Extent::Lines, size(head)), text.suffix(Extent::Lines, size(lines - head)))
         }
         Kept::Both { unit, amount, lines } => {
             let (head, head_lines) = (from_head(amount), from_head(lines));
-            let front = smaller(text.prefix(unit, head), text.prefix_lines(head_lines));
-            let back = smaller(text.suffix(unit, amount - head), text.suffix_lines(lines - head_lines));
+            let front = smaller(text.prefix(extent(unit), size(head)), text.prefix(Extent::Lines, size(head_lines)));
+            let back = smaller(text.suffix(extent(unit), size(amount - head)), text.suffix(Extent::Lines, size(lines - head_lines)));
             (front, back)
         }
     };
-    let kept = add(scale(head), scale(tail));
+    let kept = scale(head).plus(scale(tail));
     Some(result(kept, &limits.marker, text))
+}
+
+fn extent(unit: Unit) -> Extent {
+    match unit {
+        Unit::Bytes | Unit::Json => Extent::Bytes,
+        Unit::Utf16 => Extent::Utf16,
+        Unit::Chars => Extent::Chars,
+        Unit::Tokens => Extent::Tokens,
+    }
+}
+
+fn size(amount: u64) -> u32 {
+    u32::try_from(amount).unwrap_or(u32::MAX)
 }
 
 enum Kept {
@@ -125,26 +138,14 @@ fn smaller(a: Step, b: Step) -> Step {
     if a.length.bytes <= b.length.bytes { a } else { b }
 }
 
-fn add(a: Step, b: Step) -> Step {
-    Step {
-        length: Length {
-            bytes: a.length.bytes + b.length.bytes,
-            utf16: a.length.utf16 + b.length.utf16,
-            chars: a.length.chars + b.length.chars,
-            newlines: a.length.newlines + b.length.newlines,
-        },
-        tokens: a.tokens + b.tokens,
-    }
-}
-
 fn result(kept: Step, marker: &str, whole: &Text) -> Cut {
     let marker = own_text(marker);
-    let left = add(kept, Step { length: marker.length, tokens: marker.tokens });
+    let left = kept.plus(marker.whole());
     let json_bytes = match whole.length.bytes {
         0 => 0,
         bytes => u32::try_from(u64::from(whole.json_bytes) * u64::from(left.length.bytes) / u64::from(bytes)).unwrap_or(u32::MAX),
     };
-    let text = Text { length: left.length, tokens: left.tokens, json_bytes, shape: None, content: None };
+    let text = Text { length: left.length, tokens: left.tokens, json_bytes, ..Text::default() };
     Cut { text, kept_tokens: kept.tokens }
 }
 
@@ -153,24 +154,5 @@ pub fn own_text(text: &str) -> Text {
     let chars = text.chars().count() as u32;
     let length =
         Length { bytes: text.len() as u32, utf16: text.encode_utf16().count() as u32, chars, newlines: text.matches('\n').count() as u32 };
-    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, shape: None, content: None }
-}
-
-// Stand-in until the shapes are measured.
-impl Text {
-    fn part_of(&self, part: u64, whole: u64) -> Step {
-        portion(Step { length: self.length, tokens: self.tokens }, part.min(whole), whole)
-    }
-    fn prefix(&self, unit: Unit, n: u64) -> Step {
-        self.part_of(n, amount_of(unit, Step { length: self.length, tokens: self.tokens }, self))
-    }
-    fn suffix(&self, unit: Unit, n: u64) -> Step {
-        self.prefix(unit, n)
-    }
-    fn prefix_lines(&self, n: u64) -> Step {
-        self.part_of(n, u64::from(self.length.newlines) + 1)
-    }
-    fn suffix_lines(&self, n: u64) -> Step {
-        self.prefix_lines(n)
-    }
+    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, ..Text::default() }
 }

@@ -371,7 +371,7 @@ impl<'a> State<'a> {
         let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
         let chars = tokens.saturating_mul(4);
         let length = crate::transcript::Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-        let text = Text { length, tokens, json_bytes: chars, shape: None, content: None };
+        let text = Text { length, tokens, json_bytes: chars, ..Text::default() };
         self.context.own_text(&text, Region::Summary)
     }
 

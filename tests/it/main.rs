@@ -1,2 +1,42 @@
 //! One test binary; a module for each room or promise.
 mod catalog;
+/// Pictures: their size by the first bytes of their base64 text.
+mod format_image;
+/// Compact JSON, and escapes of half characters.
+mod format_json;
+/// Figures of the readers against independent scripts.
+mod independent;
+/// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
+mod read_anthropic_messages;
+/// Claude Code: real files against an independent count, and the traps of the format one by one.
+mod read_claude_code;
+/// Codex CLI rollouts.
+mod read_codex;
+/// Cut and garbled files.
+mod read_damaged;
+/// Gemini CLI chats.
+mod read_gemini_cli;
+/// mini-swe-agent trajectories.
+mod read_mini_swe_agent;
+/// The program's own shape, and the example of its documentation.
+mod read_native;
+/// OpenAI chat messages in their many wrappings.
+mod read_openai_chat;
+/// OpenCode's exports and storage trees.
+mod read_opencode;
+/// OpenCode's database, which is read without a trace.
+#[cfg(feature = "sqlite")]
+mod read_opencode_database;
+/// Sessions of pi and OpenClaw: lists, trees, damage.
+mod read_pi;
+/// The sample corpus and its table.
+mod samples;
+/// Sums by reader and by independent script.
+mod sums;
+/// What tests of readers share.
+mod support;
+
+mod counting;
+mod scale;
+/// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
+mod truth;

@@ -1,0 +1,133 @@
+//! Lengths of texts, and estimators that guess tokens from them.
+
+use super::Ratio;
+use crate::transcript::{Length, Text};
+use serde::{Deserialize, Serialize};
+
+/// What a text's length is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// UTF-8 bytes.
+    Bytes,
+    /// UTF-16 code units (JavaScript's `length`).
+    Utf16,
+    /// Unicode code points (Python's `len`).
+    #[default]
+    Chars,
+    /// UTF-8 bytes of the text inside compact JSON.
+    Json,
+    /// Tokens of the public vocabulary that the text was measured in.
+    Tokens,
+}
+
+/// What becomes of the fraction of a token that a division leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rounding {
+    /// It is dropped.
+    #[default]
+    Floor,
+    /// It counts as a whole token.
+    Ceil,
+    /// It counts as a whole token from one half on.
+    Round,
+}
+
+impl Rounding {
+    /// `dividend / divisor`, rounded; the largest number there is where the divisor is 0.
+    pub fn divide(self, dividend: u128, divisor: u128) -> u64 {
+        let quotient = match self {
+            Rounding::Floor => dividend.checked_div(divisor),
+            Rounding::Ceil => dividend.checked_add(divisor.saturating_sub(1)).and_then(|sum| sum.checked_div(divisor)),
+            Rounding::Round => dividend.checked_add(divisor / 2).and_then(|sum| sum.checked_div(divisor)),
+        };
+        quotient.and_then(|quotient| u64::try_from(quotient).ok()).unwrap_or(u64::MAX)
+    }
+}
+
+/// So many characters are a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chars {
+    /// What counts as a character.
+    pub unit: Unit,
+    /// How many of them are a token.
+    pub per_token: Ratio,
+    /// How the quotient is rounded, once a text. Absent: floor.
+    #[serde(default)]
+    pub rounding: Rounding,
+    /// Tokens for each code point that is not ASCII; `per_token` is then for ASCII characters alone, whatever the unit.
+    /// Absent: all characters are alike.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub non_ascii: Option<Ratio>,
+}
+
+impl Chars {
+    /// The estimate for a text.
+    pub fn text(&self, text: &Text) -> u64 {
+        let Some(wide) = self.non_ascii else {
+            return self.length(u64::from(text.in_unit(self.unit)));
+        };
+        let ascii = u128::from(text.length.chars.saturating_sub(text.non_ascii)) * self.per_token.denominator() * wide.denominator();
+        let others = u128::from(text.non_ascii) * wide.numerator() * self.per_token.numerator();
+        self.rounding.divide(ascii + others, self.per_token.numerator() * wide.denominator())
+    }
+
+    /// The estimate for a number of characters of the unit, all of them ASCII where that matters.
+    pub fn length(&self, length: u64) -> u64 {
+        self.rounding.divide(u128::from(length) * self.per_token.denominator(), self.per_token.numerator())
+    }
+}
+
+/// So many words, divided by whitespace, are a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Words {
+    /// How many words are a token: 0.75 for the rule of thumb "75 words are 100 tokens".
+    pub per_token: Ratio,
+    /// How the quotient is rounded, once a text. Absent: floor.
+    #[serde(default)]
+    pub rounding: Rounding,
+}
+
+impl Words {
+    /// The estimate for a text.
+    pub fn text(&self, text: &Text) -> u64 {
+        self.rounding.divide(u128::from(text.words) * self.per_token.denominator(), self.per_token.numerator())
+    }
+}
+
+impl Length {
+    /// The lengths of a text; a unit of which it has more than four thousand million is given as that.
+    pub fn of(text: &str) -> Length {
+        let bytes = text.as_bytes();
+        // A code point has one byte that continues no other; those of four bytes are two UTF-16 units.
+        let chars = tally(bytes, |byte| byte as i8 >= -0x40);
+        Length {
+            bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
+            utf16: chars.saturating_add(tally(bytes, |byte| byte >= 0xf0)),
+            chars,
+            newlines: tally(bytes, |byte| byte == b'\n'),
+        }
+    }
+}
+
+impl Text {
+    /// The length in one unit.
+    pub fn in_unit(&self, unit: Unit) -> u32 {
+        match unit {
+            Unit::Bytes => self.length.bytes,
+            Unit::Utf16 => self.length.utf16,
+            Unit::Chars => self.length.chars,
+            Unit::Json => self.json_bytes,
+            Unit::Tokens => self.tokens,
+        }
+    }
+}
+
+/// How many bytes satisfy a condition. Counting in bytes, 255 at a time, lets the compiler test 32 and more at once.
+pub fn tally(bytes: &[u8], condition: impl Fn(u8) -> bool) -> u32 {
+    let counts = bytes.chunks(255).map(|block| block.iter().map(|&byte| u8::from(condition(byte))).sum::<u8>());
+    counts.fold(0, |sum: u32, count| sum.saturating_add(u32::from(count)))
+}

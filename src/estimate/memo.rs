@@ -1,0 +1,91 @@
+//! Remembers the token counts of short pieces, so that the words that make up most of a text are looked up in a small table
+//! that stays in the processor's cache, and not in the vocabulary that does not.
+
+use super::Vocabulary;
+
+/// A power of two; two slots of sixteen bytes each.
+const PLACES: usize = 1 << 15;
+
+/// The count of a piece stands in the four highest bits of its slot, its length in the next four, its bytes in the others.
+const COUNT_SHIFT: u32 = 124;
+const COUNT: u128 = 0xf << COUNT_SHIFT;
+const LENGTH_SHIFT: u32 = 120;
+const LONGEST: usize = 15;
+
+/// Longer pieces of one and the same byte (indentation, rules) are known by that byte, their length, and the length field zero.
+const LONGEST_UNIFORM: usize = 255;
+
+/// Counts of the pieces of one vocabulary. Of two pieces that share a place the one seen again stands first; a new one takes the
+/// second slot, so that the many pieces that are met only once do not drive out the others.
+pub struct Memo {
+    vocabulary: Vocabulary,
+    places: Vec<[u128; 2]>,
+}
+
+impl Memo {
+    /// An empty memo, which takes no memory yet.
+    pub const fn new() -> Memo {
+        Memo { vocabulary: Vocabulary::O200kBase, places: Vec::new() }
+    }
+
+    /// Makes it a memo of this vocabulary; what it holds of another is forgotten.
+    pub fn serve(&mut self, vocabulary: Vocabulary) {
+        if self.vocabulary != vocabulary || self.places.is_empty() {
+            self.vocabulary = vocabulary;
+            self.places = vec![[0; 2]; PLACES];
+        }
+    }
+
+    /// The count of the piece `bytes[at..end]`, as remembered or as `count` gives it.
+    #[inline]
+    pub fn count(&mut self, bytes: &[u8], at: usize, end: usize, count: impl FnOnce() -> u64) -> u64 {
+        let Some(key) = key(bytes, at, end) else {
+            return count();
+        };
+        let Some([first, second]) = self.places.get_mut(place(key)) else {
+            return count();
+        };
+        if *first & !COUNT == key {
+            return (*first >> COUNT_SHIFT) as u64;
+        }
+        if *second & !COUNT == key {
+            std::mem::swap(first, second);
+            return (*first >> COUNT_SHIFT) as u64;
+        }
+        let tokens = count();
+        if tokens <= 0xf {
+            *second = key | u128::from(tokens) << COUNT_SHIFT;
+        }
+        tokens
+    }
+}
+
+/// What a piece is known by, which is never zero; `None` for a piece that is too long.
+#[inline]
+fn key(bytes: &[u8], at: usize, end: usize) -> Option<u128> {
+    let length = end - at;
+    if length > LONGEST {
+        return uniform_key(bytes.get(at..end)?);
+    }
+    let content = match bytes.get(at..).and_then(|rest| rest.first_chunk::<16>()) {
+        Some(block) => u128::from_le_bytes(*block) & ((1 << (8 * length)) - 1),
+        None => {
+            let mut block = [0; 16];
+            block.get_mut(..length)?.copy_from_slice(bytes.get(at..end)?);
+            u128::from_le_bytes(block)
+        }
+    };
+    Some(content | (length as u128) << LENGTH_SHIFT)
+}
+
+fn uniform_key(piece: &[u8]) -> Option<u128> {
+    let (&first, rest) = piece.split_first()?;
+    let uniform = piece.len() <= LONGEST_UNIFORM && rest.iter().all(|&byte| byte == first);
+    uniform.then_some(u128::from(first) | (piece.len() as u128) << 8)
+}
+
+#[inline]
+fn place(key: u128) -> usize {
+    let folded = (key as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ ((key >> 64) as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f);
+    (folded ^ folded >> 29).wrapping_mul(0xff51_afd7_ed55_8ccd) as usize >> (usize::BITS - PLACES.trailing_zeros())
+}

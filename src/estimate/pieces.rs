@@ -1,0 +1,205 @@
+//! Splits ASCII text into the pieces that tokenizers encode one by one, as their patterns do, but without a pattern engine.
+//!
+//! The patterns of seven vocabularies differ in four details, the fields of [`Pattern`]. In all of them, tried in this order at
+//! each place: a word with at most one leading character that is no letter, digit or line end; a few digits; punctuation with
+//! at most one leading space, and the line ends behind it; whitespace up to its last line end; whitespace less its last
+//! character, which is left to lead the next word; whitespace.
+
+use super::Vocabulary;
+
+/// How one vocabulary splits a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Pattern {
+    contraction: Contraction,
+    case: Case,
+    digits: usize,
+    tail: Tail,
+}
+
+/// What becomes of `'s`, `'ll` and the like.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Contraction {
+    /// A piece of its own.
+    Apart,
+    /// A part of the word before it.
+    Attached,
+    /// Nothing special.
+    Ignored,
+}
+
+/// Does a new word begin where an upper-case letter follows a lower-case one?
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Case {
+    Splits,
+    Ignored,
+}
+
+/// What a piece of punctuation takes along behind it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Tail {
+    Lines,
+    LinesAndSlashes,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    Upper,
+    Lower,
+    Digit,
+    Punctuation,
+    Space,
+    Line,
+    /// Not ASCII: the Unicode tables would have to be asked.
+    Wide,
+    End,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Wide; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte] = match byte as u8 {
+            b'A'..=b'Z' => Class::Upper,
+            b'a'..=b'z' => Class::Lower,
+            b'0'..=b'9' => Class::Digit,
+            b'\r' | b'\n' => Class::Line,
+            b' ' | b'\t' | 0x0b | 0x0c => Class::Space,
+            _ => Class::Punctuation,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+#[inline]
+fn class(bytes: &[u8], at: usize) -> Class {
+    bytes.get(at).map_or(Class::End, |byte| CLASSES[*byte as usize])
+}
+
+/// The first place from `at` on whose class is none of those that `inside` accepts.
+#[inline]
+fn run_end(bytes: &[u8], mut at: usize, inside: impl Fn(Class) -> bool) -> usize {
+    while inside(class(bytes, at)) {
+        at += 1;
+    }
+    at
+}
+
+/// The end of the run of lower-case letters (of all letters where `case` is ignored) that begins at `at`. Eight bytes are looked at
+/// in one step, because a loop that ends somewhere else for each word is what a processor can predict the least.
+#[inline]
+fn letters_end(bytes: &[u8], mut at: usize, case: Case) -> usize {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x80 * EACH;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        let block = u64::from_le_bytes(*block);
+        let folded = (block & !HIGH) | if case == Case::Ignored { 0x20 * EACH } else { 0 };
+        // The high bit of a byte of the first sum tells that it is at least `a`, of the second that it is more than `z`.
+        let letters = (folded + (0x80 - u64::from(b'a')) * EACH) & !(folded + (0x7f - u64::from(b'z')) * EACH) & !block & HIGH;
+        if letters != HIGH {
+            return at + ((letters ^ HIGH).trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    run_end(bytes, at, |class| class == Class::Lower || (class == Class::Upper && case == Case::Ignored))
+}
+
+impl Pattern {
+    /// The pattern of a vocabulary; `None` for DeepSeek's, which is of another make.
+    pub fn of(vocabulary: Vocabulary) -> Option<Pattern> {
+        let (contraction, case, digits, tail) = match vocabulary {
+            Vocabulary::O200kBase => (Contraction::Attached, Case::Splits, 3, Tail::LinesAndSlashes),
+            Vocabulary::KimiK2 => (Contraction::Attached, Case::Splits, 3, Tail::Lines),
+            Vocabulary::MistralV3 => (Contraction::Ignored, Case::Splits, 1, Tail::LinesAndSlashes),
+            Vocabulary::Cl100kBase | Vocabulary::Llama3 | Vocabulary::Glm4 => (Contraction::Apart, Case::Ignored, 3, Tail::Lines),
+            Vocabulary::Qwen2 => (Contraction::Apart, Case::Ignored, 1, Tail::Lines),
+            Vocabulary::DeepseekV3 => return None,
+        };
+        Some(Pattern { contraction, case, digits, tail })
+    }
+
+    /// Where the piece that begins at `at` ends; `None` where that hangs on a character that is not ASCII.
+    #[inline]
+    pub fn piece_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        match class(bytes, at) {
+            Class::Upper | Class::Lower => self.word_end(bytes, at),
+            Class::Digit => {
+                let end = (at + 1..at + self.digits).find(|&next| class(bytes, next) != Class::Digit).unwrap_or(at + self.digits);
+                (end == at + self.digits || class(bytes, end) != Class::Wide).then_some(end)
+            }
+            Class::Punctuation => match class(bytes, at + 1) {
+                Class::Wide => None,
+                Class::Upper | Class::Lower => match self.contraction {
+                    Contraction::Apart => contraction_end(bytes, at).or_else(|| self.word_end(bytes, at + 1)),
+                    _ => self.word_end(bytes, at + 1),
+                },
+                _ => self.punctuation_end(bytes, at),
+            },
+            Class::Space => match class(bytes, at + 1) {
+                Class::Wide => None,
+                Class::Upper | Class::Lower => self.word_end(bytes, at + 1),
+                Class::Punctuation if bytes.get(at) == Some(&b' ') => self.punctuation_end(bytes, at + 1),
+                _ => whitespace_end(bytes, at),
+            },
+            Class::Line => whitespace_end(bytes, at),
+            Class::Wide | Class::End => None,
+        }
+    }
+
+    #[inline]
+    fn word_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let lower = match self.case {
+            Case::Splits => run_end(bytes, at, |class| class == Class::Upper),
+            Case::Ignored => at,
+        };
+        let end = letters_end(bytes, lower, self.case);
+        if class(bytes, end) == Class::Wide {
+            return None;
+        }
+        if self.contraction == Contraction::Attached && bytes.get(end) == Some(&b'\'') {
+            // A long s (U+017F) counts as an s here.
+            return (class(bytes, end + 1) != Class::Wide).then(|| contraction_end(bytes, end).unwrap_or(end));
+        }
+        Some(end)
+    }
+
+    #[inline]
+    fn punctuation_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+        let mut end = run_end(bytes, at, |class| class == Class::Punctuation);
+        if class(bytes, end) == Class::Wide {
+            return None;
+        }
+        while class(bytes, end) == Class::Line || (self.tail == Tail::LinesAndSlashes && bytes.get(end) == Some(&b'/')) {
+            end += 1;
+        }
+        Some(end)
+    }
+}
+
+/// The end of the contraction that begins at `at`, if one does.
+#[inline]
+fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let letter = |offset: usize| bytes.get(at + offset).map_or(0, u8::to_ascii_lowercase);
+    if letter(0) != b'\'' {
+        return None;
+    }
+    match (letter(1), letter(2)) {
+        (b's' | b'd' | b'm' | b't', _) => Some(at + 2),
+        (b'l', b'l') | (b'v' | b'r', b'e') => Some(at + 3),
+        _ => None,
+    }
+}
+
+#[inline]
+fn whitespace_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let end = run_end(bytes, at, |class| matches!(class, Class::Space | Class::Line));
+    let run = bytes.get(at..end)?;
+    match class(bytes, end) {
+        Class::Wide => None,
+        next => match run.iter().rposition(|byte| matches!(byte, b'\r' | b'\n')) {
+            Some(last_line) => Some(at + last_line + 1),
+            None if next != Class::End && run.len() > 1 => Some(end - 1),
+            None => Some(end),
+        },
+    }
+}

@@ -1,0 +1,226 @@
+//! Exact token counts in public vocabularies.
+
+use super::memo::Memo;
+use super::pieces::Pattern;
+use super::seam;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A public tokenizer vocabulary.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Vocabulary {
+    /// OpenAI: GPT-4o and later.
+    #[default]
+    #[serde(rename = "o200k_base")]
+    O200kBase,
+    /// OpenAI: GPT-4 and GPT-3.5.
+    #[serde(rename = "cl100k_base")]
+    Cl100kBase,
+    /// DeepSeek V3 and R1.
+    #[serde(rename = "deepseek_v3")]
+    DeepseekV3,
+    /// Qwen 2 and later.
+    Qwen2,
+    /// Llama 3.
+    Llama3,
+    /// Mistral's Tekken.
+    #[serde(rename = "mistral_v3")]
+    MistralV3,
+    /// Kimi K2.
+    #[serde(rename = "kimi_k2")]
+    KimiK2,
+    /// GLM 4.
+    Glm4,
+}
+
+impl Vocabulary {
+    /// All of them.
+    pub const ALL: [Vocabulary; 8] = [
+        Vocabulary::O200kBase,
+        Vocabulary::Cl100kBase,
+        Vocabulary::DeepseekV3,
+        Vocabulary::Qwen2,
+        Vocabulary::Llama3,
+        Vocabulary::MistralV3,
+        Vocabulary::KimiK2,
+        Vocabulary::Glm4,
+    ];
+
+    /// The name by which users and reports know it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Vocabulary::O200kBase => "o200k_base",
+            Vocabulary::Cl100kBase => "cl100k_base",
+            Vocabulary::DeepseekV3 => "deepseek_v3",
+            Vocabulary::Qwen2 => "qwen2",
+            Vocabulary::Llama3 => "llama3",
+            Vocabulary::MistralV3 => "mistral_v3",
+            Vocabulary::KimiK2 => "kimi_k2",
+            Vocabulary::Glm4 => "glm4",
+        }
+    }
+
+    /// The vocabulary of this name.
+    pub fn by_name(name: &str) -> Option<Vocabulary> {
+        Vocabulary::ALL.into_iter().find(|vocabulary| vocabulary.name() == name)
+    }
+
+    fn load(self) -> tiktoken::CoreBpe {
+        match self {
+            Vocabulary::O200kBase => tiktoken::encoding::o200k_base(),
+            Vocabulary::Cl100kBase => tiktoken::encoding::cl100k_base(),
+            Vocabulary::DeepseekV3 => tiktoken::encoding::deepseek_v3(),
+            Vocabulary::Qwen2 => tiktoken::encoding::qwen2(),
+            Vocabulary::Llama3 => tiktoken::encoding::llama3(),
+            Vocabulary::MistralV3 => tiktoken::encoding::mistral_v3(),
+            Vocabulary::KimiK2 => tiktoken::encoding::kimi_k2(),
+            Vocabulary::Glm4 => tiktoken::encoding::glm4(),
+        }
+    }
+}
+
+/// Which program counts. Both give the same counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The crate `tiktoken`: several times faster, all vocabularies.
+    #[default]
+    Fast,
+    /// The crate `tiktoken-rs`, a port of OpenAI's own program: slow, OpenAI's vocabularies only.
+    Reference,
+}
+
+/// Why there is no [`Counter`].
+#[derive(Debug, thiserror::Error)]
+pub enum CounterError {
+    /// The reference engine lacks the vocabulary.
+    #[error("the reference tokenizer has no vocabulary `{0}` (it has o200k_base and cl100k_base)")]
+    NoReference(&'static str),
+    /// The reference engine could not load its own data.
+    #[error("the reference tokenizer cannot load `{0}`")]
+    Broken(&'static str),
+}
+
+/// Bytes handed to the crate at once where its own splitter is used. It looks at all that follows a piece of non-ASCII whitespace,
+/// which would make its time grow with the square of the text.
+const CHUNK: usize = 4096;
+
+/// A single piece longer than this is cut: to encode it takes about forty bytes of memory for each of its bytes.
+const LONGEST_PIECE: usize = 4 * 1024 * 1024;
+
+thread_local! {
+    // Counts are a function of vocabulary and piece alone, so what one counter learned serves all counters of its thread.
+    static MEMO: RefCell<Memo> = const { RefCell::new(Memo::new()) };
+}
+
+/// The reference engine's pattern matcher overflows its stack on a run of about a million spaces or tabs; well before that it
+/// is not asked.
+const LONGEST_REFERENCE_SPACE: usize = 64 * 1024;
+
+/// Counts tokens in one vocabulary. Special tokens (`<|endoftext|>`) count as the plain text that they are in a log.
+pub struct Counter {
+    vocabulary: Vocabulary,
+    fast: OnceLock<tiktoken::CoreBpe>,
+    reference: Option<tiktoken_rs::CoreBPE>,
+    stand_ins: AtomicU64,
+}
+
+impl Counter {
+    /// A counter that loads the fast engine's data when it is first needed; the reference engine's data at once.
+    pub fn new(vocabulary: Vocabulary, engine: Engine) -> Result<Counter, CounterError> {
+        let reference = match engine {
+            Engine::Fast => None,
+            Engine::Reference => {
+                let loaded = match vocabulary {
+                    Vocabulary::O200kBase => tiktoken_rs::o200k_base(),
+                    Vocabulary::Cl100kBase => tiktoken_rs::cl100k_base(),
+                    other => return Err(CounterError::NoReference(other.name())),
+                };
+                Some(loaded.map_err(|_| CounterError::Broken(vocabulary.name()))?)
+            }
+        };
+        Ok(Counter { vocabulary, fast: OnceLock::new(), reference, stand_ins: AtomicU64::new(0) })
+    }
+
+    /// The vocabulary that it counts in.
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.vocabulary
+    }
+
+    /// Loads the fast engine's data now (a tenth of a second), so that it can be done on another thread beside the first reads.
+    pub fn load(&self) {
+        self.fast();
+    }
+
+    /// The number of tokens of a text.
+    pub fn count(&self, text: &str) -> u64 {
+        match &self.reference {
+            None => self.count_fast(text),
+            Some(reference) => count_reference(reference, text).unwrap_or_else(|| {
+                self.stand_ins.fetch_add(1, Ordering::Relaxed);
+                self.count_fast(text)
+            }),
+        }
+    }
+
+    /// How many texts the fast engine counted because the reference engine cannot.
+    pub fn stand_ins(&self) -> u64 {
+        self.stand_ins.load(Ordering::Relaxed)
+    }
+
+    fn fast(&self) -> &tiktoken::CoreBpe {
+        self.fast.get_or_init(|| self.vocabulary.load())
+    }
+
+    fn count_fast(&self, text: &str) -> u64 {
+        let engine = self.fast();
+        match Pattern::of(self.vocabulary) {
+            Some(pattern) => MEMO.with_borrow_mut(|memo| {
+                memo.serve(self.vocabulary);
+                count_pieces(engine, pattern, memo, text)
+            }),
+            None => seam::chunks(text, CHUNK).map(|chunk| encode(engine, chunk)).sum(),
+        }
+    }
+}
+
+/// Splits the text by our own means as far as it is ASCII; the engine splits the rest, from seam to seam, and encodes all pieces.
+fn count_pieces(engine: &tiktoken::CoreBpe, pattern: Pattern, memo: &mut Memo, text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let mut tokens = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let piece = pattern.piece_end(bytes, at);
+        let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
+        let stretch = || encode(engine, text.get(at..end).unwrap_or_default());
+        tokens += if piece.is_some() { memo.count(bytes, at, end, stretch) } else { stretch() };
+        at = end;
+    }
+    tokens
+}
+
+fn encode(engine: &tiktoken::CoreBpe, mut text: &str) -> u64 {
+    let mut tokens = 0;
+    while let Some((head, rest)) = text.split_at_checked(text.floor_char_boundary(LONGEST_PIECE)).filter(|(_, rest)| !rest.is_empty()) {
+        tokens += engine.count(head) as u64;
+        text = rest;
+    }
+    tokens + engine.count(text) as u64
+}
+
+fn count_reference(engine: &tiktoken_rs::CoreBPE, text: &str) -> Option<u64> {
+    if text.len() > LONGEST_REFERENCE_SPACE && longest_space(text) > LONGEST_REFERENCE_SPACE {
+        return None;
+    }
+    // Counting changes nothing in the engine that an unwound call could leave half done.
+    catch_unwind(AssertUnwindSafe(|| engine.encode_ordinary(text).len() as u64)).ok()
+}
+
+/// Bytes of the longest run of whitespace.
+fn longest_space(text: &str) -> usize {
+    text.split(|character: char| !character.is_whitespace()).map(str::len).max().unwrap_or(0)
+}

@@ -1,0 +1,43 @@
+//! Sums over a corpus, for the head of every report.
+
+use super::corpus::{Corpus, CorpusFacts};
+use crate::policy::Plan;
+use crate::sim::{Conditions, simulate};
+use rayon::prelude::*;
+
+/// Fills in what follows from the sessions.
+pub(super) fn sum_up(corpus: &mut Corpus) {
+    let shares: Vec<(u64, u64)> = corpus
+        .traces
+        .par_iter()
+        .map(|trace| {
+            let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+            let totals = simulate(trace, &Plan::default(), &unlimited).totals;
+            (totals.anchored_tokens, totals.prompt_tokens)
+        })
+        .collect();
+    let anchored: u128 = shares.iter().map(|(anchored, _)| u128::from(*anchored)).sum();
+    let all: u128 = shares.iter().map(|(_, all)| u128::from(*all)).sum();
+    let facts = &mut corpus.facts;
+    facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
+    facts.sessions = corpus.traces.len() as u64;
+    facts.skipped.sort();
+    facts.losses.sort();
+    for trace in &corpus.traces {
+        facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
+        facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
+        facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;
+        facts.recorded_compactions += trace.compactions.len() as u64;
+        for usage in trace.usages() {
+            count(facts, usage);
+        }
+    }
+}
+
+fn count(facts: &mut CorpusFacts, usage: &crate::transcript::Usage) {
+    facts.calls_with_usage += 1;
+    *facts.usage_by_trust.entry(usage.trust).or_default() += 1;
+    facts.recorded_prompt_tokens += usage.prompt;
+    facts.recorded_output_tokens += usage.output;
+    facts.max_prompt_tokens = facts.max_prompt_tokens.max(usage.prompt);
+}

@@ -1,0 +1,179 @@
+//! Every session through every policy, on all cores; results stand in the order of sessions and policies.
+
+use super::corpus::Corpus;
+use crate::catalog::Catalog;
+use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Outcome, Totals, simulate};
+use crate::trace::Trace;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What holds for all policies of a run.
+pub struct ReplaySettings<'a> {
+    /// The models.
+    pub catalog: &'a Catalog,
+    /// The window to take, instead of the model's.
+    pub window: Option<u64>,
+    /// The model to take, instead of the one that the log names.
+    pub model: Option<String>,
+    /// The output reserve to judge by, instead of each policy's own.
+    pub reserve: Option<u64>,
+}
+
+/// One policy over a whole corpus.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Replay {
+    /// The policy's name.
+    pub policy: String,
+    /// Its parameters as they were used, formulas as written.
+    pub params: Vec<(String, String)>,
+    /// How the size of its summaries was modelled, in words; empty where it makes none.
+    pub summary_model: String,
+    /// An outcome for each session, in the corpus's order.
+    pub outcomes: Vec<Outcome>,
+    /// Their sum.
+    pub totals: Totals,
+    /// Models that the catalogue does not know, each with the window that was taken.
+    pub unknown_models: Vec<(String, u64)>,
+    /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
+    pub outgrown: Vec<(String, u64)>,
+}
+
+/// Where a session's window came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum WindowFrom {
+    /// `--window`.
+    Flag,
+    /// The catalogue.
+    Catalogue,
+    /// The catalogue's window was smaller than a recorded prompt: a larger one was in force.
+    Outgrown,
+    /// The log names it.
+    Log,
+    /// Nobody knows the model: the policy's own default.
+    Policy,
+}
+
+struct Window {
+    facts: Facts,
+    window: u64,
+    prompt_limit: u64,
+    from: WindowFrom,
+    model: String,
+}
+
+/// Replays a corpus through policies.
+pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
+    let recorded_summary = median_summary(&corpus.traces);
+    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
+}
+
+fn one_policy(
+    corpus: &Corpus,
+    policy: &Policy,
+    settings: &ReplaySettings<'_>,
+    recorded_summary: Option<u64>,
+) -> Result<Replay, PolicyError> {
+    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
+    let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+    for window in &windows {
+        let key = plan_key(window);
+        if !plans.contains_key(&key) {
+            plans.insert(key, policy.plan(&window.facts)?);
+        }
+    }
+    let outcomes: Vec<Outcome> = corpus
+        .traces
+        .par_iter()
+        .zip(&windows)
+        .map(|(trace, window)| {
+            let conditions =
+                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
+            let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
+            Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
+        })
+        .collect();
+    let mut totals = Totals::default();
+    outcomes.iter().for_each(|outcome| totals += &outcome.totals);
+    let named = |from: WindowFrom| -> Vec<(String, u64)> {
+        let matching = windows.iter().filter(|window| window.from == from);
+        matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let params = policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
+    Ok(Replay {
+        policy: policy.name.clone(),
+        params,
+        summary_model: plans.values().next().map(|plan| describe_summary(plan, recorded_summary)).unwrap_or_default(),
+        outcomes,
+        totals,
+        unknown_models: named(WindowFrom::Policy),
+        outgrown: named(WindowFrom::Outgrown),
+    })
+}
+
+fn plan_key(window: &Window) -> (u64, u64, u64) {
+    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output)
+}
+
+fn plain(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn describe_summary(plan: &Plan, recorded: Option<u64>) -> String {
+    use crate::policy::SummaryModel;
+    if plan.rule.iter().all(|rule| rule.summarise.is_none()) {
+        return String::new();
+    }
+    let summary = &plan.summary;
+    match (summary.model, recorded) {
+        (SummaryModel::Fixed, _) => format!("fixed, {} tokens", summary.tokens),
+        (SummaryModel::Share, _) if summary.max > 0 => {
+            format!("{} of what it replaces, {} to {} tokens", summary.ratio, summary.min, summary.max)
+        }
+        (SummaryModel::Share, _) => format!("{} of what it replaces, at least {} tokens", summary.ratio, summary.min),
+        (SummaryModel::Recorded, Some(tokens)) => format!("median of the recorded summaries, {tokens} tokens"),
+        (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
+    }
+}
+
+fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
+    let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
+    let model = settings.catalog.find(name);
+    let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
+    let known = |window: u64, max_input: u64, from: WindowFrom| Window {
+        facts: Facts { window: Some(window), max_input, max_output },
+        window,
+        prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
+        from,
+        model: name.to_owned(),
+    };
+    if let Some(window) = settings.window {
+        return known(window, 0, WindowFrom::Flag);
+    }
+    let largest = trace.largest_prompt();
+    if let Some(model) = model {
+        let (context, max_input) = (model.context.0, model.max_input.map_or(0, |tokens| tokens.0));
+        if largest <= model.prompt_limit().0 {
+            return known(context, max_input, WindowFrom::Catalogue);
+        }
+        let larger = model.long_context.map(|tokens| tokens.0).into_iter().chain(trace.window).find(|window| *window >= largest);
+        return known(larger.unwrap_or(largest), 0, WindowFrom::Outgrown);
+    }
+    if let Some(window) = trace.window {
+        return known(window.max(largest), 0, WindowFrom::Log);
+    }
+    let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(largest);
+    let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
+    known(window, 0, from)
+}
+
+/// The median size of all summaries that the corpus recorded.
+fn median_summary(traces: &[Trace]) -> Option<u64> {
+    let sizes = |trace: &Trace| {
+        let factor = trace.calibration_thousandths;
+        trace.compactions.iter().filter_map(|compaction| compaction.summary_tokens).map(|tokens| tokens * factor / 1000).collect::<Vec<_>>()
+    };
+    let mut all: Vec<u64> = traces.iter().flat_map(sizes).collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
+}

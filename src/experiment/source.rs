@@ -1,0 +1,112 @@
+//! Which files a run looks at: paths, folders, globs, standard input, and the agents' own folders.
+
+use super::corpus::Skipped;
+use globset::GlobBuilder;
+use ignore::WalkBuilder;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a list of paths led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Files, each once, in the order of their names; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Paths that led nowhere.
+    pub missing: Vec<Skipped>,
+}
+
+/// An agent's default folder of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The agent, as its reader names it.
+    pub agent: &'static str,
+    /// The folder.
+    pub path: PathBuf,
+}
+
+/// Finds the files that paths, folders and globs name. Folders are walked; hidden ones below them only where they are named themselves.
+/// Links are not followed.
+pub fn discover(paths: &[String]) -> Found {
+    let mut files = BTreeSet::new();
+    let mut missing = Vec::new();
+    for path in paths {
+        let as_path = Path::new(path);
+        if path == "-" || as_path.is_file() {
+            files.insert(as_path.to_owned());
+        } else if as_path.is_dir() {
+            files.extend(walk(as_path, &mut missing));
+        } else if path.contains(['*', '?', '[', '{']) {
+            match glob(path, &mut missing) {
+                Ok(found) if found.is_empty() => missing.push(nowhere(path, "no file matches the pattern")),
+                Ok(found) => files.extend(found),
+                Err(reason) => missing.push(nowhere(path, &reason)),
+            }
+        } else {
+            missing.push(nowhere(path, "no such file or folder"));
+        }
+    }
+    Found { files: once_each(files), missing }
+}
+
+fn nowhere(path: &str, reason: &str) -> Skipped {
+    Skipped { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// The same file under two names is read once, under the first of them.
+fn once_each(files: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    files.into_iter().filter(|file| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone()))).collect()
+}
+
+fn walk(folder: &Path, missing: &mut Vec<Skipped>) -> Vec<PathBuf> {
+    let walker = WalkBuilder::new(folder).standard_filters(false).hidden(true).follow_links(false).build();
+    let mut files = Vec::new();
+    for entry in walker {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
+            Ok(_) => {}
+            Err(error) => missing.push(nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}"))),
+        }
+    }
+    files
+}
+
+fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, String> {
+    let matcher = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?.compile_matcher();
+    let fixed: PathBuf = Path::new(pattern).iter().take_while(|part| !part.to_string_lossy().contains(['*', '?', '[', '{'])).collect();
+    let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
+    let without_dot = |path: &Path| path.strip_prefix("./").map(Path::to_owned).unwrap_or_else(|_| path.to_owned());
+    Ok(walk(root, missing)
+        .into_iter()
+        .map(|path| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path })
+        .filter(|path| matcher.is_match(path))
+        .collect())
+}
+
+/// The agents' default folders, moved by the environment variables that the agents themselves honour. `variable` looks one up;
+/// whoever calls this owns the environment.
+pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = set("HOME").or_else(|| set("USERPROFILE")).unwrap_or_default();
+    let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
+    let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    let mut homes = Vec::new();
+    let mut add = |agent: &'static str, path: PathBuf| homes.push(Home { agent, path });
+    match set("CLAUDE_CONFIG_DIR") {
+        Some(folder) => add("claude-code", folder.join("projects")),
+        None => {
+            add("claude-code", home.join(".claude/projects"));
+            add("claude-code", config.join("claude/projects"));
+        }
+    }
+    let codex = set("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));
+    add("codex", codex.join("sessions"));
+    add("codex", codex.join("archived_sessions"));
+    add("pi", set("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent")).join("sessions"));
+    for name in [".openclaw", ".clawdbot", ".moltbot"] {
+        add("pi", home.join(name).join("agents"));
+    }
+    add("opencode", data.join("opencode"));
+    add("gemini-cli", set("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini/tmp"));
+    homes
+}

@@ -1,0 +1,467 @@
+//! The Anthropic Messages shapes that several formats store: content blocks and usage.
+
+use super::image;
+use super::json::{Str, compact};
+use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+/// The content of a message or of a tool result: a string, or blocks.
+#[derive(Debug)]
+pub enum Content<'a> {
+    /// Plain text.
+    Text(Cow<'a, str>),
+    /// Blocks in order. What stands in the list without being an object is `None`.
+    Blocks(Vec<Option<Block<'a>>>),
+}
+
+impl Default for Content<'_> {
+    fn default() -> Self {
+        Content::Blocks(Vec::new())
+    }
+}
+
+/// One content block with the fields of all kinds; most are absent in each of them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Block<'a> {
+    /// `text`, `tool_use`, ...
+    #[serde(rename = "type", borrow)]
+    pub kind: Str<'a>,
+    /// Of `text`.
+    #[serde(borrow)]
+    pub text: Str<'a>,
+    /// Of `thinking`.
+    #[serde(borrow)]
+    pub thinking: Str<'a>,
+    /// Of `thinking`: sealed.
+    #[serde(borrow)]
+    pub signature: Str<'a>,
+    /// Of `redacted_thinking`: sealed.
+    #[serde(borrow)]
+    pub data: Str<'a>,
+    /// Of tool calls.
+    #[serde(borrow)]
+    pub id: Str<'a>,
+    /// Of tool calls.
+    #[serde(borrow)]
+    pub name: Str<'a>,
+    /// Of tool results.
+    #[serde(borrow)]
+    pub tool_use_id: Str<'a>,
+    /// Of `tool_reference`.
+    #[serde(borrow)]
+    pub tool_name: Str<'a>,
+    /// Of tool calls: the arguments.
+    #[serde(borrow)]
+    pub input: Option<&'a RawValue>,
+    /// Of tool results, documents, compactions.
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    /// Of images and documents.
+    #[serde(borrow)]
+    pub source: Option<&'a RawValue>,
+    /// Of tool results.
+    pub is_error: Option<bool>,
+}
+
+impl Block<'_> {
+    /// Is it the result of a tool, run by the agent or by the provider?
+    pub fn is_result(&self) -> bool {
+        self.kind.ends_with("tool_result")
+    }
+
+    /// Is it a tool call that the provider answers by itself, within the same request?
+    pub fn is_server_call(&self) -> bool {
+        matches!(&*self.kind, "server_tool_use" | "mcp_tool_use")
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Media<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Str<'a>,
+    #[serde(borrow)]
+    data: Str<'a>,
+    #[serde(borrow)]
+    url: Str<'a>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content<'a>, D::Error> {
+        struct ContentVisitor;
+        impl<'de> Visitor<'de> for ContentVisitor {
+            type Value = Content<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or a list of content blocks")
+            }
+            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Content<'de>, E> {
+                Ok(Content::Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Content<'de>, E> {
+                Ok(Content::Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_unit<E: Error>(self) -> Result<Content<'de>, E> {
+                Ok(Content::default())
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'de>, A::Error> {
+                let mut blocks = Vec::new();
+                while let Some(Entry(block)) = list.next_element()? {
+                    blocks.push(block);
+                }
+                Ok(Content::Blocks(blocks))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
+                Ok(Content::Blocks(vec![Some(Block::deserialize(MapAccessDeserializer::new(map))?)]))
+            }
+        }
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+/// An entry of a content list; `None` where it is no object.
+struct Entry<'a>(Option<Block<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entry<'a>, D::Error> {
+        struct EntryVisitor;
+        impl<'de> Visitor<'de> for EntryVisitor {
+            type Value = Entry<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a content block")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry<'de>, A::Error> {
+                Ok(Entry(Some(Block::deserialize(MapAccessDeserializer::new(map))?)))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry<'de>, A::Error> {
+                while list.next_element::<IgnoredAny>()?.is_some() {}
+                Ok(Entry(None))
+            }
+            fn visit_str<E: Error>(self, _: &str) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+            fn visit_i64<E: Error>(self, _: i64) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+            fn visit_u64<E: Error>(self, _: u64) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+            fn visit_f64<E: Error>(self, _: f64) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+            fn visit_unit<E: Error>(self) -> Result<Entry<'de>, E> {
+                Ok(Entry(None))
+            }
+        }
+        deserializer.deserialize_any(EntryVisitor)
+    }
+}
+
+/// Weighs content blocks, and remembers which tool each call id belongs to.
+pub struct Weigher<'s> {
+    /// What measures the texts.
+    pub scale: &'s dyn Scale,
+    /// Tool names by call id.
+    pub names: HashMap<String, String>,
+}
+
+impl<'s> Weigher<'s> {
+    /// A weigher that has seen no call yet.
+    pub fn new(scale: &'s dyn Scale) -> Weigher<'s> {
+        Weigher { scale, names: HashMap::new() }
+    }
+
+    /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
+    /// The first one has the role asked for, if it has any part of its own before a result.
+    pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
+        let blocks = match content {
+            Content::Text(text) => return vec![Message::new(role, vec![Part::Text(self.scale.weigh(text))])],
+            Content::Blocks(blocks) => blocks,
+        };
+        let mut own: Vec<Part> = Vec::new();
+        let mut messages = Vec::new();
+        for block in blocks {
+            let Some(block) = block else {
+                lose("content block that is no object");
+                continue;
+            };
+            if !block.is_result() {
+                own.extend(self.part(block, lose));
+                continue;
+            }
+            // A result that the provider put into its own reply does not split the reply.
+            if role != Role::Assistant && !own.is_empty() {
+                messages.push(Message::new(role, std::mem::take(&mut own)));
+            }
+            messages.push(Message::new(Role::Tool, self.result(block, lose)));
+        }
+        match (own.is_empty(), role) {
+            (true, _) => {}
+            (false, Role::Assistant) => messages.insert(0, Message::new(role, own)),
+            (false, _) => messages.push(Message::new(role, own)),
+        }
+        messages
+    }
+
+    fn part(&mut self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+        match &*block.kind {
+            "text" => Some(Part::Text(self.scale.weigh(&block.text))),
+            "thinking" => Some(Part::Thinking { text: self.scale.weigh(&block.thinking), sealed_bytes: length(&block.signature) }),
+            "redacted_thinking" => Some(Part::Thinking { text: self.scale.weigh(""), sealed_bytes: length(&block.data) }),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let arguments = self.scale.weigh(&block.input.map(|input| compact(input.get())).unwrap_or_default());
+                if !block.id.is_empty() {
+                    self.names.insert(block.id.to_string(), block.name.to_string());
+                }
+                Some(Part::ToolCall { id: block.id.to_string(), name: block.name.to_string(), arguments })
+            }
+            "image" | "document" => self.media(block, lose),
+            // The summary of a compaction is no message; its reader keeps it as a fact.
+            "compaction" => None,
+            // The file lies in the provider's container: the model never reads it as text.
+            "container_upload" => None,
+            "tool_addition" | "tool_reference" => Some(Part::Other(self.scale.weigh(&block.tool_name))),
+            _ => {
+                lose("unknown kind of content block");
+                let visible = block.content.map(|content| visible_text(content.get())).unwrap_or_default();
+                let text = if block.text.is_empty() { visible } else { block.text.to_string() };
+                Some(Part::Other(self.scale.weigh(&text)))
+            }
+        }
+    }
+
+    fn media(&self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+        match block.source.map(|source| serde_json::from_str::<Media>(source.get())) {
+            Some(Ok(media)) if &*media.kind == "text" => Some(Part::Other(self.scale.weigh(&media.data))),
+            // The pages of a document are charged as pictures are.
+            Some(Ok(media)) if media.data.is_empty() => Some(Part::Image(image::from_data_url(&media.url))),
+            Some(Ok(media)) => Some(Part::Image(image::from_base64(&media.data))),
+            _ => {
+                lose("picture or document without a source");
+                None
+            }
+        }
+    }
+
+    fn result(&mut self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Part> {
+        let mut pictures = Vec::new();
+        let text = match block.content {
+            None => Cow::Borrowed(""),
+            // What a provider's own tool returns has a shape for each tool, with sealed parts in between.
+            Some(content) if &*block.kind != "tool_result" => Cow::Owned(visible_text(content.get())),
+            Some(content) => match serde_json::from_str(content.get()) {
+                Ok(Content::Text(text)) => text,
+                Ok(Content::Blocks(blocks)) => self.result_text(blocks, &mut pictures, lose),
+                Err(_) => {
+                    lose("tool result of an unexpected shape");
+                    Cow::Borrowed("")
+                }
+            },
+        };
+        let name = self.names.get(&*block.tool_use_id).cloned().unwrap_or_default();
+        let error = block.is_error.unwrap_or(false);
+        let mut parts = vec![Part::ToolResult { call_id: block.tool_use_id.to_string(), name, text: self.scale.weigh(&text), error }];
+        parts.append(&mut pictures);
+        parts
+    }
+
+    fn result_text<'a>(
+        &mut self,
+        blocks: Vec<Option<Block<'a>>>,
+        pictures: &mut Vec<Part>,
+        lose: &mut dyn FnMut(&'static str),
+    ) -> Cow<'a, str> {
+        let mut texts: Vec<Cow<'a, str>> = Vec::new();
+        for block in blocks {
+            match block {
+                Some(block) if &*block.kind == "text" => texts.push(block.text.0),
+                Some(block) if &*block.kind == "tool_reference" => texts.push(block.tool_name.0),
+                Some(block) => pictures.extend(self.part(&block, lose)),
+                None => lose("content block that is no object"),
+            }
+        }
+        match texts.len() {
+            0 | 1 => texts.pop().unwrap_or_default(),
+            _ => Cow::Owned(texts.join("\n")),
+        }
+    }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+/// The strings that a model can read in a value of any shape, one a line: no names, ids, or sealed content.
+pub fn visible_text(json: &str) -> String {
+    fn gather(value: &serde_json::Value, texts: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(text) if !text.is_empty() => texts.push(text.clone()),
+            serde_json::Value::Array(list) => list.iter().for_each(|item| gather(item, texts)),
+            serde_json::Value::Object(map) => {
+                map.iter().filter(|(key, _)| !is_unread(key)).for_each(|(_, item)| gather(item, texts));
+            }
+            _ => {}
+        }
+    }
+    fn is_unread(key: &str) -> bool {
+        key.starts_with("encrypted")
+            || matches!(key, "type" | "signature" | "tool_use_id" | "id" | "file_id" | "media_type" | "stop_reason")
+    }
+    let mut texts = Vec::new();
+    if let Ok(value) = serde_json::from_str(json) {
+        gather(&value, &mut texts);
+    }
+    texts.join("\n")
+}
+
+/// Reported usage as the log holds it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct UsageRecord {
+    #[serde(rename = "type")]
+    kind: String,
+    input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_read_input_tokens: Count,
+    output_tokens: Count,
+    cache_creation: Option<CacheCreation>,
+    output_tokens_details: Option<OutputDetails>,
+    /// The passes of one request, where the provider made several.
+    pub iterations: Option<Vec<UsageRecord>>,
+    server_tool_use: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    #[serde(alias = "thinking_tokens")]
+    reasoning_tokens: Count,
+}
+
+/// A recorded number of tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Count {
+    /// Not recorded, or null.
+    #[default]
+    Absent,
+    /// A number that can be.
+    Known(u64),
+    /// Negative, no whole number, no number at all, or larger than any prompt.
+    Absurd,
+}
+
+/// No prompt or reply has more tokens than this.
+const MOST_TOKENS: u64 = 1 << 40;
+
+impl Count {
+    /// The number, where one is known.
+    pub fn known(self) -> Option<u64> {
+        match self {
+            Count::Known(count) => Some(count),
+            Count::Absent | Count::Absurd => None,
+        }
+    }
+
+    fn or_zero(self) -> Result<u64, AbsurdUsage> {
+        match self {
+            Count::Absent => Ok(0),
+            Count::Known(count) => Ok(count),
+            Count::Absurd => Err(AbsurdUsage),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        struct CountVisitor;
+        impl<'de> Visitor<'de> for CountVisitor {
+            type Value = Count;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a number of tokens")
+            }
+            fn visit_u64<E: Error>(self, count: u64) -> Result<Count, E> {
+                Ok(if count <= MOST_TOKENS { Count::Known(count) } else { Count::Absurd })
+            }
+            fn visit_i64<E: Error>(self, count: i64) -> Result<Count, E> {
+                u64::try_from(count).map_or(Ok(Count::Absurd), |count| self.visit_u64(count))
+            }
+            fn visit_f64<E: Error>(self, count: f64) -> Result<Count, E> {
+                let whole = count.fract() == 0.0 && (0.0..=MOST_TOKENS as f64).contains(&count);
+                Ok(if whole { Count::Known(count as u64) } else { Count::Absurd })
+            }
+            fn visit_unit<E: Error>(self) -> Result<Count, E> {
+                Ok(Count::Absent)
+            }
+            fn visit_bool<E: Error>(self, _: bool) -> Result<Count, E> {
+                Ok(Count::Absurd)
+            }
+            fn visit_str<E: Error>(self, _: &str) -> Result<Count, E> {
+                Ok(Count::Absurd)
+            }
+        }
+        deserializer.deserialize_any(CountVisitor)
+    }
+}
+
+/// Usage holds numbers that cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AbsurdUsage;
+
+/// The loss to report for [`AbsurdUsage`].
+pub const ABSURD_USAGE: &str = "absurd usage numbers";
+
+impl UsageRecord {
+    /// The usage in the house's dialect. The three input figures are disjoint parts of the prompt; a request of several passes
+    /// has the context of its last one.
+    pub fn usage(&self) -> Result<Usage, AbsurdUsage> {
+        let last = self.iterations.iter().flatten().rfind(|pass| pass.kind == "message");
+        let context = last.unwrap_or(self);
+        let lifetimes = context.cache_creation.as_ref();
+        let one_hour = lifetimes.map_or(Ok(0), |split| split.ephemeral_1h_input_tokens.or_zero())?;
+        let five_minutes = lifetimes.map_or(Ok(0), |split| split.ephemeral_5m_input_tokens.or_zero())?;
+        // Some logs hold the split alone.
+        let cache_write = context.cache_creation_input_tokens.or_zero()?.max(one_hour + five_minutes);
+        let cache_read = context.cache_read_input_tokens.or_zero()?;
+        let details = self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens);
+        if details == Some(Count::Absurd) {
+            return Err(AbsurdUsage);
+        }
+        Ok(Usage {
+            prompt: context.input_tokens.or_zero()? + cache_read + cache_write,
+            cache_read,
+            cache_write,
+            cache_write_1h: one_hour,
+            output: self.output_tokens.or_zero()?,
+            reasoning: details.and_then(Count::known),
+            cost_nano_usd: None,
+            trust: Trust::Provider,
+            output_is_final: true,
+        })
+    }
+
+    /// Does it hold what the provider sends only when the reply is complete?
+    pub fn is_settled(&self) -> bool {
+        self.iterations.is_some() || self.server_tool_use.is_some()
+    }
+
+    /// Is it one pass of this kind?
+    pub fn is_kind(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+}

@@ -1,0 +1,344 @@
+//! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
+
+use super::blocks::{Block, Blocks, Words};
+use super::count::{Absurd, Count, Dollars};
+use super::{image, raw};
+use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// One message. Every field may be absent.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatMessage<'a> {
+    /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    /// The text, or a list of parts.
+    #[serde(borrow)]
+    pub content: Blocks<'a, ChatPart<'a>>,
+    /// The reasoning as DeepSeek and its followers send it.
+    #[serde(borrow)]
+    pub reasoning_content: Words<'a>,
+    /// The reasoning as OpenRouter sends it.
+    #[serde(borrow)]
+    pub reasoning: Option<&'a RawValue>,
+    /// What the model says instead of an answer that it refuses.
+    #[serde(borrow)]
+    pub refusal: Words<'a>,
+    /// The tools that the model wants to run.
+    #[serde(borrow)]
+    pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
+    /// The same in the interface's first version: one, without an id.
+    #[serde(borrow)]
+    pub function_call: Option<ChatFunction<'a>>,
+    /// In a tool's message: the call that it answers.
+    #[serde(borrow)]
+    pub tool_call_id: Words<'a>,
+    /// In a tool's message: the tool's name.
+    #[serde(borrow)]
+    pub name: Words<'a>,
+    /// The message's id, where a framework gives it one.
+    #[serde(borrow)]
+    pub id: Option<&'a RawValue>,
+    /// The model, where a framework notes it.
+    #[serde(borrow)]
+    pub model: Option<&'a RawValue>,
+    /// When, where a framework notes it.
+    #[serde(borrow)]
+    pub timestamp: Option<&'a RawValue>,
+    /// Usage of the call that produced the message, where a framework keeps it there.
+    #[serde(borrow)]
+    pub usage: Option<&'a RawValue>,
+    /// The same, as LangChain keeps it.
+    #[serde(borrow)]
+    pub usage_metadata: Option<&'a RawValue>,
+    /// What LangChain keeps of the response.
+    #[serde(borrow)]
+    pub response_metadata: Option<&'a RawValue>,
+    /// What other frameworks keep beside the message.
+    #[serde(borrow)]
+    pub extra: Option<&'a RawValue>,
+}
+
+/// One part of a message's content.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    refusal: Words<'a>,
+    #[serde(borrow)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow)]
+    image_url: Blocks<'a, Address<'a>>,
+    #[serde(borrow)]
+    file: Option<File<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Address<'a> {
+    #[serde(borrow)]
+    url: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct File<'a> {
+    #[serde(borrow)]
+    filename: Words<'a>,
+}
+
+/// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    function: Option<ChatFunction<'a>>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// A function's name and arguments.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatFunction<'a> {
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// What a JSON value says when it is a string; empty where it is something else.
+pub fn words(raw: Option<&RawValue>) -> String {
+    raw.and_then(|raw| serde_json::from_str::<Words>(raw.get()).ok()).map_or_else(String::new, |words| words.0.into_owned())
+}
+
+/// The message's id; empty where it has none, or only a number within its file.
+pub fn message_id(message: &ChatMessage) -> String {
+    let id = words(message.id);
+    if id.len() >= SHORTEST_ID { id } else { String::new() }
+}
+
+/// A shorter id cannot be unique among files.
+const SHORTEST_ID: usize = 8;
+
+/// Turns chat messages into recorded ones. Remembers the calls of one session, so that results find their tools' names.
+#[derive(Default)]
+pub struct Chat {
+    names: HashMap<String, String>,
+}
+
+impl Chat {
+    /// The recorded message, without its call. `None` for an unknown role.
+    pub fn message(&mut self, message: &ChatMessage, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Option<Message> {
+        let role = match &*message.role {
+            "system" | "developer" => Role::System,
+            "user" | "human" => Role::User,
+            "assistant" | "model" => Role::Assistant,
+            "tool" | "function" => Role::Tool,
+            _ => return None,
+        };
+        let mut parts = Vec::new();
+        if role == Role::Assistant {
+            let openrouter = words(message.reasoning);
+            let thinking = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
+            if !thinking.is_empty() {
+                parts.push(Part::Thinking { text: scale.weigh(thinking), sealed_bytes: 0 });
+            }
+        }
+        self.content(&message.content, role, scale, &mut parts, lose);
+        if !message.refusal.is_empty() {
+            parts.push(Part::Text(scale.weigh(&message.refusal)));
+        }
+        if role == Role::Tool {
+            self.result(message, scale, &mut parts);
+        }
+        for call in message.tool_calls.iter().flatten() {
+            let name = call.function.as_ref().map_or(&call.name, |function| &function.name);
+            let arguments = call.function.as_ref().map_or(call.arguments, |function| function.arguments);
+            parts.push(self.call(&call.id, name, arguments, scale));
+        }
+        if let Some(function) = &message.function_call {
+            parts.push(self.call("", &function.name, function.arguments, scale));
+        }
+        let mut recorded = Message::new(role, parts);
+        recorded.id = message_id(message);
+        Some(recorded)
+    }
+
+    fn content(&self, content: &Blocks<ChatPart>, role: Role, scale: &dyn Scale, parts: &mut Vec<Part>, lose: &mut dyn FnMut(&str)) {
+        for block in &content.0 {
+            match block {
+                // The result's own text is joined by `result`.
+                Block::Text(_) if role == Role::Tool => {}
+                Block::Text(text) if text.is_empty() => {}
+                Block::Text(text) => parts.push(Part::Text(scale.weigh(text))),
+                Block::Object(part) => match &*part.kind {
+                    "text" | "input_text" | "output_text" | "" if role == Role::Tool => {}
+                    "text" | "input_text" | "output_text" | "" => parts.push(Part::Text(scale.weigh(&part.text))),
+                    "refusal" => parts.push(Part::Text(scale.weigh(&part.refusal))),
+                    "thinking" | "reasoning" => {
+                        let text = if part.text.is_empty() { words(part.thinking) } else { part.text.to_string() };
+                        parts.push(Part::Thinking { text: scale.weigh(&text), sealed_bytes: 0 });
+                    }
+                    "image_url" | "input_image" => parts.extend(part.image_url.0.iter().map(|address| {
+                        Part::Image(image::from_data_url(match address {
+                            Block::Text(url) => url,
+                            Block::Object(address) => &address.url,
+                        }))
+                    })),
+                    "file" | "input_file" => {
+                        let name = part.file.as_ref().map_or("", |file| &file.filename);
+                        parts.push(Part::Other(scale.weigh(name)));
+                        lose("attached file whose size in tokens is unknown");
+                    }
+                    _ => lose("unknown content part"),
+                },
+            }
+        }
+    }
+
+    /// Puts the result in front of what else (pictures) the tool's message holds.
+    fn result(&self, message: &ChatMessage, scale: &dyn Scale, parts: &mut Vec<Part>) {
+        let name = if message.name.is_empty() {
+            self.names.get(&*message.tool_call_id).cloned().unwrap_or_default()
+        } else {
+            message.name.to_string()
+        };
+        let text = text_of(&message.content);
+        parts.insert(0, Part::ToolResult { call_id: message.tool_call_id.to_string(), name, text: scale.weigh(&text), error: false });
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>, scale: &dyn Scale) -> Part {
+        if !id.is_empty() {
+            self.names.insert(id.to_owned(), name.to_owned());
+        }
+        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&raw::text_or_json(arguments)) }
+    }
+}
+
+/// The text of all text parts, joined by newlines.
+pub fn text_of(content: &Blocks<ChatPart>) -> String {
+    let texts: Vec<&str> = content
+        .0
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_ref()),
+            Block::Object(part) if matches!(&*part.kind, "text" | "input_text" | "output_text" | "") => Some(&*part.text),
+            Block::Object(_) => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// Something by which two showings of the same message are known: a reply, and the same reply in the next request's history, which
+/// repeats its text and its calls, but neither its reasoning nor its annotations.
+pub fn fingerprint(message: &ChatMessage) -> u64 {
+    let mut text = String::new();
+    let mut field = |value: &str| {
+        text.push_str(value);
+        text.push('\0');
+    };
+    field(&message.role);
+    field(text_of(&message.content).trim());
+    field(&message.tool_call_id);
+    for call in message.tool_calls.iter().flatten() {
+        field(&call.id);
+        field(call.function.as_ref().map_or(&call.name, |function| &function.name));
+        field(&raw::text_or_json(call.function.as_ref().map_or(call.arguments, |function| function.arguments)));
+    }
+    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
+}
+
+/// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatUsage {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    total_tokens: Count,
+    prompt_tokens_details: Option<Details>,
+    completion_tokens_details: Option<Details>,
+    prompt_cache_hit_tokens: Count,
+    input_tokens: Count,
+    output_tokens: Count,
+    #[serde(alias = "input_token_details")]
+    input_tokens_details: Option<Details>,
+    #[serde(alias = "output_token_details")]
+    output_tokens_details: Option<Details>,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cost: Dollars,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
+struct Details {
+    cached_tokens: Count,
+    cache_read: Count,
+    cache_write_tokens: Count,
+    cache_creation_tokens: Count,
+    cache_creation: Count,
+    reasoning_tokens: Count,
+    reasoning: Count,
+}
+
+impl ChatUsage {
+    /// Decodes a usage record. `Ok(None)` where it holds no measurement: nothing at all, or zeros.
+    pub fn read(raw: &RawValue) -> Result<Option<Usage>, Absurd> {
+        let usage: Option<ChatUsage> = serde_json::from_str(raw.get()).map_err(|_| Absurd)?;
+        usage.map_or(Ok(None), |usage| usage.usage())
+    }
+
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let input = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
+        let output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
+        let read = input.cached_tokens.or(input.cache_read).or(self.prompt_cache_hit_tokens).or(self.cache_read_input_tokens).or_zero()?;
+        let written = input.cache_write_tokens.or(input.cache_creation_tokens).or(input.cache_creation);
+        let written = written.or(self.cache_creation_input_tokens).or_zero()?;
+        let mut prompt = self.prompt_tokens.or(self.input_tokens).or_zero()?;
+        // Anthropic's own dialect: three parts that do not overlap. Everybody else counts the cached part in.
+        let apart = self.prompt_tokens == Count::Absent && self.prompt_tokens_details.is_none() && self.input_tokens_details.is_none();
+        if apart {
+            prompt += read + written;
+        }
+        let mut reply = self.completion_tokens.or(self.output_tokens).or_zero()?;
+        let reasoning = output.reasoning_tokens.or(output.reasoning).known()?;
+        // Gemini behind this interface leaves its thoughts out of the completion; the total tells.
+        if let (Some(total), Some(thoughts)) = (self.total_tokens.known()?, reasoning)
+            && thoughts > 0
+            && total == prompt + reply + thoughts
+        {
+            reply += thoughts;
+        }
+        if prompt == 0 {
+            return Ok(None);
+        }
+        if read > prompt {
+            return Err(Absurd);
+        }
+        // What was read from the cache was not written to it, though some routers report the same tokens as both.
+        let written = written.min(prompt - read);
+        Ok(Some(Usage {
+            prompt,
+            cache_read: read,
+            cache_write: written,
+            output: reply,
+            reasoning,
+            cost_nano_usd: self.cost.0,
+            trust: Trust::Provider,
+            output_is_final: true,
+            ..Usage::default()
+        }))
+    }
+}

@@ -1,0 +1,135 @@
+//! The fields of a line that matter here. All else is passed over without being decoded.
+
+use crate::format::anthropic::{Content, Count, UsageRecord};
+use crate::format::json::Str;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A line of the log, of whatever type.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Str<'a>,
+    #[serde(borrow)]
+    pub subtype: Str<'a>,
+    #[serde(borrow)]
+    pub uuid: Str<'a>,
+    #[serde(borrow)]
+    pub parent_uuid: Str<'a>,
+    #[serde(borrow)]
+    pub logical_parent_uuid: Str<'a>,
+    #[serde(borrow)]
+    pub session_id: Str<'a>,
+    #[serde(borrow)]
+    pub agent_id: Str<'a>,
+    #[serde(borrow)]
+    pub timestamp: Str<'a>,
+    #[serde(borrow)]
+    pub version: Str<'a>,
+    #[serde(borrow)]
+    pub request_id: Str<'a>,
+    #[serde(borrow)]
+    pub leaf_uuid: Str<'a>,
+    pub is_sidechain: Option<bool>,
+    pub is_meta: Option<bool>,
+    pub is_compact_summary: Option<bool>,
+    pub is_visible_in_transcript_only: Option<bool>,
+    pub is_api_error_message: Option<bool>,
+    #[serde(borrow)]
+    pub origin: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub message: Option<Wire<'a>>,
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub attachment: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub compact_metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub microcompact_metadata: Option<&'a RawValue>,
+}
+
+/// The message as it was sent or received.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    pub id: Str<'a>,
+    #[serde(borrow)]
+    pub model: Str<'a>,
+    #[serde(borrow)]
+    pub stop_reason: Str<'a>,
+    #[serde(borrow)]
+    pub content: Content<'a>,
+    pub usage: Option<UsageRecord>,
+}
+
+/// An object of which only the kind matters: the data of a progress record, the origin of a prompt.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Kind<'a> {
+    #[serde(rename = "type", alias = "kind", borrow)]
+    pub kind: Str<'a>,
+}
+
+/// What a boundary tells of the compaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompactMetadata<'a> {
+    #[serde(borrow)]
+    pub trigger: Str<'a>,
+    pub pre_tokens: Count,
+    pub post_tokens: Count,
+    #[serde(borrow)]
+    pub preserved_segment: Option<PreservedSegment<'a>>,
+    #[serde(borrow)]
+    pub preserved_messages: Option<PreservedMessages<'a>>,
+    /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
+    #[serde(borrow)]
+    pub compacted_tool_ids: Vec<Str<'a>>,
+}
+
+/// The stretch of old messages that stays.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PreservedSegment<'a> {
+    #[serde(borrow)]
+    pub head_uuid: Str<'a>,
+}
+
+/// The old messages that stay.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PreservedMessages<'a> {
+    #[serde(borrow)]
+    pub uuids: Vec<Str<'a>>,
+}
+
+/// An id of the log; empty where it has none or where a redaction tool wrote over it.
+pub(super) fn id<'t>(text: &'t Str<'_>) -> &'t str {
+    if &**text == "REDACTED" { "" } else { text }
+}
+
+impl Record<'_> {
+    /// The parent's id, across a compaction's boundary too.
+    pub fn parent(&self) -> &str {
+        match id(&self.parent_uuid) {
+            "" => id(&self.logical_parent_uuid),
+            parent => parent,
+        }
+    }
+
+    /// Does it belong to a sub-agent?
+    pub fn is_side(&self) -> bool {
+        self.is_sidechain == Some(true)
+    }
+
+    /// Is it the summary that a compaction left?
+    pub fn is_summary(&self) -> bool {
+        // Some versions give the summary a record type of its own. A record of that type with a leaf is the session's title.
+        self.is_compact_summary == Some(true) || (&*self.kind == "summary" && self.message.is_some() && self.leaf_uuid.is_empty())
+    }
+}

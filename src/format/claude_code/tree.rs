@@ -1,0 +1,172 @@
+//! Which messages stand in the context: the log is a tree of records, and the conversation is the path to the newest of them.
+//!
+//! Not every fork is a rewind. Results of parallel tool calls are children of different lines of one reply, and the next reply hangs
+//! on the last of them alone. A record goes back only where the newest reply in the context is none of its ancestors.
+
+use crate::transcript::Role;
+use std::ops::Range;
+
+/// What the log says of a record's parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// This node.
+    Node(usize),
+    /// It has none, and so begins the conversation again.
+    Root,
+    /// Nothing that helps: the record follows the one before it.
+    Unknown,
+}
+
+/// What leaves the context before a record arrives, and what comes back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Departure {
+    /// The first message that leaves; all after it leave too.
+    pub rewind: Option<usize>,
+    /// Messages of an abandoned branch that stand in the context again, in order.
+    pub again: Vec<usize>,
+}
+
+struct Node {
+    parent: Option<usize>,
+    messages: Range<usize>,
+    /// The nearest reply at or above this node.
+    reply: Option<usize>,
+}
+
+struct Place {
+    role: Role,
+    /// The message that this one shows again; itself where it is new.
+    original: usize,
+    /// The newest copy of this message; itself where there is none.
+    shown_as: usize,
+    /// The nearest reply above it.
+    reply: Option<usize>,
+}
+
+/// The tree of one conversation. Messages are known by their index, replies by that of their original.
+#[derive(Default)]
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    places: Vec<Place>,
+    /// The messages in the context, ascending.
+    live: Vec<usize>,
+    newest_reply: Option<usize>,
+    chained: bool,
+}
+
+impl Tree {
+    /// Does the log link its records at all? Hand-made logs do not.
+    pub fn is_chained(&self) -> bool {
+        self.chained
+    }
+
+    /// Adds a record.
+    pub fn grow(&mut self, parent: Parent) -> usize {
+        let (parent, reply) = match parent {
+            Parent::Node(node) => {
+                self.chained = true;
+                (Some(node), self.nodes.get(node).and_then(|node| node.reply))
+            }
+            Parent::Root => (None, None),
+            Parent::Unknown => (self.nodes.len().checked_sub(1), self.newest_reply),
+        };
+        self.nodes.push(Node { parent, messages: 0..0, reply });
+        self.nodes.len() - 1
+    }
+
+    /// The first message of a record, as it is shown now.
+    pub fn first_message(&self, node: usize) -> Option<usize> {
+        let messages = self.nodes.get(node).map(|node| node.messages.clone())?;
+        messages.clone().next().and_then(|first| self.places.get(first)).map(|place| place.shown_as)
+    }
+
+    /// A message of this record has been put at this index.
+    pub fn stand(&mut self, node: usize, index: usize, role: Role) {
+        let Some(node) = self.nodes.get_mut(node) else { return };
+        self.places.push(Place { role, original: index, shown_as: index, reply: node.reply });
+        self.live.push(index);
+        if node.messages.is_empty() {
+            node.messages = index..index + 1;
+        } else if node.messages.end == index {
+            node.messages.end += 1;
+        }
+        if role == Role::Assistant {
+            node.reply = Some(index);
+            self.newest_reply = Some(index);
+        }
+    }
+
+    /// This record carries on the reply at this index.
+    pub fn join(&mut self, node: usize, index: usize) {
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.messages = index..index + 1;
+            node.reply = Some(index);
+        }
+    }
+
+    /// A copy of an earlier message has been put at this index.
+    pub fn stand_again(&mut self, original: usize, index: usize) {
+        let Some(place) = self.places.get_mut(original) else { return };
+        place.shown_as = index;
+        let (role, reply) = (place.role, place.reply);
+        self.places.push(Place { role, original, shown_as: index, reply });
+        self.live.push(index);
+        if role == Role::Assistant {
+            self.newest_reply = Some(original);
+        }
+    }
+
+    /// What happens to the context before the record of this node arrives.
+    pub fn depart(&mut self, node: usize) -> Departure {
+        if self.nodes.get(node).is_none_or(|node| node.reply == self.newest_reply) {
+            return Departure::default();
+        }
+        let (kept_reply, path) = self.path(node);
+        let begin = kept_reply.map_or(0, |reply| self.live.partition_point(|index| *index <= self.places[reply].shown_as));
+        let abandoned = self.live[begin..].iter().position(|index| self.places[*index].role == Role::Assistant);
+        let rewind = abandoned.and_then(|first| {
+            // What was said before the abandoned reply leaves with it, up to what the new branch shares.
+            let stays = |index: usize| {
+                let place = &self.places[index];
+                path.binary_search(&place.original).is_ok() || (place.role == Role::Tool && place.reply == kept_reply)
+            };
+            let shared = self.live[begin..begin + first].iter().rposition(|index| stays(*index)).map_or(0, |last| last + 1);
+            self.live.get(begin + shared).copied().inspect(|_| self.live.truncate(begin + shared))
+        });
+        let again = path.into_iter().filter(|original| !self.is_live(*original)).collect();
+        self.newest_reply =
+            self.live.iter().rev().map(|index| &self.places[*index]).find(|place| place.role == Role::Assistant).map(|p| p.original);
+        Departure { rewind, again }
+    }
+
+    fn is_live(&self, original: usize) -> bool {
+        self.live.binary_search(&self.places[original].shown_as).is_ok()
+    }
+
+    /// The nearest ancestor reply that is in the context, and the messages between it and the record, in order.
+    fn path(&self, node: usize) -> (Option<usize>, Vec<usize>) {
+        let mut path = Vec::new();
+        let mut kept_reply = None;
+        let mut at = self.nodes[node].parent;
+        while let Some(ancestor) = at.map(|at| &self.nodes[at]) {
+            let replies = |index: &usize| self.places[*index].role == Role::Assistant && self.is_live(*index);
+            kept_reply = ancestor.messages.clone().rev().find(replies);
+            if kept_reply.is_some() {
+                break;
+            }
+            path.extend(ancestor.messages.clone());
+            at = ancestor.parent;
+        }
+        path.sort_unstable();
+        path.dedup();
+        // Each reply comes back with all its results, on the path or beside it.
+        let results: Vec<usize> = (path.first().copied().unwrap_or(self.places.len())..self.places.len())
+            .filter(|index| self.places[*index].original == *index && self.places[*index].role == Role::Tool)
+            .filter(|index| self.places[*index].reply.is_some_and(|reply| path.binary_search(&reply).is_ok()))
+            .collect();
+        path.extend(results);
+        path.sort_unstable();
+        path.dedup();
+        (kept_reply, path)
+    }
+}

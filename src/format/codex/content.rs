@@ -1,0 +1,82 @@
+//! The content of single items: texts, pictures, and what a result tells of success.
+
+use super::record::Piece;
+use super::session::Lost;
+use crate::format::blocks::{Block, Blocks};
+use crate::format::{image, raw};
+use crate::transcript::{Part, Scale};
+use std::borrow::Cow;
+
+/// The parts of a content list, and whether there was something unknown among them.
+pub struct ItemParts {
+    pub parts: Vec<Part>,
+    pub lost: Lost,
+}
+
+/// Weighs each block of a content list.
+pub fn parts_of(content: &Blocks<Piece>, scale: &dyn Scale) -> ItemParts {
+    let mut lost = Ok(());
+    let parts = content
+        .0
+        .iter()
+        .filter_map(|block| match block {
+            Block::Object(piece) if &*piece.kind == "input_image" => Some(Part::Image(image::from_data_url(&piece.image_url))),
+            block => match text_of_block(block) {
+                Some(text) => Some(Part::Text(scale.weigh(&text))),
+                None => {
+                    lost = Err("unknown content part");
+                    None
+                }
+            },
+        })
+        .collect();
+    ItemParts { parts, lost }
+}
+
+/// All text of a content list, joined by newlines.
+pub fn text_of(content: &Blocks<Piece>) -> String {
+    content.0.iter().filter_map(text_of_block).collect::<Vec<_>>().join("\n")
+}
+
+fn text_of_block<'b>(block: &'b Block<Piece>) -> Option<Cow<'b, str>> {
+    match block {
+        Block::Text(text) => Some(Cow::Borrowed(text)),
+        Block::Object(piece) => match &*piece.kind {
+            "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => Some(Cow::Borrowed(&piece.text)),
+            "refusal" => Some(Cow::Borrowed(&piece.refusal)),
+            // The earliest results: `{content, success}`.
+            "" => Some(Cow::Owned(raw::text_or_json(piece.content))),
+            _ => None,
+        },
+    }
+}
+
+/// Did the tool fail? Commands say so by their exit code, which each generation of the program wraps differently.
+pub fn failed(text: &str, output: &Blocks<Piece>) -> bool {
+    if let [Block::Object(Piece { success: Some(success), .. })] = output.0.as_slice() {
+        return !success;
+    }
+    let nonzero = |rest: &str| rest.trim_start().starts_with(|first: char| first == '-' || ('1'..='9').contains(&first));
+    let head = text.get(..400).unwrap_or(text);
+    let in_head = ["Exit code:", "Process exited with code"].iter().find_map(|mark| head.split_once(mark));
+    if let Some((_, rest)) = in_head {
+        return nonzero(rest);
+    }
+    text.starts_with("{\"output\":") && text.rsplit_once("\"exit_code\":").is_some_and(|(_, rest)| nonzero(rest))
+}
+
+/// Messages in the user's name that the program puts in by itself.
+pub fn contextual(text: &str) -> bool {
+    const MARKS: [&str; 9] = [
+        "<environment_context>",
+        "<user_instructions>",
+        "<INSTRUCTIONS>",
+        "# AGENTS.md instructions",
+        "<turn_aborted>",
+        "<skill>",
+        "<user_shell_command>",
+        "<subagent_notification>",
+        "<goal_context>",
+    ];
+    MARKS.iter().any(|mark| text.trim_start().starts_with(mark))
+}

@@ -1,0 +1,126 @@
+//! Numbers of a usage record as logs write them. A wrong one costs the usage, never the line around it.
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// The reason to hand to `Source::lose` where a usage record holds an [`Absurd`] number.
+pub const ABSURD: &str = "absurd usage numbers";
+
+/// More tokens than this in one call are no measurement.
+const MOST: u64 = 1 << 40;
+
+/// More dollars than this for one call are no measurement.
+const MOST_DOLLARS: f64 = 1e6;
+
+/// A number of a usage record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Count {
+    /// The record does not have it, or it is null.
+    #[default]
+    Absent,
+    /// A whole number of a size that can be true.
+    Sound(u64),
+    /// Negative, broken, huge or no number at all.
+    Absurd,
+}
+
+/// A usage record that holds a number that cannot be true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Absurd;
+
+impl Count {
+    /// The number; `None` where it is absent.
+    pub fn known(self) -> Result<Option<u64>, Absurd> {
+        match self {
+            Count::Absent => Ok(None),
+            Count::Sound(number) => Ok(Some(number)),
+            Count::Absurd => Err(Absurd),
+        }
+    }
+
+    /// The number; 0 where it is absent.
+    pub fn or_zero(self) -> Result<u64, Absurd> {
+        Ok(self.known()?.unwrap_or(0))
+    }
+
+    /// This number, or the other one where this one is absent.
+    pub fn or(self, other: Count) -> Count {
+        if self == Count::Absent { other } else { self }
+    }
+
+    fn of(number: u64) -> Count {
+        if number <= MOST { Count::Sound(number) } else { Count::Absurd }
+    }
+}
+
+/// What a log says that a call cost, in thousand-millionths of a dollar; `None` where it says nothing usable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Dollars(pub Option<i64>);
+
+/// A JSON value as far as numbers go.
+enum Number {
+    None,
+    Whole(u64),
+    Float(f64),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Count {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
+        Ok(match deserializer.deserialize_any(NumberVisitor)? {
+            Number::None => Count::Absent,
+            Number::Whole(number) => Count::of(number),
+            // Some writers hold every number as a float.
+            Number::Float(number) if number.fract() == 0.0 && number >= 0.0 && number <= MOST as f64 => Count::of(number as u64),
+            Number::Float(_) | Number::Other => Count::Absurd,
+        })
+    }
+}
+
+impl<'de> Deserialize<'de> for Dollars {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Dollars, D::Error> {
+        let dollars = match deserializer.deserialize_any(NumberVisitor)? {
+            Number::Whole(number) => number as f64,
+            Number::Float(number) => number,
+            Number::None | Number::Other => return Ok(Dollars(None)),
+        };
+        let sound = (0.0..=MOST_DOLLARS).contains(&dollars);
+        Ok(Dollars(sound.then(|| (dollars * 1e9).round() as i64)))
+    }
+}
+
+struct NumberVisitor;
+
+impl<'de> Visitor<'de> for NumberVisitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+    fn visit_u64<E>(self, value: u64) -> Result<Number, E> {
+        Ok(Number::Whole(value))
+    }
+    fn visit_i64<E>(self, value: i64) -> Result<Number, E> {
+        Ok(u64::try_from(value).map_or(Number::Other, Number::Whole))
+    }
+    fn visit_f64<E>(self, value: f64) -> Result<Number, E> {
+        Ok(Number::Float(value))
+    }
+    fn visit_unit<E>(self) -> Result<Number, E> {
+        Ok(Number::None)
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<Number, E> {
+        Ok(Number::Other)
+    }
+    fn visit_str<E>(self, _: &str) -> Result<Number, E> {
+        Ok(Number::Other)
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Number, A::Error> {
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Number::Other)
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Number, A::Error> {
+        while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+        Ok(Number::Other)
+    }
+}

@@ -1,0 +1,181 @@
+//! mini-swe-agent: `*.traj.json`, one run a file.
+//!
+//! Version 1 speaks in text: its observations have the role `user`, though no person wrote them. Version 1.1 (agent 2.x) may use real
+//! tool calls. The earliest files are the bare list of messages.
+
+use super::blocks::Words;
+use super::chat::{Chat, ChatMessage, ChatUsage, text_of};
+use super::count::{ABSURD, Dollars};
+use super::{Claim, ReadError, Reader, Source, outline::Outline, raw};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// mini-swe-agent trajectories.
+pub const READER: Reader = Reader { name: "mini-swe-agent", about: "mini-swe-agent trajectories (*.traj.json)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = Outline::of(source.head());
+    let named = outline.text("trajectory_format").starts_with("mini-swe-agent");
+    let described = outline.has("info.mini_version") || (outline.has("info.model_stats") && outline.has("info.config"));
+    // A bare list is known by the wrapping of its observations.
+    let observations = || memchr::memmem::find(source.head(), b"<returncode>").is_some();
+    let bare = outline.has("[].role") && outline.has("[].content") && observations();
+    if named || (described && !outline.has("trajectory") && !outline.has("history")) || bare {
+        return Claim::Yes;
+    }
+    // A patch longer than the head may hide all that comes after it.
+    let patch_first = outline.has("info.exit_status") && outline.has("info.submission") && source.name().contains(".traj.json");
+    if patch_first { Claim::Maybe } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Trajectory<'a> {
+    #[serde(borrow)]
+    info: Info<'a>,
+    #[serde(borrow)]
+    messages: Vec<ChatMessage<'a>>,
+    #[serde(borrow)]
+    instance_id: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    mini_version: Words<'a>,
+    #[serde(borrow)]
+    config: Option<Config<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Config<'a> {
+    #[serde(borrow)]
+    model: Option<Model<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Model<'a> {
+    #[serde(borrow)]
+    model_name: Words<'a>,
+}
+
+/// What the agent keeps beside a message.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Extra<'a> {
+    #[serde(borrow)]
+    response: Option<Response<'a>>,
+    timestamp: Option<f64>,
+    cost: Dollars,
+    /// In an observation: the command's exit code.
+    returncode: Option<i64>,
+}
+
+/// The provider's response. Its `choices` repeat the message and are not looked at.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Response<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    created: Option<f64>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let text = source.document()?;
+    let damaged = |error: serde_json::Error| {
+        ReadError::Damaged(format!("not a mini-swe-agent trajectory: {} (line {})", raw::fault(&error, true), error.line()))
+    };
+    let trajectory: Trajectory = if text.trim_start().starts_with('[') {
+        Trajectory { messages: serde_json::from_str(&text).map_err(damaged)?, ..Trajectory::default() }
+    } else {
+        serde_json::from_str(&text).map_err(damaged)?
+    };
+    let id = if trajectory.instance_id.is_empty() { source.name() } else { trajectory.instance_id.to_string() };
+    let mut transcript =
+        Transcript { id, agent: READER.name.to_owned(), version: trajectory.info.mini_version.to_string(), ..Transcript::default() };
+    let configured = trajectory.info.config.and_then(|config| config.model).map(|model| model.model_name.to_string()).unwrap_or_default();
+    let mut chat = Chat::default();
+    let mut answered = false;
+    for (number, written) in trajectory.messages.iter().enumerate() {
+        let number = number as u64 + 1;
+        let extra = written.extra.map(|extra| serde_json::from_str::<Extra>(extra.get())).transpose();
+        let extra = extra.unwrap_or_else(|_| {
+            source.lose(number, "extra fields of an unexpected shape");
+            None
+        });
+        let extra = extra.unwrap_or_default();
+        let Some(mut message) = chat.message(written, scale, &mut |reason| source.lose(number, reason)) else {
+            // The agent's farewell, which no model reads.
+            if &*written.role != "exit" {
+                source.lose(number, "message of an unknown role");
+            }
+            continue;
+        };
+        let created = extra.timestamp.or(extra.response.as_ref().and_then(|response| response.created));
+        message.time = created.map(|seconds| (seconds * 1000.0) as i64);
+        match message.role {
+            Role::Assistant => {
+                answered = true;
+                message.call = Some(call(&extra, &configured, number, source));
+            }
+            Role::User if answered => message = observation(message, &text_of(&written.content), scale),
+            Role::User | Role::System | Role::Tool => {}
+        }
+        let failed = extra.returncode.is_some_and(|code| code != 0)
+            || text_of(&written.content).trim_start().strip_prefix(CODE).is_some_and(|rest| !rest.starts_with("0<"));
+        for part in &mut message.parts {
+            if let Part::ToolResult { error, .. } = part {
+                *error = failed;
+            }
+        }
+        transcript.messages.push(message);
+    }
+    mark_changes_of_model(&mut transcript);
+    hand_over(transcript);
+    Ok(())
+}
+
+fn call(extra: &Extra, configured: &str, number: u64, source: &mut Source) -> Call {
+    let mut call = Call { model: configured.to_owned(), ..Call::default() };
+    let Some(response) = &extra.response else { return call };
+    call.id = response.id.to_string();
+    if !response.model.is_empty() {
+        call.model = response.model.to_string();
+    }
+    match response.usage.map_or(Ok(None), ChatUsage::read) {
+        Ok(usage) => call.usage = usage,
+        Err(_) => source.lose(number, ABSURD),
+    }
+    if let Some(usage) = &mut call.usage {
+        // What the router billed goes before what the agent reckoned.
+        usage.cost_nano_usd = usage.cost_nano_usd.or(extra.cost.0);
+    }
+    call
+}
+
+/// What a command's exit code stands behind in the text of an observation.
+const CODE: &str = "<returncode>";
+
+/// What a command printed, whatever role it was sent with.
+fn observation(message: Message, text: &str, scale: &dyn Scale) -> Message {
+    let result = Part::ToolResult { call_id: String::new(), name: String::new(), text: scale.weigh(text), error: false };
+    let pictures = message.parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
+    let parts = std::iter::once(result).chain(pictures).collect();
+    Message { role: Role::Tool, parts, ..message }
+}
+
+fn mark_changes_of_model(transcript: &mut Transcript) {
+    let mut last = String::new();
+    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
+        call.unchained = !last.is_empty() && last != call.model;
+        last.clone_from(&call.model);
+    }
+}

@@ -1,0 +1,364 @@
+//! The program's own shape, for agents that are not listed: one line a session's head, message or event. `docs/native.md` describes it.
+
+use super::blocks::Words;
+use super::count::{ABSURD, Absurd, Count, Dollars};
+use super::{Claim, ReadError, Reader, Source, millis, outline::Outline, raw, values};
+use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// The program's own shape.
+pub const READER: Reader =
+    Reader { name: "native", about: "ctxsim's own JSONL, for agents that are not listed (docs/native.md)", claims, read };
+
+/// The first line's mark, with the version of the shape.
+const MARK: &str = "native/1";
+
+fn claims(source: &Source) -> Claim {
+    if Outline::of(source.head()).text("ctxsim").starts_with("native/") { Claim::Yes } else { Claim::No }
+}
+
+/// A line: a session's head, a message, a compaction or a side call.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line<'a> {
+    // A head.
+    #[serde(borrow)]
+    ctxsim: Words<'a>,
+    #[serde(borrow)]
+    session: Words<'a>,
+    #[serde(borrow)]
+    parent: Words<'a>,
+    #[serde(borrow)]
+    agent: Words<'a>,
+    #[serde(borrow)]
+    version: Words<'a>,
+    window: Count,
+    // A message. `model` is a head's too.
+    role: Option<Role>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    time: Option<&'a RawValue>,
+    #[serde(borrow)]
+    text: Option<Words<'a>>,
+    #[serde(borrow)]
+    parts: Vec<NativePart<'a>>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    usage: Option<NativeUsage>,
+    #[serde(borrow)]
+    call_id: Words<'a>,
+    aborted: bool,
+    unchained: bool,
+    synthetic: bool,
+    #[serde(borrow)]
+    rewind: Option<Words<'a>>,
+    #[serde(borrow)]
+    copy_of: Words<'a>,
+    // Events.
+    #[serde(borrow)]
+    compaction: Option<NativeCompaction<'a>>,
+    #[serde(borrow)]
+    side_call: Option<NativeCall<'a>>,
+}
+
+/// A part: an object with one key.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativePart<'a> {
+    #[serde(borrow)]
+    text: Option<Words<'a>>,
+    #[serde(borrow)]
+    thinking: Option<Words<'a>>,
+    sealed_bytes: u32,
+    #[serde(borrow)]
+    call: Option<NativeToolCall<'a>>,
+    #[serde(borrow)]
+    result: Option<NativeResult<'a>>,
+    image: Option<NativeImage>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    other: Option<Words<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativeToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativeResult<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+    error: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativeImage {
+    width: u32,
+    height: u32,
+    bytes: u32,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativeUsage {
+    prompt: Count,
+    cache_read: Count,
+    cache_write: Count,
+    cache_write_1h: Count,
+    output: Count,
+    reasoning: Count,
+    cost_usd: Dollars,
+    trust: Trust,
+    /// True where `output` was written before the reply had come.
+    output_is_placeholder: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct NativeCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    usage: Option<NativeUsage>,
+    unchained: bool,
+}
+
+#[derive(Deserialize)]
+struct NativeCompaction<'a> {
+    kind: CompactionKind,
+    automatic: Option<bool>,
+    #[serde(default)]
+    tokens_before: Count,
+    #[serde(default)]
+    tokens_after: Count,
+    #[serde(borrow)]
+    summary: Option<Words<'a>>,
+    #[serde(borrow)]
+    kept_from: Option<Words<'a>>,
+    #[serde(borrow)]
+    call: Option<NativeCall<'a>>,
+    #[serde(borrow)]
+    time: Option<&'a RawValue>,
+}
+
+impl NativeUsage {
+    fn usage(&self) -> Result<Usage, Absurd> {
+        let usage = Usage {
+            prompt: self.prompt.or_zero()?,
+            cache_read: self.cache_read.or_zero()?,
+            cache_write: self.cache_write.or_zero()?,
+            cache_write_1h: self.cache_write_1h.or_zero()?,
+            output: self.output.or_zero()?,
+            reasoning: self.reasoning.known()?,
+            cost_nano_usd: self.cost_usd.0,
+            trust: self.trust,
+            output_is_final: !self.output_is_placeholder,
+        };
+        // The parts of the prompt cannot be more than the whole.
+        if usage.cache_read + usage.cache_write > usage.prompt || usage.cache_write_1h > usage.cache_write {
+            return Err(Absurd);
+        }
+        Ok(usage)
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut open: Option<Session> = None;
+    source.each_line(|source, line| {
+        for value in values::<Line>(&line.text) {
+            let written = match value {
+                Ok(written) => written,
+                Err(error) => {
+                    source.lose(line.number, raw::fault(&error, line.last_unterminated));
+                    continue;
+                }
+            };
+            if !written.ctxsim.is_empty() {
+                if let Some(ended) = open.take() {
+                    hand_over(ended.transcript);
+                }
+                if &*written.ctxsim != MARK {
+                    // What a later shape means is not for this reader to guess.
+                    source.lose(line.number, "session in an unknown version of the native shape");
+                    continue;
+                }
+                open = Some(Session::new(&written, source));
+            } else if let Some(session) = &mut open {
+                session.take(&written, scale, line.number, source);
+            } else {
+                source.lose(line.number, "line before the head of a session");
+            }
+        }
+    })?;
+    if let Some(last) = open {
+        hand_over(last.transcript);
+    }
+    Ok(())
+}
+
+struct Session {
+    transcript: Transcript,
+    model: String,
+    /// The model of the last call.
+    called: String,
+    /// Places of messages by their ids.
+    places: HashMap<String, usize>,
+    /// Names of tools by the ids of their calls.
+    names: HashMap<String, String>,
+}
+
+impl Session {
+    fn new(head: &Line, source: &Source) -> Session {
+        let id = if head.session.is_empty() { source.name() } else { head.session.to_string() };
+        let agent = if head.agent.is_empty() { READER.name.to_owned() } else { head.agent.to_string() };
+        let transcript = Transcript {
+            id,
+            parent: (!head.parent.is_empty()).then(|| head.parent.to_string()),
+            agent,
+            version: head.version.to_string(),
+            window: head.window.known().ok().flatten(),
+            ..Transcript::default()
+        };
+        Session { transcript, model: head.model.to_string(), called: String::new(), places: HashMap::new(), names: HashMap::new() }
+    }
+
+    fn take(&mut self, line: &Line, scale: &dyn Scale, number: u64, source: &mut Source) {
+        if let Some(compaction) = &line.compaction {
+            let compaction = self.compaction(compaction, scale, number, source);
+            self.transcript.compactions.push(compaction);
+        } else if let Some(call) = &line.side_call {
+            let call = self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source);
+            self.transcript.side_calls.push(call);
+        } else if let Some(role) = line.role {
+            self.message(role, line, scale, number, source);
+        } else {
+            source.lose(number, "unknown record type");
+        }
+    }
+
+    fn message(&mut self, role: Role, line: &Line, scale: &dyn Scale, number: u64, source: &mut Source) {
+        let here = self.transcript.messages.len();
+        let mut message = Message::new(role, line.text.iter().map(|text| Part::Text(scale.weigh(text))).collect());
+        for part in &line.parts {
+            match self.part(part, scale) {
+                Some(part) => message.parts.push(part),
+                None => source.lose(number, "unknown content part"),
+            }
+        }
+        message.id = line.id.to_string();
+        message.time = time(line.time);
+        message.synthetic = line.synthetic;
+        // The id names the last message that stays; the empty one means that none does.
+        message.rewind = line.rewind.as_ref().and_then(|stays| match self.places.get(&**stays) {
+            Some(place) => Some(place + 1),
+            None if stays.is_empty() => Some(0),
+            None => {
+                source.lose(number, "reference to an unknown message");
+                None
+            }
+        });
+        if !line.copy_of.is_empty() {
+            message.copy_of = self.place(&line.copy_of, number, source);
+        }
+        if role == Role::Assistant && !line.aborted && line.copy_of.is_empty() {
+            let id = if line.call_id.is_empty() { &line.id } else { &line.call_id };
+            let mut call = self.call(id, &line.model, line.usage.as_ref(), line.unchained, number, source);
+            call.unchained |= !self.called.is_empty() && self.called != call.model;
+            self.called.clone_from(&call.model);
+            message.call = Some(call);
+        } else if line.usage.is_some() {
+            source.lose(number, "usage of a message that no call produced");
+        }
+        if !message.id.is_empty() {
+            self.places.insert(message.id.clone(), here);
+        }
+        self.transcript.messages.push(message);
+    }
+
+    fn part(&mut self, part: &NativePart, scale: &dyn Scale) -> Option<Part> {
+        Some(match part {
+            NativePart { text: Some(text), .. } => Part::Text(scale.weigh(text)),
+            NativePart { thinking: Some(text), sealed_bytes, .. } => {
+                Part::Thinking { text: scale.weigh(text), sealed_bytes: *sealed_bytes }
+            }
+            NativePart { call: Some(call), .. } => {
+                self.names.insert(call.id.to_string(), call.name.to_string());
+                let arguments = scale.weigh(&raw::text_or_json(call.arguments));
+                Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments }
+            }
+            NativePart { result: Some(result), .. } => {
+                let known = || self.names.get(&*result.id).cloned().unwrap_or_default();
+                let name = if result.name.is_empty() { known() } else { result.name.to_string() };
+                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh(&result.text), error: result.error }
+            }
+            NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
+                Part::Image(Image { width: *width, height: *height, bytes: *bytes })
+            }
+            NativePart { tools: tools @ Some(_), .. } => Part::Tools(scale.weigh(&raw::text_or_json(*tools))),
+            NativePart { other: Some(text), .. } => Part::Other(scale.weigh(text)),
+            _ => return None,
+        })
+    }
+
+    fn call(&self, id: &str, model: &str, usage: Option<&NativeUsage>, unchained: bool, number: u64, source: &mut Source) -> Call {
+        let usage = usage.map(NativeUsage::usage).transpose().unwrap_or_else(|_| {
+            source.lose(number, ABSURD);
+            None
+        });
+        let model = if model.is_empty() { &self.model } else { model };
+        Call { id: id.to_owned(), model: model.to_owned(), usage, unchained }
+    }
+
+    fn compaction(&self, written: &NativeCompaction, scale: &dyn Scale, number: u64, source: &mut Source) -> Compaction {
+        let kept_from = written.kept_from.as_ref().and_then(|id| self.place(id, number, source));
+        let mut tokens = |count: Count| {
+            count.known().unwrap_or_else(|_| {
+                source.lose(number, ABSURD);
+                None
+            })
+        };
+        Compaction {
+            before: self.transcript.messages.len(),
+            kind: written.kind,
+            automatic: written.automatic,
+            tokens_before: tokens(written.tokens_before),
+            tokens_after: tokens(written.tokens_after),
+            summary: written.summary.as_ref().map(|summary| scale.weigh(summary)),
+            kept_from,
+            call: written.call.as_ref().map(|call| self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source)),
+            time: time(written.time),
+        }
+    }
+
+    fn place(&self, id: &str, number: u64, source: &mut Source) -> Option<usize> {
+        let place = self.places.get(id).copied();
+        if place.is_none() {
+            source.lose(number, "reference to an unknown message");
+        }
+        place
+    }
+}
+
+/// An RFC 3339 text, or milliseconds since 1970.
+fn time(raw: Option<&RawValue>) -> Option<i64> {
+    let raw = raw?.get();
+    raw.parse().ok().or_else(|| millis(&serde_json::from_str::<Words>(raw).ok()?))
+}

@@ -1,0 +1,35 @@
+//! Sessions of OpenCode, in all forms in which they are found: a file of `opencode export`, the tree of small JSON files of versions
+//! before 1.2, and the SQLite database of versions since.
+
+mod database;
+mod export;
+mod record;
+mod session;
+mod sniff;
+mod tree;
+
+use super::{Claim, ReadError, Reader, Source};
+use crate::transcript::{Scale, Transcript};
+use sniff::Form;
+
+/// Reads the sessions of OpenCode.
+pub const READER: Reader =
+    Reader { name: "opencode", about: "OpenCode: exported sessions (*.json), storage/session trees, opencode.db", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    match sniff::form(source) {
+        Form::Unknown => Claim::No,
+        Form::Companion => Claim::Companion,
+        Form::Export | Form::Tree | Form::Database => Claim::Yes,
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    match sniff::form(source) {
+        Form::Export => export::read(source, scale, give),
+        Form::Tree => tree::read(source, scale, give),
+        Form::Database => database::read(source, scale, give),
+        Form::Companion => Err(ReadError::Damaged("belongs to a session, and is read with the session's own file".to_owned())),
+        Form::Unknown => Err(ReadError::Damaged("not a session of OpenCode".to_owned())),
+    }
+}

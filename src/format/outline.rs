@@ -1,0 +1,103 @@
+//! What the head of a file looks like, for readers that have to tell their own files from others'.
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// How deep the keys of nested objects are listed.
+const DEEPEST: usize = 4;
+
+/// How much of a string value is kept.
+const LONGEST_VALUE: usize = 100;
+
+/// The keys of the first JSON value of a text, each with its path: `type`, `payload.id`, `messages[].role`. Of an array only the first
+/// element is looked at. A text that ends within the value gives what is there.
+pub struct Outline(Vec<(String, String)>);
+
+impl Outline {
+    /// The outline of the first JSON value of a file's head.
+    pub fn of(head: &[u8]) -> Outline {
+        let mut keys = Vec::new();
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        // A head is cut anywhere, so an error at its end is what is to be expected.
+        let _ = Level { path: String::new(), depth: 0, keys: &mut keys }.deserialize(&mut serde_json::Deserializer::from_slice(head));
+        Outline(keys)
+    }
+
+    /// Is there a key with this path?
+    pub fn has(&self, path: &str) -> bool {
+        self.0.iter().any(|(key, _)| key == path)
+    }
+
+    /// The string value (or its start) at this path; empty where there is none.
+    pub fn text(&self, path: &str) -> &str {
+        self.0.iter().find(|(key, _)| key == path).map_or("", |(_, value)| value)
+    }
+}
+
+struct Level<'k> {
+    path: String,
+    depth: usize,
+    keys: &'k mut Vec<(String, String)>,
+}
+
+impl Level<'_> {
+    fn value<E>(self, value: &str) -> Result<(), E> {
+        let kept: String = value.chars().take(LONGEST_VALUE).collect();
+        if let Some(last) = self.keys.last_mut().filter(|(path, _)| *path == self.path) {
+            last.1 = kept;
+        }
+        Ok(())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Level<'_> {
+    type Value = ();
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Level<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<(), A::Error> {
+        let Level { path, depth, keys } = self;
+        while let Some(key) = entries.next_key::<String>()? {
+            let path = if path.is_empty() { key } else { format!("{path}.{key}") };
+            keys.push((path.clone(), String::new()));
+            if depth < DEEPEST {
+                entries.next_value_seed(Level { path, depth: depth + 1, keys: &mut *keys })?;
+            } else {
+                entries.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(())
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let Level { path, depth, keys } = self;
+        elements.next_element_seed(Level { path: format!("{path}[]"), depth, keys })?;
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(())
+    }
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        self.value(value)
+    }
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
+        Ok(())
+    }
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+}

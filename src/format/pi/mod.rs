@@ -1,0 +1,404 @@
+//! Sessions of pi and OpenClaw: JSON lines, a header first.
+//!
+//! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
+//! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
+
+use super::field::{self, Count};
+use super::{Claim, Line, ReadError, Reader, Source, image, millis, values};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use record::{Block, Content, Entry, Payload};
+use std::collections::HashMap;
+
+mod record;
+
+/// Reads the sessions of pi and OpenClaw.
+pub const READER: Reader = Reader { name: "pi", about: "pi and OpenClaw session files (*.jsonl)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let head = String::from_utf8_lossy(source.head());
+    let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match values::<record::Header<'_>>(first).next() {
+        Some(Ok(header)) if header.is_of_pi() => Claim::Yes,
+        _ => Claim::No,
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut lines = source.lines();
+    let mut session = Session::new(source.name(), scale);
+    while let Some(line) = lines.next_line()? {
+        read_line(&line, &mut session, source);
+    }
+    let transcript = session.transcript;
+    if transcript.messages.is_empty() && transcript.compactions.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        give(transcript);
+    }
+    Ok(())
+}
+
+fn read_line(line: &Line<'_>, session: &mut Session<'_>, source: &mut Source) {
+    if let Some(damage) = line.damage {
+        source.lose(line.number, damage);
+    }
+    for value in values::<Entry<'_>>(&line.text) {
+        match value {
+            Ok(entry) => session.enter(&entry, &mut |reason| source.lose(line.number, reason)),
+            Err(_) if line.last_unterminated => source.lose(line.number, "last line is cut off"),
+            Err(_) => source.lose(line.number, "line is not a readable record"),
+        }
+    }
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+/// An entry that was read: where it hangs in the tree, and the message that it gave, if any.
+struct Node {
+    parent: Option<usize>,
+    message: Option<usize>,
+}
+
+/// An entry on the way from the root to the present leaf.
+struct Step {
+    node: usize,
+    /// Number of messages that were listed when the entry came: the index of its own message, where it has one.
+    at: usize,
+    has_message: bool,
+}
+
+struct Session<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    nodes: Vec<Node>,
+    by_id: HashMap<Box<str>, usize>,
+    live: Vec<Step>,
+    /// The first message that was withdrawn since the last one was listed.
+    withdrawn_from: Option<usize>,
+    /// The model of the last call, with its provider.
+    model: String,
+    /// Something unseen may have changed in the prompt of the next call.
+    unchained: bool,
+}
+
+impl<'s> Session<'s> {
+    fn new(id: String, scale: &'s dyn Scale) -> Session<'s> {
+        let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+        // Version 1 counts its entries from the header, which takes the place 0.
+        let header = Node { parent: None, message: None };
+        Session {
+            scale,
+            transcript,
+            nodes: vec![header],
+            by_id: HashMap::new(),
+            live: Vec::new(),
+            withdrawn_from: None,
+            model: String::new(),
+            unchained: false,
+        }
+    }
+
+    fn enter(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
+        if entry.kind.as_ref() == "session" {
+            self.open(entry, lose);
+            return;
+        }
+        if !self.place(entry, lose) {
+            return;
+        }
+        let time = field::id(&entry.timestamp).and_then(millis);
+        match entry.kind.as_ref() {
+            "message" => match &entry.message {
+                Some(payload) => self.message(entry, payload, time, lose),
+                None => lose("message entry without a message"),
+            },
+            "custom_message" => {
+                let parts = self.parts(&entry.content, lose);
+                self.injected(entry, parts, time);
+            }
+            "branch_summary" => {
+                let parts = vec![Part::Text(self.scale.weigh(field::text(&entry.summary)))];
+                self.injected(entry, parts, time);
+                self.summary_call(entry, lose).into_iter().for_each(|call| self.transcript.side_calls.push(call));
+            }
+            "compaction" => self.compaction(entry, time, lose),
+            // Settings, bookmarks and the state of extensions never reach the model.
+            "model_change" | "thinking_level_change" | "custom" | "label" | "session_info" => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    fn open(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
+        if self.nodes.len() > 1 {
+            lose("second session header");
+            return;
+        }
+        if let Some(id) = field::id(&entry.id) {
+            self.transcript.id = id.to_owned();
+        }
+        let parent = field::id(&entry.parent_session).or(field::id(&entry.branched_from));
+        self.transcript.parent = parent.map(session_of_file);
+    }
+
+    /// Puts the entry into the tree. False where it is there already.
+    fn place(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> bool {
+        let id = field::id(&entry.id);
+        if id.is_some_and(|id| self.by_id.contains_key(id)) {
+            lose("entry that is in the file already");
+            return false;
+        }
+        let leaf = self.live.last().map(|step| step.node);
+        let parent = match entry.parent_id.as_ref() {
+            // Version 1: each entry follows the one before it.
+            None => leaf,
+            Some(None) => None,
+            Some(Some(parent)) => match self.by_id.get(parent.as_ref()) {
+                Some(&parent) => Some(parent),
+                None => {
+                    lose("parent entry is not in the file: read on in order of time");
+                    leaf
+                }
+            },
+        };
+        if parent != leaf {
+            self.switch_to(parent);
+        }
+        let node = self.nodes.len();
+        self.nodes.push(Node { parent, message: None });
+        self.live.push(Step { node, at: self.transcript.messages.len(), has_message: false });
+        if let Some(id) = id {
+            self.by_id.insert(id.into(), node);
+        }
+        true
+    }
+
+    /// Goes to another place of the tree: withdraws what is not on the way to it, and lists again what was abandoned and is back.
+    fn switch_to(&mut self, leaf: Option<usize>) {
+        let mut back = Vec::new();
+        let mut meeting = leaf;
+        let kept = loop {
+            let Some(node) = meeting else { break 0 };
+            if let Some(place) = self.live.iter().rposition(|step| step.node == node) {
+                break place + 1;
+            }
+            back.push(node);
+            meeting = self.nodes.get(node).and_then(|node| node.parent);
+        };
+        let withdrawn = self.live.drain(kept..).find(|step| step.has_message).map(|step| step.at);
+        self.withdrawn_from = [self.withdrawn_from, withdrawn].into_iter().flatten().min();
+        self.unchained |= withdrawn.is_some();
+        for node in back.into_iter().rev() {
+            let original = self.nodes.get(node).and_then(|node| node.message);
+            self.live.push(Step { node, at: self.transcript.messages.len(), has_message: original.is_some() });
+            let copy = original.and_then(|index| self.transcript.messages.get(index)).cloned();
+            if let Some(copy) = copy {
+                self.list(Message { call: None, copy_of: original, rewind: None, ..copy });
+            }
+        }
+    }
+
+    fn list(&mut self, message: Message) {
+        let rewind = self.withdrawn_from.take();
+        self.transcript.messages.push(Message { rewind, ..message });
+    }
+
+    /// Lists the message of the entry that was placed last.
+    fn give(&mut self, entry: &Entry<'_>, time: Option<i64>, message: Message) {
+        if let Some(step) = self.live.last_mut() {
+            step.has_message = true;
+            if let Some(node) = self.nodes.get_mut(step.node) {
+                node.message = Some(step.at);
+            }
+        }
+        // Ids are eight digits, unique within a session only; with the time they name the same entry in a forked file, and no other.
+        let id = field::id(&entry.id).map(|id| format!("{id}@{}", field::text(&entry.timestamp)));
+        self.list(Message { id: id.unwrap_or_default(), time, ..message });
+    }
+
+    fn injected(&mut self, entry: &Entry<'_>, parts: Vec<Part>, time: Option<i64>) {
+        self.give(entry, time, Message { synthetic: true, ..Message::new(Role::User, parts) });
+    }
+
+    fn message(&mut self, entry: &Entry<'_>, payload: &Payload<'_>, time: Option<i64>, lose: Lose<'_>) {
+        let time = time.or(payload.timestamp.filter(|time| time.is_finite()).map(|time| time as i64));
+        match payload.role.as_ref() {
+            "user" => {
+                let parts = self.parts(&payload.content, lose);
+                self.give(entry, time, Message::new(Role::User, parts));
+            }
+            "assistant" => {
+                let parts = self.parts(&payload.content, lose);
+                let call = self.call(payload, lose);
+                self.give(entry, time, Message { call, ..Message::new(Role::Assistant, parts) });
+            }
+            "toolResult" => {
+                let parts = self.result(payload, lose);
+                self.give(entry, time, Message::new(Role::Tool, parts));
+            }
+            // Extensions' messages; version 2 calls them hook messages.
+            "custom" | "hookMessage" => {
+                let parts = self.parts(&payload.content, lose);
+                self.injected(entry, parts, time);
+            }
+            // With `!!` a person runs a command that the model does not hear of.
+            "bashExecution" if payload.exclude_from_context == Some(true) => {}
+            "bashExecution" => {
+                let parts = vec![Part::Text(self.scale.weigh(&payload.command_as_text()))];
+                self.injected(entry, parts, time);
+            }
+            "branchSummary" => {
+                let parts = vec![Part::Text(self.scale.weigh(field::text(&payload.summary)))];
+                self.injected(entry, parts, time);
+            }
+            _ => lose("unknown message role"),
+        }
+    }
+
+    fn parts(&self, content: &Content<'_>, lose: Lose<'_>) -> Vec<Part> {
+        match content {
+            Content::Nothing => Vec::new(),
+            Content::Unknown => {
+                lose("content of an unknown shape");
+                Vec::new()
+            }
+            Content::Text(text) => vec![Part::Text(self.scale.weigh(text))],
+            Content::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block, lose)).collect(),
+        }
+    }
+
+    fn part(&self, block: &Block<'_>, lose: Lose<'_>) -> Option<Part> {
+        Some(match block.kind.as_ref() {
+            "text" => Part::Text(self.scale.weigh(field::text(&block.text))),
+            "thinking" => Part::Thinking {
+                text: self.scale.weigh(field::text(&block.thinking)),
+                sealed_bytes: u32::try_from(field::text(&block.thinking_signature).len()).unwrap_or(u32::MAX),
+            },
+            "toolCall" => Part::ToolCall {
+                id: field::id(&block.id).unwrap_or_default().to_owned(),
+                name: field::text(&block.name).to_owned(),
+                arguments: self.scale.weigh(&field::compact(block.arguments.map_or("{}", |json| json.get()))),
+            },
+            "image" => Part::Image(image::from_base64(field::text(&block.data))),
+            _ => {
+                lose("unknown content block");
+                return None;
+            }
+        })
+    }
+
+    fn result(&self, payload: &Payload<'_>, lose: Lose<'_>) -> Vec<Part> {
+        let pictures = match &payload.content {
+            Content::Blocks(blocks) => blocks.iter().filter(|block| block.kind != "text").collect(),
+            Content::Unknown => {
+                lose("content of an unknown shape");
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        let result = Part::ToolResult {
+            call_id: field::id(&payload.tool_call_id).unwrap_or_default().to_owned(),
+            name: field::text(&payload.tool_name).to_owned(),
+            text: self.scale.weigh(&payload.content.joined_text()),
+            error: payload.is_error.unwrap_or_default(),
+        };
+        std::iter::once(result).chain(pictures.into_iter().filter_map(|block| self.part(block, lose))).collect()
+    }
+
+    /// The request behind an assistant message. One that was aborted or failed counts where the provider still reported usage:
+    /// it was made, and paid for; only its reply is not whole.
+    fn call(&mut self, payload: &Payload<'_>, lose: Lose<'_>) -> Option<Call> {
+        let broken_off = matches!(field::text(&payload.stop_reason), "aborted" | "error");
+        let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
+        let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
+        if broken_off && usage.is_none() {
+            self.unchained = true;
+            return None;
+        }
+        let model = format!("{}/{}", field::text(&payload.provider), field::text(&payload.model));
+        let changed = !self.model.is_empty() && self.model != model;
+        let unchained = std::mem::replace(&mut self.unchained, broken_off) || changed;
+        self.model = model;
+        let id = field::id(&payload.response_id).map(str::to_owned);
+        let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
+        Some(Call { id: id.unwrap_or_default(), model: field::text(&payload.model).to_owned(), usage, unchained })
+    }
+
+    /// The request of a summariser, where the log has its usage.
+    fn summary_call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Option<Call> {
+        let usage = entry.usage.as_ref()?.read(lose)?;
+        let model = self.model.split_once('/').map_or("", |(_, model)| model).to_owned();
+        let id = entry.id.as_deref().map(|id| format!("{id}@{}", field::text(&entry.timestamp))).unwrap_or_default();
+        Some(Call { id, model, usage: Some(usage), unchained: true })
+    }
+
+    fn compaction(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {
+        let before = self.transcript.messages.len();
+        let first_kept = match (field::id(&entry.first_kept_entry_id), entry.first_kept_entry_index) {
+            (Some(id), _) => self.by_id.get(id).copied(),
+            (None, Count::Given(index)) => usize::try_from(index).ok(),
+            _ => None,
+        };
+        // What is kept may begin with an entry that is no message (a change of model): the first message after it counts.
+        let kept_from = first_kept.and_then(|first| {
+            let place = self.live.iter().position(|step| step.node == first)?;
+            let message = self.live.iter().skip(place).find(|step| step.has_message);
+            Some(message.map_or(before, |step| step.at))
+        });
+        if first_kept.is_some() && kept_from.is_none() {
+            lose("compaction that keeps an entry of another branch");
+        }
+        let call = self.summary_call(entry, lose);
+        self.transcript.compactions.push(Compaction {
+            before,
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: match entry.tokens_before {
+                Count::Given(tokens) => Some(tokens),
+                _ => None,
+            },
+            tokens_after: None,
+            summary: Some(self.scale.weigh(field::text(&entry.summary))),
+            kept_from,
+            call,
+            time,
+        });
+    }
+}
+
+/// The id of the session in a file of this name: `<time>_<id>.jsonl`, or `<id>.jsonl`.
+fn session_of_file(path: &str) -> String {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
+    let stem = name.split(".jsonl").next().unwrap_or(name);
+    stem.rsplit('_').next().unwrap_or(stem).to_owned()
+}
+
+impl record::Usage {
+    /// The usage as a fact; `None` where the log has zeros, which is how requests without an answer are written.
+    fn read(&self, lose: Lose<'_>) -> Option<Usage> {
+        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.reasoning].map(Count::or_zero);
+        let [Some(input), Some(output), Some(cache_read), Some(cache_write), Some(reasoning)] = counts else {
+            lose("absurd usage numbers");
+            return None;
+        };
+        let prompt = input + cache_read + cache_write;
+        (prompt > 0).then(|| Usage {
+            prompt,
+            cache_read,
+            cache_write,
+            cache_write_1h: 0,
+            output,
+            reasoning: (self.reasoning != Count::Absent && reasoning <= output).then_some(reasoning),
+            cost_nano_usd: field::nano_usd(self.cost.as_ref().and_then(|cost| cost.total)),
+            trust: Trust::Provider,
+            output_is_final: true,
+        })
+    }
+
+    /// A name for the call by which a forked file's copy of it is known.
+    fn fingerprint(&self, time: f64) -> String {
+        let number = |count: Count| count.or_zero().unwrap_or_default();
+        let [input, output, read, write] = [self.input, self.output, self.cache_read, self.cache_write].map(number);
+        format!("{time}-{input}-{output}-{read}-{write}")
+    }
+}

@@ -1,0 +1,30 @@
+use ctxsim::format::{Lines, compact, values};
+use std::io::Cursor;
+
+#[test]
+fn compact_drops_space_between_tokens_and_spells_letters_out() {
+    let cases = [
+        ("{ \"a\" : [ 1 , 2 ],\n \"b c\": \" d \" }", "{\"a\":[1,2],\"b c\":\" d \"}"),
+        (r#"{"a":"caf\u00e9 \ud83d\ude00 \n \"q\" \\u00e9"}"#, r#"{"a":"café 😀 \n \"q\" \\u00e9"}"#),
+        (r#""\u0007\u001b""#, r#""\u0007\u001b""#),
+        ("", ""),
+        (" ", ""),
+        (r#""ends with \"#, r#""ends with \"#),
+        (r#"["\ud83d", "\u12"]"#, r#"["\ud83d","\u12"]"#),
+    ];
+    for (raw, expected) in cases {
+        assert_eq!(compact(raw), expected);
+    }
+}
+
+#[test]
+fn half_characters_do_not_cost_their_line() {
+    let text = "{\"a\":\"\\ud83d x \\ud83d\\ude00 \\udc00 \\\\ud83d\"}\n{\"a\":\"é\\ud8\"}\n";
+    let mut lines = Lines::new(Box::new(Cursor::new(text)));
+    let line = lines.next_line().unwrap().unwrap();
+    assert_eq!(line.text, "{\"a\":\"\\ufffd x \\ud83d\\ude00 \\ufffd \\\\ud83d\"}");
+    assert!(line.damage.is_some());
+    assert!(values::<serde_json::Value>(&line.text).all(|value| value.is_ok()));
+    // An escape that is cut short is left as it is: that line is broken anyway.
+    assert!(lines.next_line().unwrap().unwrap().damage.is_none());
+}

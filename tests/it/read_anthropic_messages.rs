@@ -1,0 +1,123 @@
+use crate::sums::{independent_sums, recorded, sums};
+use crate::support::{read_all, shared};
+use ctxsim::format::{Claim, Source, sniff};
+use ctxsim::transcript::{Loss, Part, Role, Transcript, Trust};
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
+    read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/anthropic-messages").join(name))
+}
+
+fn roles(transcript: &Transcript) -> String {
+    let letter = |role| match role {
+        Role::System => 's',
+        Role::User => 'u',
+        Role::Assistant => 'a',
+        Role::Tool => 't',
+    };
+    transcript.messages.iter().map(|message| letter(message.role)).collect()
+}
+
+fn calls(transcript: &Transcript) -> Vec<(Option<(u64, u64)>, bool)> {
+    let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    calls.map(|call| (call.usage.map(|usage| (usage.prompt, usage.output)), call.unchained)).collect()
+}
+
+fn lost(losses: &[Loss]) -> Vec<(&str, u64, u64)> {
+    losses.iter().map(|loss| (loss.reason.as_str(), loss.count, loss.first_line)).collect()
+}
+
+#[test]
+fn exchanges_that_extend_each_other_are_one_session() {
+    let (transcripts, losses) = fixture("exchanges.jsonl");
+    let ids: Vec<(&str, String)> = transcripts.iter().map(|transcript| (transcript.id.as_str(), roles(transcript))).collect();
+    // The failed request repeats a prompt, and so does not extend the reply to it.
+    assert_eq!(
+        ids,
+        [("exchanges.jsonl", "suataua".to_owned()), ("exchanges.jsonl#2", "suatau".to_owned()), ("exchanges.jsonl#3", "suat".to_owned())]
+    );
+    let talk = &transcripts[0];
+    assert_eq!(calls(talk), [(Some((50, 9)), false), (Some((70, 4)), false), (Some((20, 5)), false)]);
+    assert!(matches!(&talk.messages[0].parts[..], [Part::Text(_), Part::Tools(_)]));
+    assert!(matches!(&talk.messages[2].parts[..], [Part::Thinking { sealed_bytes: 1, .. }, Part::Text(_), Part::ToolCall { .. }]));
+    assert!(matches!(&talk.messages[3].parts[..], [Part::ToolResult { name, .. }] if name == "look"));
+    let [compaction] = talk.compactions.as_slice() else { panic!("{:?}", talk.compactions) };
+    assert_eq!((compaction.before, compaction.tokens_before, compaction.tokens_after), (6, Some(90), Some(20)));
+    assert_eq!(compaction.summary.as_ref().unwrap().content.as_deref(), Some("All that was"));
+    assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().output, 8);
+    // With a tool of the provider's own, the prompt is no size of the context; sealed content is no text.
+    let searched = &transcripts[2];
+    assert_eq!(searched.messages[2].call.as_ref().unwrap().usage.unwrap().trust, Trust::Partial);
+    assert!(
+        matches!(&searched.messages[3].parts[..], [Part::ToolResult { name, text, .. }] if name == "web_search" && text.content.as_deref() == Some("A page"))
+    );
+    assert_eq!(
+        lost(&losses),
+        [("exchange of another API", 1, 3), ("request without a message in response (failed call)", 1, 5), ("cut last line", 1, 7)]
+    );
+}
+
+#[test]
+fn a_document_over_many_lines() {
+    let (transcripts, losses) = fixture("conversation.json");
+    let [transcript] = transcripts.as_slice() else { panic!("{}", transcripts.len()) };
+    assert_eq!((roles(transcript).as_str(), transcript.id.as_str()), ("suatua", "conversation.json"));
+    assert_eq!(calls(transcript), [(Some((50, 9)), false), (None, false)]);
+    assert!(matches!(&transcript.messages[3].parts[..], [Part::ToolResult { text, .. }] if text.content.as_deref() == Some("seen\ntwice")));
+    assert!(
+        matches!(&transcript.messages[0].parts[1], Part::Tools(text) if text.content.as_deref() == Some(r#"[{"name":"look","input_schema":{"type":"object"}}]"#))
+    );
+    assert_eq!(lost(&losses), [("absurd usage numbers", 1, 1)]);
+}
+
+#[test]
+fn a_message_a_line() {
+    let (transcripts, losses) = fixture("messages.jsonl");
+    let [transcript] = transcripts.as_slice() else { panic!("{}", transcripts.len()) };
+    assert_eq!(roles(transcript), "uata");
+    assert_eq!(calls(transcript), [(Some((50, 9)), false), (Some((80, 4)), false)]);
+    assert_eq!(lost(&losses), [("message of an unknown role", 1, 4)]);
+}
+
+#[test]
+fn real_exchanges_agree_with_their_description_and_an_independent_count() {
+    let Some(folder) = shared() else { return };
+    let own = recorded(&folder, "api_reqres_jsonl").into_iter().filter(|(path, _, _)| path.to_string_lossy().contains("anthropic"));
+    let rows: Vec<(PathBuf, usize, u64)> = own.collect();
+    let files: Vec<PathBuf> = rows.iter().map(|(path, _, _)| path.clone()).collect();
+    let independent = independent_sums("anthropic_messages.py", &files);
+    assert!(!rows.is_empty());
+    for (index, (path, count, largest)) in rows.iter().enumerate() {
+        let (transcripts, _) = read_all(path);
+        let found = sums(&transcripts);
+        assert_eq!((found.0, found.3), (*count, *largest), "{}", path.display());
+        if let Some(independent) = &independent {
+            assert_eq!(found, independent[index], "{}", path.display());
+        }
+        // The summariser's pass of the one server-side compaction is a call beside those of the messages.
+        let summarised = transcripts.iter().flat_map(|transcript| &transcript.compactions).filter(|compaction| compaction.call.is_some());
+        assert_eq!(summarised.count(), 1);
+    }
+}
+
+#[test]
+fn files_of_others_are_left_to_them() {
+    let Some(folder) = shared() else { return };
+    let sources = std::fs::read_to_string(folder.join("transcripts/SOURCES.tsv")).unwrap();
+    for path in sources.lines().skip(1).filter_map(|line| line.split('\t').next()) {
+        let Ok(source) = Source::open(&folder.join("transcripts").join(path)) else { continue };
+        let Some((reader, claim)) = sniff(&source) else { continue };
+        let own = match reader.name {
+            "claude-code" => path.starts_with("claude-code/") || path.starts_with("fixtures/claude-code-log/") || path.contains("_claude_"),
+            "anthropic-messages" => path.ends_with("anthropic_messages.dev.jsonl"),
+            _ => continue,
+        };
+        assert!(own || claim < Claim::Maybe, "{} claims {path} ({claim:?})", reader.name);
+        assert!(!path.ends_with("history.jsonl"), "{path}");
+    }
+}
+
+#[test]
+fn broken_files_never_panic() {
+    crate::sums::cut_and_spoil("anthropic-messages");
+}

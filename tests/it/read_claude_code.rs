@@ -1,0 +1,197 @@
+use crate::sums::{independent_sums, recorded, sums};
+use crate::support::{read_all, shared};
+use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
+use std::path::{Path, PathBuf};
+
+fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
+    read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code").join(name))
+}
+
+fn words(text: &Text) -> &str {
+    text.content.as_deref().unwrap()
+}
+
+/// The first words of a message, whatever part they stand in.
+fn says(message: &Message) -> &str {
+    match &message.parts[0] {
+        Part::Text(text) | Part::Other(text) | Part::Thinking { text, .. } | Part::ToolResult { text, .. } => words(text),
+        Part::ToolCall { id, .. } => id,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn calls(transcript: &Transcript) -> Vec<(&str, bool, Option<(u64, u64, bool)>)> {
+    let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
+    let figures = |usage: ctxsim::transcript::Usage| (usage.prompt, usage.output, usage.output_is_final);
+    calls.map(|call| (call.id.as_str(), call.unchained, call.usage.map(figures))).collect()
+}
+
+fn lost(losses: &[Loss]) -> Vec<(&str, u64, u64)> {
+    losses.iter().map(|loss| (loss.reason.as_str(), loss.count, loss.first_line)).collect()
+}
+
+#[test]
+fn a_reply_is_put_together_from_its_lines() {
+    let (transcripts, losses) = fixture("lines.jsonl");
+    let [transcript] = transcripts.as_slice() else { panic!("{}", transcripts.len()) };
+    assert_eq!((transcript.id.as_str(), transcript.version.as_str(), &transcript.parent), ("s1", "2.1.0", &None));
+    let said: Vec<(Role, bool, &str)> =
+        transcript.messages.iter().map(|message| (message.role, message.synthetic, says(message))).collect();
+    let expected = [
+        (Role::User, false, "list the files"),
+        (Role::Assistant, false, "hm"),
+        (Role::Tool, false, "one\ntwo"),
+        (Role::Tool, false, "no file"),
+        (Role::User, true, "be brief"),
+        (Role::Assistant, false, "API Error"),
+        (Role::Assistant, false, "done, I think that this is all there was to list in the folder"),
+        (Role::User, true, "<local-command-stdout>bye</local-command-stdout>"),
+        (Role::User, true, "Context for you"),
+        (Role::User, false, "half \u{fffd} of a character"),
+        (Role::Assistant, false, "ok"),
+        (Role::Assistant, false, "x"),
+    ];
+    assert_eq!(said, expected);
+    let reply = &transcript.messages[1];
+    assert_eq!(reply.parts.len(), 3);
+    assert!(matches!(&reply.parts[0], Part::Thinking { sealed_bytes: 8, .. }));
+    assert!(
+        matches!(&reply.parts[2], Part::ToolCall { name, arguments, .. } if name == "Read" && words(arguments) == r#"{"command":"ls"}"#)
+    );
+    assert!(matches!(&transcript.messages[2].parts[0], Part::ToolResult { name, error: false, .. } if name == "Bash"));
+    let refused = &transcript.messages[3].parts;
+    assert!(matches!(&refused[0], Part::ToolResult { name, error: true, .. } if name == "Read"));
+    assert!(matches!(refused[1], Part::Image(Image { width: 800, height: 600, .. })));
+    // The failed reply leaves the context when the next one comes from the same parent.
+    assert_eq!(transcript.messages.iter().map(|message| message.rewind).position(|rewind| rewind.is_some()), Some(6));
+    assert_eq!(transcript.messages[6].rewind, Some(5));
+    // The output of m1 grew while it streamed; that of m2 is a placeholder; m3 changed the model; m4 counts less than nothing.
+    let expected = [
+        ("m1/req_m1", false, Some((100, 60, true))),
+        ("m2/req_m2", true, Some((250, 9, false))),
+        ("m3/req_m3", true, Some((300, 7, true))),
+        ("m4/req_m4", false, None),
+    ];
+    assert_eq!(calls(transcript), expected);
+    let usage = reply.call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.cache_read, usage.cache_write, usage.cache_write_1h), (20, 10, 6));
+    let expected = [
+        ("sub-agent traffic mirrored in progress records (left out)", 1, 9),
+        ("escapes of half a character (replaced)", 1, 18),
+        ("unknown record type", 1, 16),
+        ("record of an unexpected shape", 1, 17),
+        ("absurd usage numbers", 1, 20),
+        ("cut last line", 1, 21),
+    ];
+    let (mut found, mut expected) = (lost(&losses), expected.to_vec());
+    found.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_rewind_is_told_from_parallel_calls() {
+    let (transcripts, losses) = fixture("branches.jsonl");
+    let messages = &transcripts[0].messages;
+    assert_eq!((transcripts.len(), losses.len()), (1, 0));
+    let moves: Vec<(&str, Option<usize>, Option<usize>)> = messages
+        .iter()
+        .enumerate()
+        .filter(|(_, m)| m.rewind.or(m.copy_of).is_some())
+        .map(|(_, m)| (says(m), m.rewind, m.copy_of))
+        .collect();
+    let expected = [
+        ("second, said otherwise", Some(5), None),
+        ("second", Some(9), Some(5)),
+        ("t3", None, Some(6)),
+        ("result three", None, Some(7)),
+        ("four", None, Some(8)),
+        ("all from the start", Some(0), None),
+    ];
+    assert_eq!(moves, expected);
+    // Each call is counted once, copies have none.
+    assert_eq!(calls(&transcripts[0]).len(), 7);
+    assert!(messages.iter().all(|message| message.copy_of.is_none() || message.call.is_none()));
+}
+
+#[test]
+fn compactions_are_facts_and_no_messages() {
+    let (transcripts, _) = fixture("compactions.jsonl");
+    let [transcript] = transcripts.as_slice() else { panic!("{}", transcripts.len()) };
+    let said: Vec<&str> = transcript.messages.iter().map(says).collect();
+    assert_eq!(said, ["go on", "one", "more", "two", "three"]);
+    let facts = |c: &Compaction| {
+        (c.before, c.kind, c.automatic, c.tokens_before, c.tokens_after, c.kept_from, c.summary.as_ref().map(|text| words(text).to_owned()))
+    };
+    let expected = [
+        (0, CompactionKind::Compact, Some(false), Some(900), Some(80), None, Some("Summary of what lies in another file".to_owned())),
+        (4, CompactionKind::Prune, Some(true), None, None, None, None),
+        (4, CompactionKind::Compact, Some(true), Some(205), None, Some(2), Some("Summary of it all".to_owned())),
+        (5, CompactionKind::Compact, None, None, None, None, Some("A summary without a boundary".to_owned())),
+    ];
+    assert_eq!(transcript.compactions.iter().map(facts).collect::<Vec<_>>(), expected);
+    assert!(transcript.messages.iter().all(|message| message.rewind.is_none()));
+}
+
+#[test]
+fn sub_agents_have_sessions_of_their_own() {
+    let (transcripts, losses) = fixture("sessions.jsonl");
+    let found: Vec<(&str, Option<&str>, usize)> =
+        transcripts.iter().map(|t| (t.id.as_str(), t.parent.as_deref(), t.messages.len())).collect();
+    // The main session was resumed under a second id.
+    assert_eq!(found, [("s2", None, 4), ("s1/v1", Some("s1"), 2), ("s1/beef", Some("s1"), 2)]);
+    assert_eq!(lost(&losses), [("repeated record (same uuid)", 1, 8)]);
+}
+
+#[test]
+fn real_files_agree_with_their_description() {
+    let Some(folder) = shared() else { return };
+    let rows = recorded(&folder, "claude-code");
+    assert!(!rows.is_empty());
+    for (path, count, largest) in rows {
+        let (transcripts, _) = read_all(&path);
+        let (calls, _, _, prompt) = sums(&transcripts);
+        assert_eq!((calls, prompt), (count, largest), "{}", path.display());
+        for transcript in &transcripts {
+            check_order(transcript, &path);
+        }
+    }
+}
+
+#[test]
+fn real_files_agree_with_an_independent_count() {
+    let Some(folder) = shared() else { return };
+    let mut files: Vec<PathBuf> = recorded(&folder, "claude-code").into_iter().map(|(path, _, _)| path).collect();
+    for name in ["claude-code-log/representative_messages", "claude-code-log/session_b", "claude-code-log/todowrite_examples"] {
+        files.push(folder.join(format!("transcripts/fixtures/{name}.jsonl")));
+    }
+    for name in ["compaction_claude_session_with_compaction", "forks_claude_forked_session", "rejections_claude_with_rejection"] {
+        files.push(folder.join(format!("transcripts/fixtures/agent-history/tests_fixtures_{name}.jsonl")));
+    }
+    let Some(expected) = independent_sums("claude_code.py", &files) else { return };
+    assert_eq!(expected.len(), files.len());
+    for (path, expected) in files.iter().zip(expected) {
+        assert_eq!(sums(&read_all(path).0), expected, "{}", path.display());
+    }
+}
+
+/// What must hold in every transcript: results follow their calls, and each index points backwards.
+fn check_order(transcript: &Transcript, path: &Path) {
+    let mut asked = std::collections::HashSet::new();
+    for (index, message) in transcript.messages.iter().enumerate() {
+        assert!(message.rewind.is_none_or(|first| first < index) && message.copy_of.is_none_or(|original| original < index));
+        for part in &message.parts {
+            match part {
+                Part::ToolCall { id, .. } => drop(asked.insert(id.as_str())),
+                Part::ToolResult { call_id, .. } => assert!(asked.contains(call_id.as_str()), "{}: {call_id}", path.display()),
+                _ => {}
+            }
+        }
+    }
+    assert!(transcript.compactions.iter().all(|compaction| compaction.before <= transcript.messages.len()));
+}
+
+#[test]
+fn broken_files_never_panic() {
+    crate::sums::cut_and_spoil("claude-code");
+}

@@ -1,0 +1,113 @@
+use crate::support::{compare_with_sources, fixture, in_short, prompts, read_all, shared, sources};
+use ctxsim::transcript::Transcript;
+
+#[test]
+fn real_rollouts_agree_with_their_table_and_an_independent_count() {
+    compare_with_sources("codex/", "codex", "codex.py");
+}
+
+#[test]
+fn usage_before_its_items_belongs_to_the_response_that_follows() {
+    let (transcripts, lost) = fixture("codex/usage_first.jsonl");
+    assert_eq!(lost, []);
+    let session = &transcripts[0];
+    // The head's instructions are shown again by a message and not counted twice.
+    assert_eq!(
+        in_short(session),
+        [
+            "*: <user_instructions>\nBe brief.\n</user_instructions>",
+            "u: Hello",
+            "a: ~40 | shell(c1) | shell(c2)",
+            "t: shell(c1)=",
+            "t: shell(c2)!",
+            "a: Bye",
+        ]
+    );
+    assert_eq!(prompts(session), [(100, 20), (150, 10)]);
+    assert_eq!(session.messages[2].call.as_ref().unwrap().usage.unwrap().reasoning, Some(8));
+    assert_eq!((session.id.as_str(), session.version.as_str(), session.window), ("s1", "0.94.0", Some(258_400)));
+}
+
+#[test]
+fn usage_after_its_items_compaction_abort_and_roll_back() {
+    let (transcripts, lost) = fixture("codex/usage_after.jsonl");
+    assert_eq!(lost, [("unknown response item".to_owned(), 1), ("unknown record type".to_owned(), 1)]);
+    let session = &transcripts[0];
+    assert_eq!(
+        in_short(session),
+        [
+            "s: You are Codex.",
+            "s: Permissions",
+            "*: <environment_context>x</environment_context>",
+            "u: One",
+            "a: ~40 | shell(c1) | shell(c2)",
+            "t: shell(c1)=",
+            "t: shell(c2)! | 2x3",
+            "a: apply_patch(c3)",
+            "t: apply_patch(c3)=",
+            "a: After",
+            "u: Two",
+            "a: Half an ans",
+            "u: Three",
+            "a: Third",
+            "u: Four",
+            "a: web_search(ws_1) | Fourth",
+        ]
+    );
+    assert_eq!(prompts(session), [(1000, 50), (1100, 30), (400, 5), (450, 6), (430, 7)]);
+    assert_eq!(session.parent.as_deref(), Some("s0"));
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.tokens_after), (9, Some(321)));
+    assert_eq!(compaction.summary.as_ref().unwrap().content.as_deref(), Some("What was done so far"));
+    assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 1150);
+    // An interrupted answer is no call, and the next one does not continue its chain. The model changed as well.
+    assert!(session.messages[11].call.is_none());
+    assert!(session.messages[13].call.as_ref().unwrap().unchained);
+    // Two turns were taken back: "Two" and "Three".
+    assert_eq!(session.messages[14].rewind, Some(10));
+    assert_eq!(session.side_calls, []);
+}
+
+#[test]
+fn damage_costs_only_what_it_touches() {
+    let (transcripts, lost) = fixture("codex/broken.jsonl");
+    let lost: Vec<&str> = lost.iter().map(|(reason, _)| reason.as_str()).collect();
+    assert_eq!(lost, ["not JSON", "half of a surrogate pair (replaced)", "absurd usage numbers", "last line cut off"]);
+    let session = &transcripts[0];
+    assert_eq!(in_short(session), ["u: Hi", "a: half \u{fffd}", "t: (none)=", "a: Sound \u{1f600}"]);
+    assert_eq!(prompts(session), [(0, 0), (70, 3)]);
+}
+
+#[test]
+fn files_from_before_payloads_are_read() {
+    let (transcripts, lost) = fixture("codex/bare.jsonl");
+    assert_eq!(lost, []);
+    assert_eq!(in_short(&transcripts[0]), ["s: Be kind.", "u: Hi", "a: ~0 | shell(c1)", "t: shell(c1)!", "a: Done"]);
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (0, 0)]);
+}
+
+#[test]
+fn a_fork_keeps_its_own_id_and_shares_the_ids_of_copied_calls() {
+    let (fork, _) = fixture("codex/fork.jsonl");
+    let (origin, _) = fixture("codex/usage_first.jsonl");
+    assert_eq!(fork[0].id, "s5");
+    let id = |session: &Transcript| session.messages.iter().find_map(|message| message.call.as_ref()).unwrap().id.clone();
+    assert_eq!(id(&fork[0]), id(&origin[0]));
+}
+
+#[test]
+fn a_real_fork_repeats_its_origins_calls_under_the_same_ids() {
+    let Some(shared) = shared() else { return };
+    let session = |end: &str| {
+        let (path, ..) = sources(&shared, "codex/cpolar").into_iter().find(|(path, ..)| path.to_string_lossy().ends_with(end)).unwrap();
+        read_all(&path).0.remove(0)
+    };
+    let ids = |session: Transcript| {
+        let calls = session.messages.into_iter().filter_map(|message| message.call);
+        calls.map(|call| call.id).collect::<std::collections::BTreeSet<String>>()
+    };
+    let (origin, fork) =
+        (ids(session("9cd28a74-da7e-4458-a91a-fffec2be9d7a.jsonl")), ids(session("613a9a68-8816-40b2-a2d4-041ade599da6.jsonl")));
+    // Ids are unique within a file, and every call of the origin is in the fork.
+    assert_eq!((origin.len(), fork.len(), origin.intersection(&fork).count()), (56, 69, 56));
+}

@@ -1,0 +1,60 @@
+use crate::support::{compare_with_sources, fixture, in_short, prompts};
+use ctxsim::transcript::{Call, Transcript};
+
+#[test]
+fn real_conversations_agree_with_their_table_and_an_independent_count() {
+    compare_with_sources("openai_chat_jsonl/", "openai-chat", "openai_chat.py");
+    compare_with_sources("api_reqres_jsonl/openai_chat", "openai-chat", "openai_chat.py");
+}
+
+fn calls(session: &Transcript) -> Vec<&Call> {
+    session.messages.iter().filter_map(|message| message.call.as_ref()).collect()
+}
+
+#[test]
+fn a_document_with_tools_pictures_and_usage_with_each_reply() {
+    let (transcripts, lost) = fixture("openai-chat/document.json");
+    assert_eq!(lost, []);
+    let session = &transcripts[0];
+    assert_eq!(
+        in_short(session),
+        ["s: tools 86", "s: D", "u: What is this? | 2x3", "a: ~0 | look(call_1)", "t: look(call_1)=", "a: A dot."]
+    );
+    // The second model's total tells that its reasoning is not in the completion.
+    assert_eq!(prompts(session), [(50, 9), (80, 14)]);
+    assert_eq!(
+        calls(session).iter().map(|call| (call.model.as_str(), call.unchained)).collect::<Vec<_>>(),
+        [("gpt-4o", false), ("gpt-4o-mini", true)]
+    );
+}
+
+#[test]
+fn messages_one_a_line_are_one_session() {
+    let (transcripts, lost) = fixture("openai-chat/messages.jsonl");
+    assert_eq!(lost, [("message of an unknown role".to_owned(), 1), ("not JSON".to_owned(), 1)]);
+    assert_eq!(transcripts.len(), 1);
+    assert_eq!(in_short(&transcripts[0]), ["s: S", "u: U", "a: A | look()", "t: look()="]);
+}
+
+#[test]
+fn conversations_one_a_line_are_sessions() {
+    let (transcripts, lost) = fixture("openai-chat/conversations.jsonl");
+    assert_eq!(lost, [("unknown record type".to_owned(), 1)]);
+    assert_eq!(
+        transcripts.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(),
+        ["conversations.jsonl", "conversations.jsonl#2", "conversations.jsonl#3"]
+    );
+    assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(0, 0), (7, 2), (0, 0)]);
+}
+
+#[test]
+fn exchanges_that_extend_each_other_are_one_session() {
+    let (transcripts, lost) = fixture("openai-chat/exchanges.jsonl");
+    assert_eq!(lost, [("request without a reply".to_owned(), 1)]);
+    let [first, second] = transcripts.as_slice() else { panic!("two sessions") };
+    assert_eq!(in_short(first), ["u: 1", "a: one", "u: 2", "a: two", "u: 3", "a: three"]);
+    assert_eq!(prompts(first), [(10, 1), (20, 2), (30, 3)]);
+    // The third request brings tools.
+    assert_eq!(calls(first).iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, false, true]);
+    assert_eq!((in_short(second), prompts(second)), (vec!["u: new".to_owned(), "a: four".to_owned()], vec![(5, 1)]));
+}

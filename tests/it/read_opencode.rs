@@ -1,0 +1,212 @@
+use crate::independent::{calls, claim, compare, figures, files, listed};
+use crate::support::{read_all, shared};
+use ctxsim::format::Claim;
+use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
+use std::path::PathBuf;
+
+const TREES: [&str; 2] =
+    ["tree_since_0.6/storage/session/pr/ses_tree.json", "tree_before_0.6/project/src/storage/session/info/ses_tree.json"];
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/opencode").join(name)
+}
+
+fn only(name: &str) -> (Transcript, Vec<Loss>) {
+    let (mut transcripts, losses) = read_all(&fixture(name));
+    assert_eq!(transcripts.len(), 1);
+    (transcripts.remove(0), losses)
+}
+
+/// The text of each part, in a word.
+fn words(message: &Message) -> Vec<String> {
+    let word = |part: &Part| match part {
+        Part::Text(text) => text.content.as_deref().unwrap().to_owned(),
+        Part::Thinking { text, sealed_bytes } => format!("thinks {} +{sealed_bytes}", text.content.as_deref().unwrap()),
+        Part::ToolCall { id, name, arguments } => format!("{id} {name} {}", arguments.content.as_deref().unwrap()),
+        Part::ToolResult { call_id, name, text, error } => {
+            format!("{call_id} {name} {} {}", text.content.as_deref().unwrap(), if *error { "failed" } else { "ok" })
+        }
+        Part::Image(image) => format!("{}x{}", image.width, image.height),
+        other => panic!("{other:?}"),
+    };
+    message.parts.iter().map(word).collect()
+}
+
+#[test]
+fn main_files_are_claimed_and_their_companions_named() {
+    assert_eq!(claim(&fixture("export.json")), Some(("opencode", Claim::Yes)));
+    for tree in TREES {
+        assert_eq!(claim(&fixture(tree)), Some(("opencode", Claim::Yes)));
+    }
+    for companion in [
+        "tree_since_0.6/storage/message/ses_tree/msg_01.json",
+        "tree_since_0.6/storage/part/msg_02/prt_006.json",
+        "tree_since_0.6/storage/session_diff/ses_tree.json",
+    ] {
+        assert_eq!(claim(&fixture(companion)), Some(("opencode", Claim::Companion)), "{companion}");
+    }
+}
+
+#[test]
+fn an_export_becomes_a_conversation() {
+    let (session, losses) = only("export.json");
+    assert_eq!((session.id.as_str(), session.parent.as_deref(), session.version.as_str()), ("ses_main", Some("ses_mother"), "1.2.0"));
+    let seen: Vec<(Role, String)> = session.messages.iter().map(|message| (message.role, words(message).join(" | "))).collect();
+    let expected = [
+        (Role::System, "Speak plainly."),
+        (Role::User, "look"),
+        (Role::User, "the file's text"),
+        (Role::User, "3x5"),
+        (Role::Assistant, r#"thinks hm +10 | c1 read {"path":"a b"}"#),
+        (Role::Tool, "c1 read old output ok"),
+        (Role::Assistant, r#"seen | c2 bash {"command":"x"} | c3 bash {} | c4 bash {}"#),
+        (Role::Tool, "c2 bash boom failed"),
+        (Role::Tool, "c3 bash half ok"),
+        (Role::User, "The following tool was executed by the user"),
+        (Role::Assistant, "c5 task {}"),
+        (Role::Tool, "c5 task child says ok"),
+        (Role::User, "Summarize the task tool output above"),
+        (Role::Assistant, "half an answ"),
+        (Role::Assistant, "lost"),
+        (Role::User, "again"),
+        (Role::Assistant, "one | c6 read {}"),
+        (Role::Tool, "c6 read six ok"),
+        (Role::Assistant, "two"),
+        (Role::User, "Continue"),
+        (Role::Assistant, "on"),
+        (Role::Assistant, "planned"),
+    ];
+    let expected: Vec<(Role, String)> = expected.into_iter().map(|(role, words)| (role, words.to_owned())).collect();
+    assert_eq!(seen, expected);
+    let synthetic: Vec<usize> = (0..seen.len()).filter(|index| session.messages[*index].synthetic).collect();
+    assert_eq!(synthetic, [2, 12, 19]);
+    let reasons: Vec<(&str, u64)> = losses.iter().map(|loss| (loss.reason.as_str(), loss.count)).collect();
+    assert_eq!(reasons, [("absurd usage numbers", 1), ("unknown part type", 1)]);
+}
+
+#[test]
+fn each_step_is_a_call_and_a_wrapper_is_none() {
+    let (session, _) = only("export.json");
+    let calls: Vec<(usize, u64, bool)> = (0..session.messages.len())
+        .filter_map(|index| {
+            let call = session.messages[index].call.as_ref()?;
+            Some((index, call.usage.map_or(0, |usage| usage.prompt), call.unchained))
+        })
+        .collect();
+    // The call after the wrapper and the failures, the one after the compaction, and the one of another agent are unchained.
+    assert_eq!(calls, [(4, 500, false), (6, 560, false), (16, 700, true), (18, 720, false), (20, 0, true), (21, 95, true)]);
+    let usage = |index: usize| session.messages[index].call.as_ref().unwrap().usage.unwrap();
+    // Reasoning within the output, and beside it: the total tells.
+    assert_eq!((usage(4).output, usage(4).reasoning, usage(4).cost_nano_usd), (30, Some(20), Some(500_000_000)));
+    assert_eq!((usage(6).output, usage(6).reasoning, usage(6).cost_nano_usd), (15, Some(5), None));
+    assert_eq!((usage(6).cache_read, usage(6).cache_write), (500, 0));
+}
+
+#[test]
+fn a_reply_that_failed_leaves_and_one_that_was_stopped_stays() {
+    let (session, _) = only("export.json");
+    let rewinds: Vec<(usize, usize)> =
+        session.messages.iter().enumerate().filter_map(|(at, message)| Some((at, message.rewind?))).collect();
+    assert_eq!(rewinds, [(15, 14)]);
+}
+
+#[test]
+fn prunings_and_compactions_stand_where_they_took_effect() {
+    let (session, _) = only("export.json");
+    let [pruning, compaction] = session.compactions.as_slice() else { panic!() };
+    // Pruned at 2050: the next request is that of step 16.
+    assert_eq!((pruning.kind, pruning.before, pruning.time), (CompactionKind::Prune, 16, Some(2050)));
+    assert_eq!((compaction.kind, compaction.before, compaction.kept_from), (CompactionKind::Compact, 19, Some(15)));
+    assert_eq!((compaction.automatic, compaction.tokens_before), (Some(true), None));
+    assert_eq!(compaction.summary.as_ref().and_then(|summary| summary.content.as_deref()), Some("the summary"));
+    assert_eq!(compaction.call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt), Some(750));
+}
+
+#[test]
+fn a_cut_export_gives_what_it_has() {
+    let (session, losses) = only("export_cut.json");
+    assert_eq!((session.id.as_str(), session.parent), ("ses_cut", None));
+    assert_eq!(session.messages.len(), 6);
+    assert_eq!(losses.len(), 1);
+    assert_eq!(losses[0].reason, "file is cut off or broken: the rest is lost");
+}
+
+#[test]
+fn trees_of_both_generations_give_the_same_conversation() {
+    let (export, _) = only("export.json");
+    for tree in TREES {
+        let (session, losses) = only(tree);
+        assert_eq!(session.id, "ses_tree");
+        assert_eq!(session.messages, export.messages[..9], "{tree}");
+        let expected = if tree.contains("since") { 1 } else { 0 };
+        assert_eq!(losses.iter().filter(|loss| loss.reason == "message of an unknown shape").count(), expected, "{tree}");
+    }
+}
+
+#[test]
+fn figures_are_those_of_an_independent_count() {
+    compare("opencode.py", &[fixture("export.json"), fixture(TREES[0]), fixture(TREES[1])]);
+    let Some(shared) = shared() else { return };
+    let transcripts = shared.join("transcripts");
+    compare("opencode.py", &files(&transcripts.join("opencode-export")));
+    #[cfg(feature = "sqlite")]
+    compare("opencode.py", &[files(&transcripts.join("opencode-sqlite"))[0].clone(), transcripts.join("opencode-wal/opencode.db")]);
+}
+
+#[test]
+fn real_sessions_have_the_calls_that_their_list_names() {
+    let Some(shared) = shared() else { return };
+    let rows = listed(&shared, "opencode-export/");
+    assert!(!rows.is_empty());
+    for (path, calls, max_prompt) in rows {
+        let (transcripts, losses) = read_all(&path);
+        let figures = figures(&transcripts);
+        assert_eq!((figures.calls, figures.max_prompt), (calls, max_prompt), "{}", path.display());
+        assert_eq!(losses, [], "{}", path.display());
+    }
+    #[cfg(feature = "sqlite")]
+    for (path, calls, max_prompt) in listed(&shared, "opencode-sqlite/") {
+        // The list describes the largest of the sessions that this database holds.
+        let (transcripts, _) = read_all(&path);
+        let largest = transcripts.iter().map(|transcript| figures(std::slice::from_ref(transcript))).max_by_key(|figures| figures.calls);
+        let largest = largest.unwrap();
+        assert_eq!((largest.calls, largest.max_prompt), (calls, max_prompt), "{}", path.display());
+    }
+}
+
+#[test]
+fn an_exported_session_and_the_same_one_in_a_database_agree() {
+    let Some(shared) = shared() else { return };
+    if cfg!(not(feature = "sqlite")) {
+        return;
+    }
+    let transcripts = shared.join("transcripts");
+    let (exported, _) = read_all(&files(&transcripts.join("opencode-export")).pop().unwrap());
+    let (stored, _) = read_all(&files(&transcripts.join("opencode-sqlite"))[0]);
+    let stored = stored.iter().find(|transcript| transcript.id == exported[0].id).unwrap();
+    let ids = |transcript: &Transcript| calls(transcript).map(|call| call.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(stored), ids(&exported[0]));
+    assert_eq!(stored.messages.len(), exported[0].messages.len());
+}
+
+#[test]
+fn databases_of_other_programs_are_not_claimed() {
+    let Some(shared) = shared() else { return };
+    for folder in ["opencode-go-sqlite", "crush-sqlite"] {
+        for path in files(&shared.join("transcripts").join(folder)) {
+            assert!(claim(&path).is_none_or(|(reader, _)| reader != "opencode"), "{}", path.display());
+        }
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+#[test]
+fn a_build_without_sqlite_names_the_file_and_says_so() {
+    let Some(shared) = shared() else { return };
+    let path = shared.join("transcripts/opencode-wal/opencode.db");
+    assert_eq!(claim(&path), Some(("opencode", Claim::Yes)));
+    let mut source = ctxsim::format::Source::open(&path).unwrap();
+    let read = ctxsim::format::by_name("opencode").unwrap().read;
+    let error = read(&mut source, &crate::support::PlainScale { keep_content: false }, &mut |_| {}).unwrap_err();
+    assert_eq!(error.to_string(), "this build reads no SQLite");
+}

@@ -1,0 +1,167 @@
+use crate::independent::{claim, compare, figures, files, listed};
+use crate::support::{read_all, shared};
+use ctxsim::format::Claim;
+use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
+use std::path::PathBuf;
+
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/pi").join(name)
+}
+
+fn only(name: &str) -> (Transcript, Vec<Loss>) {
+    let (mut transcripts, losses) = read_all(&fixture(name));
+    assert_eq!(transcripts.len(), 1);
+    (transcripts.remove(0), losses)
+}
+
+fn content(message: &Message) -> &str {
+    match message.parts.first() {
+        Some(Part::Text(text) | Part::ToolResult { text, .. } | Part::Thinking { text, .. }) => text.content.as_deref().unwrap(),
+        other => panic!("no text: {other:?}"),
+    }
+}
+
+#[test]
+fn a_header_is_claimed_and_another_agents_is_not() {
+    assert_eq!(claim(&fixture("version1.jsonl")), Some(("pi", Claim::Yes)));
+    assert_eq!(claim(&fixture("tree.jsonl")), Some(("pi", Claim::Yes)));
+    assert!(claim(&fixture("other_agent.jsonl")).is_none_or(|(reader, _)| reader != "pi"));
+}
+
+#[test]
+fn version_one_is_a_list() {
+    let (session, losses) = only("version1.jsonl");
+    assert_eq!(losses, []);
+    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("one", Some("mother")));
+    let roles: Vec<Role> = session.messages.iter().map(|message| message.role).collect();
+    use Role::{Assistant, Tool, User};
+    assert_eq!(roles, [User, Assistant, Tool, Assistant, Assistant, User, Assistant, User, Assistant]);
+    assert!(session.messages.iter().all(|message| message.rewind.is_none() && message.copy_of.is_none()));
+
+    let usage = session.messages[1].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.prompt, usage.cache_read, usage.cache_write, usage.output), (130, 100, 20, 5));
+    assert_eq!((usage.cost_nano_usd, usage.output_is_final), (Some(125_000_000), true));
+    assert_eq!(session.messages[1].call.as_ref().unwrap().id, "resp-1");
+    assert!(matches!(&session.messages[1].parts[0], Part::Thinking { sealed_bytes: 4, .. }));
+    let Part::ToolCall { id, name, arguments } = &session.messages[1].parts[1] else { panic!() };
+    assert_eq!((id.as_str(), name.as_str(), arguments.content.as_deref()), ("t1", "read", Some(r#"{"path":"a b.rs"}"#)));
+
+    assert_eq!(content(&session.messages[2]), "one\ntwo");
+    assert!(matches!(session.messages[2].parts[1], Part::Image(image) if (image.width, image.height) == (3, 5)));
+}
+
+#[test]
+fn a_request_that_was_broken_off_counts_only_with_usage() {
+    let (session, _) = only("version1.jsonl");
+    let broken_off = session.messages[3].call.as_ref().unwrap();
+    assert_eq!(broken_off.usage.map(|usage| (usage.prompt, usage.output_is_final)), Some((131, false)));
+    assert_eq!(session.messages[4].call, None);
+    // After the failure, and after the change of model.
+    let unchained: Vec<bool> = session.messages.iter().filter_map(|message| Some(message.call.as_ref()?.unchained)).collect();
+    assert_eq!(unchained, [false, false, true, true]);
+}
+
+#[test]
+fn a_persons_command_is_user_text_that_opens_no_turn() {
+    let (session, _) = only("version1.jsonl");
+    let command = &session.messages[5];
+    assert!(command.synthetic);
+    assert_eq!(content(command), "Ran `ls`\n```\na\nb\n```\n\nCommand exited with code 2");
+    assert!(!format!("{:?}", session.messages).contains("secret"));
+}
+
+#[test]
+fn version_one_counts_kept_entries_from_the_header() {
+    let (session, _) = only("version1.jsonl");
+    let [compaction] = session.compactions.as_slice() else { panic!() };
+    // Entry 5 is the aborted reply: header, thinking level, three messages before it.
+    assert_eq!((compaction.before, compaction.kept_from), (7, Some(3)));
+    assert_eq!((compaction.kind, compaction.tokens_before), (CompactionKind::Compact, Some(207)));
+    assert_eq!(compaction.summary.as_ref().and_then(|summary| summary.content.as_deref()), Some("what was done"));
+}
+
+#[test]
+fn a_branch_rewinds_and_a_return_shows_messages_again() {
+    let (session, losses) = only("tree.jsonl");
+    assert_eq!(losses, []);
+    assert_eq!(session.parent.as_deref(), Some("mother2"));
+    let seen: Vec<(&str, Option<usize>, Option<usize>)> =
+        session.messages.iter().map(|message| (content(message), message.rewind, message.copy_of)).collect();
+    assert_eq!(
+        seen,
+        [
+            ("first", None, None),
+            ("a1", None, None),
+            ("second", None, None),
+            ("a2", None, None),
+            // Back to a1: second and a2 leave.
+            ("left a branch", Some(2), None),
+            ("note", None, None),
+            ("a3", None, None),
+            ("a4", None, None),
+            // Back to a2: what came since leaves, and the two are back.
+            ("second", Some(4), Some(2)),
+            ("a2", None, Some(3)),
+            ("third", None, None),
+            ("a5", None, None),
+            // A new root: everything leaves.
+            ("anew", Some(0), None),
+            ("a6", None, None),
+        ]
+    );
+    assert!(session.messages[4].synthetic && session.messages[5].synthetic);
+    assert_eq!(session.messages[9].call, None);
+    let unchained: Vec<bool> = session.messages.iter().filter_map(|message| Some(message.call.as_ref()?.unchained)).collect();
+    assert_eq!(unchained, [false, false, true, false, true, true]);
+}
+
+#[test]
+fn a_tree_keeps_from_the_entry_that_it_names() {
+    let (session, _) = only("tree.jsonl");
+    let [compaction] = session.compactions.as_slice() else { panic!() };
+    assert_eq!((compaction.before, compaction.kept_from, compaction.tokens_before), (7, Some(5), Some(140)));
+    assert_eq!(compaction.call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt), Some(140));
+}
+
+#[test]
+fn damage_is_counted_and_costs_nothing_else() {
+    let (session, losses) = only("broken.jsonl");
+    assert_eq!(session.id, "broken.jsonl");
+    let count = |reason: &str| losses.iter().find(|loss| loss.reason == reason).map_or(0, |loss| loss.count);
+    assert_eq!(count("line is not a readable record"), 2);
+    assert_eq!(count("last line is cut off"), 1);
+    assert_eq!(count("parent entry is not in the file: read on in order of time"), 1);
+    assert_eq!(count("entry that is in the file already"), 1);
+    assert_eq!(count("absurd usage numbers"), 2);
+    assert_eq!(count("unknown content block"), 1);
+    assert_eq!(count("content of an unknown shape"), 1);
+    assert_eq!(count("unknown record type"), 1);
+    assert_eq!(count("unknown message role"), 1);
+    assert_eq!(losses.len(), 9);
+    // The two glued entries, the child of a broken line, and all that follows.
+    assert_eq!(session.messages.len(), 8);
+    assert!(session.messages.iter().all(|message| message.rewind.is_none()));
+    let calls: Vec<bool> = session.messages.iter().filter_map(|message| Some(message.call.as_ref()?.usage.is_some())).collect();
+    assert_eq!(calls, [true, false, false, true]);
+}
+
+#[test]
+fn figures_are_those_of_an_independent_count() {
+    compare("pi.py", &["version1.jsonl", "tree.jsonl", "broken.jsonl"].map(fixture));
+    if let Some(shared) = shared() {
+        compare("pi.py", &files(&shared.join("transcripts/pi")));
+    }
+}
+
+#[test]
+fn real_sessions_have_the_calls_that_their_list_names() {
+    let Some(shared) = shared() else { return };
+    let listed = listed(&shared, "pi/");
+    assert!(!listed.is_empty());
+    for (path, calls, max_prompt) in listed {
+        let (transcripts, losses) = read_all(&path);
+        let figures = figures(&transcripts);
+        assert_eq!((figures.calls, figures.max_prompt), (calls, max_prompt), "{}", path.display());
+        assert_eq!(losses, [], "{}", path.display());
+    }
+}
