@@ -3,6 +3,7 @@
 mod length;
 mod memo;
 mod pieces;
+mod ranks;
 mod ratio;
 pub mod seam;
 mod shape;
