@@ -3,10 +3,12 @@
 //! Version 1 speaks in text: its observations have the role `user`, though no person wrote them. Version 1.1 (agent 2.x) may use real
 //! tool calls. The earliest files are the bare list of messages.
 
-use super::blocks::Words;
 use super::chat::{Chat, ChatMessage, ChatUsage, text_of};
 use super::count::{ABSURD, Dollars};
-use super::{Claim, ReadError, Reader, Source, outline::Outline, raw};
+use super::json::fault;
+use super::outline::Outline;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -91,7 +93,7 @@ struct Response<'a> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let text = source.document()?;
     let damaged = |error: serde_json::Error| {
-        ReadError::Damaged(format!("not a mini-swe-agent trajectory: {} (line {})", raw::fault(&error, true), error.line()))
+        ReadError::Damaged(format!("not a mini-swe-agent trajectory: {} (line {})", fault(&error, true), error.line()))
     };
     let trajectory: Trajectory = if text.trim_start().starts_with('[') {
         Trajectory { messages: serde_json::from_str(&text).map_err(damaged)?, ..Trajectory::default() }
