@@ -226,8 +226,10 @@ impl<'s> Session<'s> {
             if &*record.kind == "subagent" {
                 self.transcript.parent.clone_from(&self.folder);
             }
-            if let Some(messages) = &record.messages {
-                self.replace(messages, line, source);
+            match &record.messages {
+                Some(messages) => self.replace(messages, line, source),
+                None if depth == Depth::Journal && record.session_id.is_empty() => source.lose(line, "unknown record type"),
+                None => {}
             }
         }
     }

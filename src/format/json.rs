@@ -1,7 +1,7 @@
 //! JSON text as logs hold it: values glued together on a line, why one does not decode, and how a model gets to see it.
 
 use super::words::Words;
-use serde::de::Deserialize;
+use serde::de::{Deserialize, IgnoredAny};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -21,14 +21,63 @@ pub fn values<'a, T: Deserialize<'a> + 'a>(line: &'a str) -> impl Iterator<Item 
     })
 }
 
+/// The reason for the loss of what a file that is cut off does not hold any more.
+pub const CUT_OFF: &str = "cut off at the end of the file";
+
 /// The reason to hand to `Source::lose` for a value that could not be decoded. `at_end`: nothing follows it, neither a line nor a
 /// newline, so that it may have been cut off.
 pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
     match error.classify() {
-        Category::Eof if at_end => "last line cut off",
+        Category::Eof if at_end => CUT_OFF,
         Category::Data => "record of an unexpected shape",
+        // The decoder has a limit, so that no file can exhaust the stack.
+        Category::Syntax if error.to_string().starts_with("recursion limit") => "JSON nested too deeply",
         _ => "not JSON",
     }
+}
+
+/// A document that was cut off, closed after the last whole element of its outermost list that has one: what is kept is as it was
+/// written, and nothing is kept by halves. `None` for a text that is not cut off, or holds no such element.
+pub fn close(text: &str) -> Option<String> {
+    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()) {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    // The closing brackets that are still to come, the outermost first.
+    let mut awaited = Vec::new();
+    let mut kept: Option<(usize, Vec<u8>)> = None;
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at = string_end(bytes, at),
+            b'{' => awaited.push(b'}'),
+            b'[' => awaited.push(b']'),
+            b'}' | b']' => {
+                awaited.pop();
+                let outer_or_later = kept.as_ref().is_none_or(|(_, brackets)| awaited.len() <= brackets.len());
+                if awaited.last() == Some(&b']') && outer_or_later {
+                    kept = Some((at, awaited.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+    let (end, brackets) = kept?;
+    let closing = brackets.iter().rev().map(|bracket| char::from(*bracket));
+    Some(text.get(..end)?.chars().chain(closing).collect())
+}
+
+/// Where a string ends that was opened just before this place, its closing quote included.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
 }
 
 /// The text of a JSON value without white space between its tokens, and with letters in place of their `\u` escapes, as

@@ -1,5 +1,6 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
+use super::json::{CUT_OFF, close};
 use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_characters};
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
@@ -111,7 +112,8 @@ impl Source {
         }
     }
 
-    /// The whole content as one text, for formats that are one JSON document. It can be taken once.
+    /// The whole content as one text, for formats that are one JSON document. One that was cut off is closed, and that is counted.
+    /// It can be taken once.
     pub fn document(&mut self) -> Result<String, ReadError> {
         let mut bytes = Vec::new();
         self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes)?;
@@ -129,8 +131,15 @@ impl Source {
             }
             None => text,
         };
-        Ok(match text.strip_prefix('\u{feff}') {
+        let text = match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok(match close(&text) {
+            Some(closed) => {
+                self.lose(0, CUT_OFF);
+                closed
+            }
             None => text,
         })
     }

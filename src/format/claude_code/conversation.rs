@@ -219,9 +219,7 @@ impl<'s> Conversation<'s> {
     pub fn summary(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
         let text = |block: &Block<'_, Piece<'_>>| match block {
             Block::Text(text) => text.to_string(),
-            Block::Object(piece) if piece.text.is_empty() => {
-                piece.content.map(|content| visible_text(content.get())).unwrap_or_default()
-            }
+            Block::Object(piece) if piece.text.is_empty() => piece.content.map(|content| visible_text(content.get())).unwrap_or_default(),
             Block::Object(piece) => piece.text.to_string(),
             Block::Other => String::new(),
         };

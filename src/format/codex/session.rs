@@ -112,7 +112,11 @@ impl<'s> Session<'s> {
             return Ok(());
         }
         if record.kind.is_empty() {
-            self.meta(&decode(line)?, time);
+            let meta: Meta = decode(line)?;
+            if meta.id.is_empty() {
+                return Err("unknown record type");
+            }
+            self.meta(&meta, time);
             return Ok(());
         }
         self.item(&decode(line)?, time)

@@ -2,6 +2,7 @@
 
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
+use crate::format::json::fault;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -16,8 +17,8 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     let mut json = serde_json::Deserializer::from_str(&text);
     let outcome = Export { session: &mut session, source }.deserialize(&mut json);
     // What was read before the damage stays.
-    if outcome.and_then(|()| json.end()).is_err() {
-        source.lose(0, "file is cut off or broken: the rest is lost");
+    if let Err(error) = outcome.and_then(|()| json.end()) {
+        source.lose(0, fault(&error, true));
     }
     match session.finish() {
         Some(transcript) => give(transcript),

@@ -248,11 +248,7 @@ impl<'s> Session<'s> {
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
             parts.push(self.file(mime, url, filename, lose));
         }
-        step.results.push(Message {
-            id: id.to_owned(),
-            time: millis(state.time.end),
-            ..Message::new(Role::Tool, parts)
-        });
+        step.results.push(Message { id: id.to_owned(), time: millis(state.time.end), ..Message::new(Role::Tool, parts) });
         self.prunings.extend(millis(state.time.compacted));
     }
 

@@ -16,6 +16,9 @@ use tempfile::TempDir;
 /// How often a database that is being written to is copied anew before its copy is taken as it is.
 const TRIES: usize = 3;
 
+/// A database that comes out of a stream is copied to a folder of our own; a small file must not fill the disk.
+const LARGEST_STREAM: u64 = 4 << 30;
+
 /// Does the database (without its log) hold OpenCode's tables?
 pub fn has_tables(path: &Path) -> bool {
     let count = open_at_rest(path).and_then(|connection| {
@@ -122,7 +125,10 @@ impl Database {
         if !is_plain(&path) {
             // A stream or a compressed file has no logs beside it.
             let folder = TempDir::new()?;
-            io::copy(&mut source.stream(), &mut File::create(folder.path().join("copy"))?)?;
+            let copied = io::copy(&mut source.stream().take(LARGEST_STREAM + 1), &mut File::create(folder.path().join("copy"))?)?;
+            if copied > LARGEST_STREAM {
+                return Err(ReadError::Damaged("compressed database larger than 4 GiB".to_owned()));
+            }
             let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
             return Ok(Database { connection, copy: Some(folder), stamp: before });
         }
