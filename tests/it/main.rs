@@ -1,11 +1,13 @@
 //! One test binary; a module for each room or promise.
+/// The rules of the house: who may know whom, and what no room may hold.
+mod architecture;
+/// Files that no agent wrote so: empty, binary, cut, huge, absurd.
+mod bad_input;
 mod catalog;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
-/// Figures of the readers against independent scripts.
-mod independent;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
@@ -31,6 +33,8 @@ mod read_opencode_database;
 mod read_pi;
 /// The sample corpus and its table.
 mod samples;
+/// Every real file: who claims it, and its calls against its row and an independent count.
+mod sources;
 /// Sums by reader and by independent script.
 mod sums;
 /// What tests of readers share.
