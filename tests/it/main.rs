@@ -1,5 +1,7 @@
 //! One test binary; a module for each room or promise.
 mod catalog;
+/// The program from outside: forms, exit codes, sentences.
+mod cli;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
@@ -29,6 +31,8 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// Every form of a report: pages, and words of others that stay words.
+mod render;
 /// The sample corpus and its table.
 mod samples;
 /// Sums by reader and by independent script.
