@@ -3,6 +3,10 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod view;
+
+pub use view::{Seen, SeenItem, View};
+
 use crate::estimate::{Estimator, Guess};
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
@@ -233,7 +237,7 @@ impl Context {
             self.account(index, id);
         }
         self.turns += u64::from(arrival.opens_turn);
-        self.messages += u64::from(arrival.role != Role::System);
+        self.messages += u64::from(arrival.role != Role::System || arrival.is_summary);
         self.re_estimate(id);
         id
     }
@@ -241,6 +245,9 @@ impl Context {
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
         let Some(owner) = self.owner(item) else { return };
+        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
+            return;
+        }
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
@@ -278,7 +285,7 @@ impl Context {
             self.size.estimated = Tokens(self.size.estimated.0.saturating_sub(entry.estimated));
             self.system_estimated -= if entry.role == Role::System { entry.estimated } else { 0 };
             self.turns -= u64::from(entry.opens_turn);
-            self.messages -= u64::from(entry.role != Role::System);
+            self.messages -= u64::from(entry.role != Role::System || entry.is_summary);
             if let Some(slot) = self.entries.get_mut(*id as usize) {
                 slot.live = false;
                 slot.estimated = 0;
@@ -286,6 +293,13 @@ impl Context {
         }
         let entries = &self.entries;
         self.order.retain(|id| entries.get(*id as usize).is_some_and(|entry| entry.live));
+    }
+
+    /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
+    pub fn remove_own_system_text(&mut self) {
+        let own = |entry: &Entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary;
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| own(entry)).map(|(id, _)| id).collect();
+        self.remove(&gone);
     }
 
     /// A user went back: every trace message from this index on leaves.
@@ -438,104 +452,4 @@ pub struct Replacement {
     pub alone: u64,
     /// What it really costs.
     pub actual: u64,
-}
-
-/// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    context: &'a Context,
-}
-
-/// A message as a policy sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// Its id, for edits.
-    pub id: u32,
-    /// Whose it is.
-    pub role: Role,
-    /// Does it open a turn?
-    pub opens_turn: bool,
-    /// Is it a summary?
-    pub is_summary: bool,
-    /// Its estimate.
-    pub estimated: u64,
-    /// First item.
-    pub first: u32,
-    /// Number of items.
-    pub count: u32,
-}
-
-/// An item as a policy sees it.
-#[derive(Clone, Copy, Debug)]
-pub struct SeenItem {
-    /// Its id, for edits.
-    pub id: u32,
-    /// What it is.
-    pub region: Region,
-    /// Index of its tool in the trace.
-    pub tool: Option<u32>,
-    /// What has become of it.
-    pub state: State,
-    /// A failed tool's result.
-    pub error: bool,
-    /// What its text is estimated at by itself.
-    pub alone: u64,
-}
-
-impl<'a> View<'a> {
-    /// Messages in prompt order.
-    pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
-        self.context.live().map(|(id, entry)| Seen {
-            id,
-            role: entry.role,
-            opens_turn: entry.opens_turn,
-            is_summary: entry.is_summary,
-            estimated: entry.estimated,
-            first: entry.first,
-            count: entry.count,
-        })
-    }
-
-    /// Items of a message that are still there.
-    pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
-        let context = self.context;
-        (message.first..message.first + message.count).filter_map(move |id| {
-            let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
-            Some(SeenItem { id, region: item.region, tool: item.tool, state: item.state, error: item.error, alone: item.alone })
-        })
-    }
-
-    /// Number of live messages, all roles.
-    pub fn len(self) -> usize {
-        self.context.order.len()
-    }
-
-    /// Is there nothing?
-    pub fn is_empty(self) -> bool {
-        self.context.order.is_empty()
-    }
-
-    /// Messages that are not the system's.
-    pub fn message_count(self) -> u64 {
-        self.context.messages
-    }
-
-    /// User messages that open a turn.
-    pub fn turn_count(self) -> u64 {
-        self.context.turns
-    }
-
-    /// The estimate of the whole request.
-    pub fn request(self) -> u64 {
-        let estimator = &self.context.estimator;
-        let messages = self.context.size.estimated.0;
-        let counted =
-            if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
-        estimator.request(counted)
-    }
-
-    /// The estimate of all messages but the system's.
-    pub fn history(self) -> u64 {
-        self.context.size.estimated.0.saturating_sub(self.context.system_estimated)
-    }
 }

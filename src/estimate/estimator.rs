@@ -1,26 +1,9 @@
 //! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
 
-use super::Rounding;
+use super::{Rounding, Unit};
 use crate::trace::{PartKind, PartRow};
-use crate::transcript::{Length, Text};
+use crate::transcript::Text;
 use serde::Deserialize;
-
-/// What is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// UTF-8 bytes.
-    Bytes,
-    /// UTF-16 code units.
-    Utf16,
-    /// Unicode code points.
-    #[default]
-    Chars,
-    /// UTF-8 bytes of the text inside compact JSON.
-    Json,
-    /// Tokens of the public vocabulary that the trace was measured with.
-    Tokens,
-}
 
 /// Where rounding happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -127,17 +110,6 @@ pub struct Guess {
 }
 
 impl Estimator {
-    /// Units of a length.
-    fn units(unit: Unit, length: &Length, json_bytes: u32, tokens: u32) -> u64 {
-        u64::from(match unit {
-            Unit::Bytes => length.bytes,
-            Unit::Utf16 => length.utf16,
-            Unit::Chars => length.chars,
-            Unit::Json => json_bytes,
-            Unit::Tokens => tokens,
-        })
-    }
-
     /// Units to whole tokens.
     pub fn whole(&self, units: u64) -> u64 {
         self.rounding.divide(u128::from(units) * u128::from(self.numerator), u128::from(self.denominator.max(1)))
@@ -145,13 +117,13 @@ impl Estimator {
 
     /// What a text costs by itself, rounded by itself.
     pub fn text(&self, text: &Text) -> u64 {
-        self.whole(Self::units(self.unit, &text.length, text.json_bytes, text.tokens))
+        self.whole(u64::from(text.in_unit(self.unit)))
     }
 
     /// What a part adds to its message. `text` stands for the part's own text, which may have been cut since it was measured.
     pub fn part(&self, part: &PartRow, text: &Text) -> Guess {
         let call_unit = self.call_unit.unwrap_or(self.unit);
-        let of_text = |unit: Unit| Self::units(unit, &text.length, text.json_bytes, text.tokens);
+        let of_text = |unit: Unit| u64::from(text.in_unit(unit));
         let ids = if self.ids == Counting::Counted { u64::from(part.id_bytes) } else { 0 };
         match part.kind {
             PartKind::Text | PartKind::Other => self.settle(of_text(self.unit) + self.text_units),
@@ -168,8 +140,8 @@ impl Estimator {
                 }
             }
             PartKind::ToolCall => {
-                let name_bytes = part.name.bytes.max(part.name.chars);
-                let name = Self::units(call_unit, &part.name, name_bytes, name_bytes.div_ceil(4));
+                let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
+                let name = u64::from(name.in_unit(call_unit));
                 match self.round_at {
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
                     RoundAt::Part if self.call_units == 0 && ids == 0 => {

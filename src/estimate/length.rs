@@ -4,8 +4,8 @@ use super::Ratio;
 use crate::transcript::{Length, Text};
 use serde::{Deserialize, Serialize};
 
-/// A unit in which agents measure the length of a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// What a text's length is counted in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unit {
     /// UTF-8 bytes.
@@ -13,7 +13,12 @@ pub enum Unit {
     /// UTF-16 code units (JavaScript's `length`).
     Utf16,
     /// Unicode code points (Python's `len`).
+    #[default]
     Chars,
+    /// UTF-8 bytes of the text inside compact JSON.
+    Json,
+    /// Tokens of the public vocabulary that the text was measured in.
+    Tokens,
 }
 
 /// What becomes of the fraction of a token that a division leaves.
@@ -62,7 +67,7 @@ impl Chars {
     /// The estimate for a text.
     pub fn text(&self, text: &Text) -> u64 {
         let Some(wide) = self.non_ascii else {
-            return self.length(u64::from(text.length.in_unit(self.unit)));
+            return self.length(u64::from(text.in_unit(self.unit)));
         };
         let ascii = u128::from(text.length.chars.saturating_sub(text.non_ascii)) * self.per_token.denominator() * wide.denominator();
         let others = u128::from(text.non_ascii) * wide.numerator() * self.per_token.numerator();
@@ -106,13 +111,17 @@ impl Length {
             newlines: tally(bytes, |byte| byte == b'\n'),
         }
     }
+}
 
+impl Text {
     /// The length in one unit.
-    pub fn in_unit(self, unit: Unit) -> u32 {
+    pub fn in_unit(&self, unit: Unit) -> u32 {
         match unit {
-            Unit::Bytes => self.bytes,
-            Unit::Utf16 => self.utf16,
-            Unit::Chars => self.chars,
+            Unit::Bytes => self.length.bytes,
+            Unit::Utf16 => self.length.utf16,
+            Unit::Chars => self.length.chars,
+            Unit::Json => self.json_bytes,
+            Unit::Tokens => self.tokens,
         }
     }
 }

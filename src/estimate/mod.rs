@@ -10,8 +10,8 @@ mod shape;
 mod text;
 mod vocabulary;
 
-pub use estimator::{Counting, Estimator, Guess, RoundAt, Unit};
-pub use length::{Chars, Rounding, Words, tally};
+pub use estimator::{Counting, Estimator, Guess, RoundAt};
+pub use length::{Chars, Rounding, Unit, Words, tally};
 pub use ratio::Ratio;
 pub use shape::Extent;
 pub use text::TextEstimator;

@@ -53,12 +53,6 @@ pub fn next_seam(text: &str, from: usize) -> usize {
     (from..text.len()).find(|&at| is_seam(text, at)).unwrap_or(text.len())
 }
 
-/// The first seam at a line start in `from..until`.
-pub fn line_seam(text: &str, from: usize, until: usize) -> Option<usize> {
-    let ends = text.as_bytes().get(from.saturating_sub(1)..until.min(text.len()).saturating_sub(1))?;
-    memchr::memchr_iter(b'\n', ends).map(|end| from.max(1) + end).find(|&at| is_seam(text, at))
-}
-
 /// Cuts a text into chunks that each end at the first seam after this many bytes. Their token counts add up to that of the whole.
 pub fn chunks(text: &str, bytes: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;

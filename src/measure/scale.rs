@@ -27,7 +27,7 @@ const SHORT: usize = 2_000;
 /// must be the error of its size.
 const WIDEST_STEP: usize = 1024;
 const NARROWEST_STEP: usize = 64;
-const NEARNESS: usize = 16;
+const NEARNESS: usize = 32;
 
 /// A chunk longer than this has steps in its midst, although no place there is a seam.
 const LONG_CHUNK: usize = 2 * WIDEST_STEP;
@@ -46,21 +46,25 @@ impl TextScale {
         Step { length: Length::of(text), tokens: self.count(text) }
     }
 
-    /// Cumulative sizes at the ends of chunks that are cut at seams, so that their sum is the exact size of the whole.
+    /// Cumulative sizes. The text is counted in chunks that end at seams, so that their sum is the exact size of the whole; steps
+    /// stand at line starts, so that whole lines are sized well, and where there is none in reach at the seams themselves.
     fn steps(&self, text: &str) -> Vec<Step> {
         let mut steps = Vec::new();
         let mut so_far = Step::default();
         let mut at = 0;
         while at < text.len() {
-            let end = chunk_end(text, at);
+            let (step, end) = next_step(text, at);
             let chunk = text.get(at..end).unwrap_or_default();
             let size = self.size(chunk);
             if chunk.len() > LONG_CHUNK {
                 self.inner_steps(chunk, so_far, size, &mut steps);
             }
             so_far = so_far.plus(size);
-            steps.push(so_far);
+            steps.push(so_far.less(self.size(text.get(step..end).unwrap_or_default())));
             at = end;
+        }
+        if steps.last().is_none_or(|step| step.length.bytes < so_far.length.bytes) {
+            steps.push(so_far);
         }
         steps
     }
@@ -86,11 +90,20 @@ impl TextScale {
     }
 }
 
-/// Where the chunk that begins at `at` ends: at the first line start behind the wanted width, or else at the first other seam.
-fn chunk_end(text: &str, at: usize) -> usize {
+/// Where the next step stands and where its chunk ends: at the first line start behind the wanted width and the first seam behind
+/// that, or else both at the first seam.
+fn next_step(text: &str, at: usize) -> (usize, usize) {
     let nearest_end = at.min(text.len() - at);
     let width = (nearest_end / NEARNESS).clamp(NARROWEST_STEP, WIDEST_STEP);
-    seam::line_seam(text, at + width, at + 2 * width).unwrap_or_else(|| seam::next_seam(text, at + width))
+    let reach = text.as_bytes().get(at + width - 1..).map_or(&[][..], |rest| rest.get(..width).unwrap_or(rest));
+    let line_start = memchr::memchr(b'\n', reach).map(|newline| at + width + newline);
+    line_start
+        .map(|line_start| (line_start, seam::next_seam(text, line_start)))
+        .filter(|(line_start, end)| end - line_start <= NARROWEST_STEP)
+        .unwrap_or_else(|| {
+            let end = seam::next_seam(text, at + width);
+            (end, end)
+        })
 }
 
 impl Scale for TextScale {

@@ -206,12 +206,12 @@ impl Policy {
         for value in body.iter_mut().map(|(_, value)| value) {
             work_out(value, &scope).map_err(|error| self.formula_error(error))?;
         }
-        if let Some(Value::Array(rules)) = body.get_mut("rule") {
-            let is_off = |rule: &Value| rule.get("if").is_some_and(|value| value.as_integer() == Some(0) || value.as_float() == Some(0.0));
-            rules.retain(|rule| !is_off(rule));
-        }
-        Plan::deserialize(Value::Table(body))
-            .map_err(|error| PolicyError::Plan { policy: self.name.clone(), reason: error.message().to_owned() })
+        let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
+        let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
+        // Checked with all rules, those included that are off for this model: an `else` may lead to one of them.
+        plan.check().map_err(wrong)?;
+        plan.rule.retain(|rule| rule.condition != Some(0.0));
+        Ok(plan)
     }
 
     /// The window that the policy takes for a model that nobody knows.
@@ -346,11 +346,39 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
             inherit(&path.to_string_lossy(), &text, depth + 1)?
         }
     };
+    leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;
     overlay(&mut table, own);
-    if let Some(Value::Array(rules)) = table.get_mut("rule") {
-        rules.retain(|rule| rule.get("id").and_then(Value::as_str).is_none_or(|id| !without.iter().any(|gone| gone == id)));
-    }
     Ok(table)
+}
+
+/// Takes rules, by their ids, and parameters, by their names, out of an inherited document.
+fn leave_out(table: &mut Table, without: &[String]) -> Result<(), (String, String)> {
+    for gone in without {
+        let mut found = table.get_mut("params").and_then(Value::as_table_mut).is_some_and(|params| params.remove(gone).is_some());
+        let mut names: Vec<String> = Vec::new();
+        if let Some(Value::Array(rules)) = table.get_mut("rule") {
+            let id_of = |rule: &Value| rule.get("id").and_then(Value::as_str).map(str::to_owned);
+            names.extend(rules.iter().filter_map(id_of));
+            let before = rules.len();
+            rules.retain(|rule| id_of(rule).as_ref() != Some(gone));
+            found |= rules.len() < before;
+        }
+        if !found {
+            let params = table.get("params").and_then(Value::as_table).into_iter().flat_map(|params| params.keys().cloned());
+            names.extend(params);
+            let hint = suggestion(gone, names.iter().map(String::as_str));
+            return Err((
+                gone.clone(),
+                format!("`without` names `{gone}`, which is neither a rule nor a parameter of what it extends{hint}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
+    let (line, column) = position(text, text.find(&format!("\"{word}\"")).map_or(0, |quote| quote + 1));
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
 }
 
 /// Lays one document over another: tables merge, rules are replaced by id or added at the end, everything else is replaced.

@@ -3,20 +3,28 @@
 //! A policy is a TOML document. [`Policy::load`] is the only door from text to policy: presets, files and sweeps all pass it.
 //! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
 
+mod action;
+mod check;
 mod document;
 mod expression;
 mod plan;
 mod preset;
 mod select;
+mod selector;
 mod trigger;
 mod truncate;
 
+pub use action::{Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use expression::{Expression, ExpressionError, Scope, number};
-pub use plan::*;
+pub use plan::{
+    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
+    SummaryModel, Switch, Window,
+};
 pub use preset::{Preset, presets};
-pub use select::Selection;
-pub use trigger::{Belief as BeliefAtLimit, Sight, Verdict};
+pub use select::{Selection, Shortened};
+pub use selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 
 /// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.

@@ -2,7 +2,10 @@
 //!
 //! The words are those of the policy vocabulary: hooks, triggers, selectors, actions, guards, each orthogonal to the others.
 
-use crate::estimate::{Estimator, Unit};
+use super::action::{Drop, Inject, Mask, Summarise, Truncate};
+use super::selector::Select;
+use super::trigger::Trigger;
+use crate::estimate::Estimator;
 use serde::Deserialize;
 
 /// A policy for one model: numbers only.
@@ -153,6 +156,10 @@ pub struct Rule {
     /// The least share of the eligible messages that must go, else the rule fails.
     #[serde(default)]
     pub min_progress: Option<f64>,
+    /// The least number of messages that must go, earlier summaries not counted, else the rule fails
+    /// (pi 1.5 refuses a compaction in which nothing new would be summarised).
+    #[serde(default)]
+    pub min_messages: Option<u64>,
     /// Refuse a summary that is larger than what it replaces.
     #[serde(default)]
     pub no_inflate: Switch,
@@ -162,15 +169,29 @@ pub struct Rule {
     /// After a failure, never again in this session.
     #[serde(default)]
     pub latch_on_fail: Switch,
-    /// Does the change last, or is it made anew for each request?
+    /// Does the change last?
     #[serde(default)]
     pub mode: Mode,
     /// The rule to run where this one failed to change anything.
     #[serde(default, rename = "else")]
     pub otherwise: Option<String>,
-    /// Kind of the event that it is reported as; by default that of its action.
+    /// What it is reported as; by default that of its action.
     #[serde(default)]
-    pub event: Option<String>,
+    pub event: Option<ReportedAs>,
+}
+
+/// The names under which a rule's work may be reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportedAs {
+    /// Old items were replaced by placeholders.
+    Prune,
+    /// Messages were replaced by a summary.
+    Compact,
+    /// Messages were removed.
+    Drop,
+    /// Everything but a few messages was replaced.
+    Reset,
 }
 
 /// On or off.
@@ -198,516 +219,21 @@ pub enum Hook {
     Ingest,
     /// A user message is about to enter: the stored history is checked first.
     TurnStart,
+    /// A tool's result has arrived; further results of the same reply may follow.
+    ToolResult,
     /// Right before a call, everything included.
     PreCall,
+    /// Right before a call, but not before the first one after a user message: between two steps of one turn
+    /// (Codex and pi 1.5 check there, beside their check between turns).
+    MidTurn,
     /// After a reply.
     PostCall,
-    /// After a reply that calls no tool.
+    /// After the last reply of a turn.
     TurnEnd,
     /// The provider refused the call.
     Overflow,
     /// Only when another rule names it.
     Manual,
-}
-
-/// A condition on the state of the context.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trigger {
-    /// A size has reached a limit.
-    Level(Level),
-    /// A number of things has been reached.
-    Count(Count),
-    /// Seconds since the last call.
-    Idle(f64),
-    /// One of them holds.
-    Any(Vec<Trigger>),
-    /// All of them hold.
-    All(Vec<Trigger>),
-}
-
-/// Size against limit. Exactly one of `gt` and `ge` is given.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Level {
-    /// Which size.
-    pub of: Measure,
-    /// Holds above this.
-    #[serde(default)]
-    pub gt: Option<f64>,
-    /// Holds at or above this.
-    #[serde(default)]
-    pub ge: Option<f64>,
-}
-
-/// Sizes that a policy can look at. None of them is the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// The prompt that the provider reported for the last call.
-    UsageIn,
-    /// That and its output.
-    UsageTotal,
-    /// That and estimates of all that came after the reply.
-    UsagePlusPending,
-    /// The estimate of the whole request.
-    EstRequest,
-    /// The estimate of all messages but the system's.
-    EstHistory,
-}
-
-/// Number against limit.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Count {
-    /// What is counted.
-    pub of: Counted,
-    /// Holds above this.
-    #[serde(default)]
-    pub gt: Option<f64>,
-    /// Holds at or above this.
-    #[serde(default)]
-    pub ge: Option<f64>,
-    /// Counted since the rule last fired, instead of what stands in the context.
-    #[serde(default)]
-    pub since_fired: Switch,
-}
-
-/// Things that can be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Counted {
-    /// Messages in the context, system messages not counted.
-    Messages,
-    /// User messages in the context that open a turn.
-    Turns,
-    /// Tool results in the context that are not masked.
-    ToolResults,
-    /// Calls.
-    Calls,
-}
-
-/// What a rule acts upon. The default is everything but system messages and tool definitions.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Select {
-    /// Only these kinds; empty for all but system messages.
-    pub kind: Vec<Kind>,
-    /// Only results and calls of these tools; empty for all.
-    pub tools: Vec<String>,
-    /// Not those of these tools.
-    pub not_tools: Vec<String>,
-    /// Not results that are errors.
-    pub not_errors: Switch,
-    /// What is protected at the old end.
-    pub head: Vec<End>,
-    /// What is protected at the new end. Several ends: whatever one of them protects.
-    pub tail: Vec<End>,
-    /// Several tails protect what any of them protects, or only what all of them do.
-    pub tails: Tails,
-    /// What happens where the tails protect everything.
-    pub all_kept: Missing,
-    /// May a cut between messages part a tool's result from its call?
-    pub pairs: Pairs,
-    /// The scan from new to old ends here.
-    pub stop_at: Vec<Stop>,
-    /// Where the cut between gone and kept may lie, for messages.
-    pub snap: Option<Snap>,
-    /// Kept out of the selection, wherever they lie.
-    pub protect: Vec<Protect>,
-    /// How much of what is eligible is taken.
-    pub take: Take,
-    /// In which order it is taken.
-    pub order: Order,
-}
-
-impl Default for Select {
-    fn default() -> Select {
-        Select {
-            kind: Vec::new(),
-            tools: Vec::new(),
-            not_tools: Vec::new(),
-            not_errors: Switch::Off,
-            head: Vec::new(),
-            tail: Vec::new(),
-            tails: Tails::Union,
-            all_kept: Missing::Nothing,
-            pairs: Pairs::Whole,
-            stop_at: Vec::new(),
-            snap: None,
-            protect: Vec::new(),
-            take: Take::All,
-            order: Order::Oldest,
-        }
-    }
-}
-
-/// Kinds of items.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// System messages.
-    System,
-    /// Tool definitions.
-    Tools,
-    /// What the user wrote.
-    User,
-    /// What the model wrote.
-    Assistant,
-    /// Reasoning.
-    Thinking,
-    /// Tool calls.
-    ToolCall,
-    /// Tool results.
-    ToolResult,
-    /// Pictures.
-    Image,
-    /// Summaries that a policy made.
-    Summary,
-}
-
-/// A protected end of the conversation.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct End {
-    /// How much.
-    pub n: f64,
-    /// Of what.
-    pub unit: EndUnit,
-    /// Tokens and items are counted over everything, or over what the selection looks for.
-    #[serde(default)]
-    pub of: EndOf,
-    /// What happens to the item on the line, for tokens.
-    #[serde(default)]
-    pub crossing: Crossing,
-}
-
-/// Units of a protected end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndUnit {
-    /// Estimated tokens.
-    Tokens,
-    /// Items of the selection.
-    Items,
-    /// Messages.
-    Messages,
-    /// Turns: from a user message to the next.
-    Turns,
-    /// User messages of any kind, synthetic ones included, as agents count them that know no other turns.
-    UserMessages,
-    /// A share of all turns, the kept number rounded up.
-    TurnShare,
-    /// A share of all messages, the kept number rounded up.
-    MessageShare,
-    /// A share of the estimated size of all messages.
-    SizeShare,
-}
-
-/// What an end counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum EndOf {
-    /// All messages.
-    #[default]
-    All,
-    /// What the selection looks for.
-    Selected,
-}
-
-/// The fate of the item that crosses a token line.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Crossing {
-    /// It is kept.
-    #[default]
-    Keep,
-    /// It goes.
-    Select,
-}
-
-/// How several tails combine.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Tails {
-    /// Protected is what one of them protects.
-    #[default]
-    Union,
-    /// Protected is what all of them protect.
-    Intersection,
-}
-
-/// Calls and their results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Pairs {
-    /// Stay together: a cut before a result moves back to its call.
-    #[default]
-    Whole,
-    /// May be parted, as in the system itself.
-    Split,
-}
-
-/// Marks at which a backward scan ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stop {
-    /// A result that is masked already.
-    Masked,
-    /// A summary.
-    Summary,
-}
-
-/// Moves the cut to a permitted place.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Snap {
-    /// Back keeps more, forward less.
-    pub direction: Direction,
-    /// The first kept message must be one of these.
-    pub to: Vec<Kind>,
-    /// Where no such place is found in that direction.
-    #[serde(default)]
-    pub missing: Missing,
-}
-
-/// A direction in the conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Direction {
-    /// To older messages.
-    Back,
-    /// To newer messages.
-    Forward,
-}
-
-/// What a snap does that finds no place.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Missing {
-    /// Nothing is selected.
-    #[default]
-    Nothing,
-    /// It looks in the other direction.
-    Turn,
-    /// Everything is selected.
-    Everything,
-}
-
-/// Messages that are never touched.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Protect {
-    /// Of these kinds; empty for all.
-    #[serde(default)]
-    pub kind: Vec<Kind>,
-    /// The newest of them, as messages.
-    #[serde(default)]
-    pub last: Option<u64>,
-    /// The oldest of them, as messages.
-    #[serde(default)]
-    pub first: Option<u64>,
-    /// The newest of them within so many estimated tokens; the first that does not fit is cut to what is left.
-    #[serde(default)]
-    pub tokens: Option<u64>,
-}
-
-/// How much is taken.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Take {
-    /// All that is eligible.
-    #[default]
-    All,
-    /// A share of the eligible messages, rounded down.
-    Share(f64),
-    /// A share of the eligible messages, rounded down to an even number.
-    EvenShare(f64),
-    /// So many.
-    Count(u64),
-    /// Until the estimate of the request is at or below this.
-    UntilRequest(f64),
-    /// Whole turns, until the estimate of the request is at or below this.
-    TurnsUntilRequest(f64),
-}
-
-/// In which order eligible messages are taken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Order {
-    /// The oldest first.
-    #[default]
-    Oldest,
-    /// The largest first.
-    Largest,
-    /// From the middle outwards.
-    MiddleOut,
-}
-
-/// Replace an item by a text.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mask {
-    /// The placeholder.
-    pub text: String,
-    /// What of the original stays in front of and behind it.
-    #[serde(default)]
-    pub preview: Option<Preview>,
-}
-
-/// What stays of a masked item.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Preview {
-    /// From its start.
-    pub head: u32,
-    /// From its end.
-    pub tail: u32,
-    /// Counted in.
-    pub unit: Unit,
-}
-
-/// Cut an item.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Truncate {
-    /// Items of at most this many units stay whole.
-    #[serde(default)]
-    pub max: Option<u64>,
-    /// Units that a cut item keeps; `max` where absent.
-    #[serde(default)]
-    pub keep: Option<u64>,
-    /// Counted in.
-    #[serde(default)]
-    pub unit: Unit,
-    /// At most so many lines.
-    #[serde(default)]
-    pub max_lines: Option<u64>,
-    /// Longer lines are cut to this many code points.
-    #[serde(default)]
-    pub max_line_chars: Option<u64>,
-    /// Share of what is kept that comes from the start; 1 keeps the head, 0 the tail.
-    #[serde(default = "whole_head")]
-    pub head: f64,
-    /// Only whole lines are kept.
-    #[serde(default)]
-    pub whole_lines: Switch,
-    /// The text that stands for what was cut.
-    #[serde(default)]
-    pub marker: String,
-    /// Terminal escapes and runs of blank lines are removed first.
-    #[serde(default)]
-    pub clean: Switch,
-}
-
-fn whole_head() -> f64 {
-    1.0
-}
-
-/// Remove messages.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Drop {
-    /// Text put in their place; empty for none.
-    pub marker: String,
-}
-
-/// Replace messages by a summary.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Summarise {
-    /// Where the summary stands afterwards.
-    pub place: Place,
-    /// Whose message the summary is.
-    pub role: SummaryRole,
-    /// What the summariser reads.
-    pub input: Input,
-    /// Tokens of the instruction that goes with it.
-    pub prompt_tokens: u64,
-    /// Tool results are cut to so many UTF-16 units for the summariser; 0 for no cut.
-    pub tool_cap_utf16: u32,
-    /// Calls that one summary takes.
-    pub calls: u32,
-    /// Where the request does not fit the model's window.
-    pub on_overflow: SummariserOverflow,
-    /// Text around the summary: prefixes, file lists.
-    pub wrapper_tokens: u64,
-}
-
-impl Default for Summarise {
-    fn default() -> Summarise {
-        Summarise {
-            place: Place::Head,
-            role: SummaryRole::User,
-            input: Input::Context,
-            prompt_tokens: 300,
-            tool_cap_utf16: 0,
-            calls: 1,
-            on_overflow: SummariserOverflow::Fail,
-            wrapper_tokens: 0,
-        }
-    }
-}
-
-/// Where a summary stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Place {
-    /// After the system messages.
-    #[default]
-    Head,
-    /// After everything that was kept.
-    End,
-}
-
-/// Whose message a summary is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SummaryRole {
-    /// The system's.
-    System,
-    /// The user's.
-    #[default]
-    User,
-    /// The model's.
-    Assistant,
-}
-
-/// What the summariser reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Input {
-    /// The whole request as it stands, system prompt and hidden tools included, and the instruction.
-    #[default]
-    Context,
-    /// What is to be replaced, and the instruction.
-    Selection,
-    /// User and assistant text of what is to be replaced, and the instruction.
-    Prose,
-}
-
-/// What happens to a summariser's request that is larger than the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SummariserOverflow {
-    /// It is refused and nothing changes.
-    #[default]
-    Fail,
-    /// The oldest items are left out until it fits, each refused try counted.
-    DropOldest,
-}
-
-/// Text put in by the policy.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Inject {
-    /// What it is, for reports.
-    pub what: String,
-    /// How large.
-    pub tokens: u64,
-    /// Whose message it is.
-    #[serde(default)]
-    pub role: SummaryRole,
 }
 
 /// The least saving.
@@ -765,6 +291,8 @@ pub enum Mode {
     /// It lasts.
     #[default]
     Commit,
-    /// It is made anew for each request and forgotten after it.
+    /// It is made anew for each request and forgotten after it (BaseAgent forgets its pruning so).
     View,
+    /// It is made for the rest of the turn; the stored history comes back at the next one (PicoClaw trims so).
+    Turn,
 }

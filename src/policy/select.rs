@@ -1,18 +1,31 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
-use super::plan::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Stop, Switch, Tails, Take};
+use super::plan::Switch;
+use super::selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Stop, Tails, Take};
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
+use std::collections::BTreeSet;
 
 /// Messages that go, and at most one that stays in part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     /// Ids of the messages that go, oldest first.
     pub gone: Vec<u32>,
-    /// A message that stays, cut to so many estimated tokens.
-    pub shortened: Option<(u32, u64)>,
+    /// A message that stays in part.
+    pub shortened: Option<Shortened>,
     /// How many messages were looked at, for guards on progress.
     pub eligible: usize,
+}
+
+/// A message that is cut to what was left of a budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shortened {
+    /// The message.
+    pub id: u32,
+    /// Estimated tokens of its texts that it keeps.
+    pub keeps: u64,
+    /// Estimated tokens of its texts before.
+    pub of: u64,
 }
 
 impl Kind {
@@ -69,8 +82,9 @@ impl Select {
         kind && self.wants_tool(tool, tools)
     }
 
-    /// The items that the selection takes, newest first.
+    /// The items that the selection takes, in the order in which they are taken. Masked ones are never taken again.
     pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
+        let untouched = self.untouched(view);
         let mut taken = Vec::new();
         let mut scan = Scan::default();
         'scan: for message in view.messages().rev() {
@@ -79,7 +93,7 @@ impl Select {
             if !guarded && message.is_summary && self.stop_at.contains(&Stop::Summary) {
                 break;
             }
-            for item in view.items(message).collect::<Vec<_>>().into_iter().rev() {
+            for item in view.items(message).rev() {
                 if !self.wants(&item, &message, tools) || guarded {
                     continue;
                 }
@@ -91,34 +105,49 @@ impl Select {
                 }
                 scan.selected_items += 1;
                 scan.selected_tokens += item.alone;
-                if !self.tail.iter().any(|end| scan.keeps(end, item.alone)) {
+                if !self.tail.iter().any(|end| scan.keeps(end, item.alone)) && !untouched.contains(&message.id) {
                     taken.push(item);
                 }
             }
         }
-        self.spare_head(&mut taken, view, tools);
-        match self.take {
-            Take::Count(n) => taken.drain(..taken.len().saturating_sub(n as usize)).for_each(drop),
-            Take::Share(share) => {
-                let n = (taken.len() as f64 * share).floor() as usize;
-                taken.drain(..taken.len().saturating_sub(n)).for_each(drop);
-            }
-            _ => {}
+        taken.reverse();
+        self.spare_first(&mut taken, view, tools);
+        match self.order {
+            Order::Oldest => {}
+            Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),
+            Order::MiddleOut => taken = middle_out(taken),
         }
-        if self.order == Order::Largest {
-            taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id));
+        let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
+        match self.take {
+            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
+            Take::Count(n) => taken.truncate(n as usize),
+            Take::Share(part) => taken.truncate(share(part)),
+            Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
         }
         taken
     }
 
-    fn spare_head(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
-        for end in &self.head {
-            let wanted = view.messages().flat_map(|message| view.items(message).filter(move |item| self.wants(item, &message, tools)));
-            if let EndUnit::Items = end.unit {
-                let spared: Vec<u32> = wanted.take(end.n.max(0.0) as usize).map(|item| item.id).collect();
-                taken.retain(|item| !spared.contains(&item.id));
-            }
+    /// Messages whose items are left alone: those at the protected old end and those that are protected wherever they lie.
+    fn untouched(&self, view: View<'_>) -> BTreeSet<u32> {
+        if self.protect.is_empty() && self.head.iter().all(|end| end.unit == EndUnit::Items) {
+            return BTreeSet::new();
         }
+        let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
+        let head = self.head.iter().filter(|end| end.unit != EndUnit::Items).map(|end| head_length(end, &all)).max().unwrap_or(0);
+        let mut spared: BTreeSet<u32> = all.iter().take(head).map(|message| message.id).collect();
+        spared.extend(self.protect.iter().flat_map(|protect| protect.spared(&all, view).0));
+        spared
+    }
+
+    /// The oldest items that the selection looks for stay, where an old end is counted in items.
+    fn spare_first(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
+        let first = self.head.iter().filter(|end| end.unit == EndUnit::Items).map(|end| end.n.max(0.0) as usize).max().unwrap_or(0);
+        if first == 0 {
+            return;
+        }
+        let wanted = view.messages().flat_map(|message| view.items(message).filter(move |item| self.wants(item, &message, tools)));
+        let spared: BTreeSet<u32> = wanted.take(first).map(|item| item.id).collect();
+        taken.retain(|item| !spared.contains(&item.id));
     }
 
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
@@ -132,11 +161,35 @@ impl Select {
         }
         let mut shortened = None;
         for protect in &self.protect {
-            shortened = protect.spare(&mut candidates).or(shortened);
+            let (spared, cut) = protect.spared(&candidates, view);
+            candidates.retain(|message| !spared.contains(&message.id));
+            shortened = cut.or(shortened);
         }
         let eligible = candidates.len();
-        let gone = self.taken(candidates, request);
+        let mut gone = self.taken(candidates, request);
+        if self.pairs == Pairs::Whole {
+            gone = self.with_whole_pairs(&all, gone);
+        }
         Selection { gone, shortened, eligible }
+    }
+
+    /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.
+    fn with_whole_pairs(&self, all: &[Seen], gone: Vec<u32>) -> Vec<u32> {
+        let chosen: BTreeSet<u32> = gone.into_iter().collect();
+        let mut caller_goes = None;
+        let goes = |message: &&Seen| {
+            let chosen = chosen.contains(&message.id);
+            if message.role != Role::Tool {
+                caller_goes = Some(chosen);
+                return chosen;
+            }
+            match caller_goes {
+                Some(true) => true,
+                Some(false) if self.kind.is_empty() => false,
+                _ => chosen,
+            }
+        };
+        all.iter().filter(goes).map(|message| message.id).collect()
     }
 
     /// Index of the first kept message; `None` where nothing may go.
@@ -147,6 +200,10 @@ impl Select {
             Tails::Intersection => cuts.max(),
         }
         .unwrap_or(all.len());
+        if cut == 0 {
+            // Where the ends protect everything, a snap must not find something to take after all.
+            return (self.all_kept == Missing::Everything).then_some(all.len());
+        }
         if let Some(snap) = &self.snap {
             let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
             let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
@@ -196,15 +253,28 @@ impl Select {
                 rest.sort_by_key(|message| (std::cmp::Reverse(message.estimated), message.id));
                 rest
             }
-            Order::MiddleOut => {
-                let mut taken = Vec::with_capacity(rest.len());
-                while !rest.is_empty() {
-                    taken.push(rest.remove(rest.len() / 2));
-                }
-                taken
-            }
+            Order::MiddleOut => middle_out(rest),
         }
     }
+}
+
+/// From the middle outwards: each time the middle one of what is left, which is the right one of two.
+fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
+    let (mut left, mut right) = (rest.len() / 2, rest.len() / 2);
+    let mut taken = Vec::with_capacity(rest.len());
+    while taken.len() < rest.len() {
+        // `left..right` is taken. What is left has its middle at the right side where it has an odd number of places there.
+        let remaining = rest.len() - taken.len();
+        let take_right = right < rest.len() && (left == 0 || remaining / 2 >= left);
+        if take_right {
+            taken.extend(rest.get(right).copied());
+            right += 1;
+        } else {
+            left = left.saturating_sub(1);
+            taken.extend(rest.get(left).copied());
+        }
+    }
+    taken
 }
 
 fn until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
@@ -244,7 +314,7 @@ fn tail_cut(end: &End, all: &[Seen]) -> usize {
         if kept == 0 { count } else { starts.len().checked_sub(kept).and_then(|index| starts.get(index)).copied().unwrap_or(0) }
     };
     let turn: fn(&Seen) -> bool = |message| message.opens_turn;
-    let any_user: fn(&Seen) -> bool = |message| message.role == Role::User && !message.is_summary;
+    let any_user: fn(&Seen) -> bool = |message| message.role == Role::User;
     match end.unit {
         EndUnit::Messages | EndUnit::Items => count.saturating_sub(n as usize),
         EndUnit::Turns => opening(turn, n as usize),
@@ -275,7 +345,7 @@ fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
     0
 }
 
-/// How many messages an end at the old side keeps.
+/// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.
 fn head_length(end: &End, all: &[Seen]) -> usize {
     let n = end.n.max(0.0) as usize;
     match end.unit {
@@ -283,41 +353,51 @@ fn head_length(end: &End, all: &[Seen]) -> usize {
             let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
             starts.nth(n).unwrap_or(all.len())
         }
-        _ => n,
+        EndUnit::UserMessages => {
+            let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);
+            starts.nth(n).unwrap_or(all.len())
+        }
+        EndUnit::Tokens | EndUnit::SizeShare => {
+            let whole: u64 = all.iter().map(|message| message.estimated).sum();
+            let budget = if end.unit == EndUnit::Tokens { end.n } else { whole as f64 * end.n };
+            let mut sum = 0;
+            all.iter()
+                .take_while(|message| {
+                    sum += message.estimated;
+                    sum as f64 <= budget
+                })
+                .count()
+        }
+        EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * end.n.max(0.0)).ceil() as usize).min(all.len()),
+        EndUnit::Messages | EndUnit::Items => n,
     }
 }
 
 impl Protect {
-    /// Takes the protected messages out of the candidates.
-    fn spare(&self, candidates: &mut Vec<Seen>) -> Option<(u32, u64)> {
-        let matching: Vec<Seen> = candidates
-            .iter()
-            .filter(|message| self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message)))
-            .copied()
-            .collect();
-        let mut spared: Vec<u32> = Vec::new();
-        let mut shortened = None;
-        match (self.last, self.first, self.tokens) {
-            (None, None, None) => spared.extend(matching.iter().map(|message| message.id)),
-            (last, first, budget) => {
-                spared.extend(matching.iter().rev().take(last.unwrap_or(0) as usize).map(|message| message.id));
-                spared.extend(matching.iter().take(first.unwrap_or(0) as usize).map(|message| message.id));
-                let mut left = budget.unwrap_or(0);
-                for message in matching.iter().rev() {
-                    if left == 0 {
-                        break;
-                    }
-                    spared.push(message.id);
-                    if message.estimated > left {
-                        shortened = Some((message.id, left));
-                        break;
-                    }
-                    left -= message.estimated;
-                }
-            }
+    /// The messages that it protects, and the one of them that is cut to what is left of the budget.
+    fn spared(&self, messages: &[Seen], view: View<'_>) -> (BTreeSet<u32>, Option<Shortened>) {
+        let wanted = |message: &&Seen| self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message));
+        let matching: Vec<&Seen> = messages.iter().filter(wanted).collect();
+        if let (None, None, None) = (self.last, self.first, self.tokens) {
+            return (matching.iter().map(|message| message.id).collect(), None);
         }
-        candidates.retain(|message| !spared.contains(&message.id));
-        shortened
+        let mut spared: BTreeSet<u32> = BTreeSet::new();
+        spared.extend(matching.iter().rev().take(self.last.unwrap_or(0) as usize).map(|message| message.id));
+        spared.extend(matching.iter().take(self.first.unwrap_or(0) as usize).map(|message| message.id));
+        let mut left = self.tokens.unwrap_or(0);
+        for message in matching.iter().rev() {
+            if left == 0 {
+                break;
+            }
+            spared.insert(message.id);
+            // The budget is one of texts: what wraps a message counts for nothing here.
+            let of = view.items(**message).map(|item| item.alone).sum();
+            if of > left {
+                return (spared, Some(Shortened { id: message.id, keeps: left, of }));
+            }
+            left -= of;
+        }
+        (spared, None)
     }
 }
 
@@ -336,7 +416,7 @@ impl Scan {
     fn pass(&mut self, message: &Seen) {
         self.messages += 1;
         self.turns += u64::from(message.opens_turn);
-        self.user_messages += u64::from(message.role == Role::User && !message.is_summary);
+        self.user_messages += u64::from(message.role == Role::User);
         self.tokens += message.estimated;
     }
 

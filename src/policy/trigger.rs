@@ -1,7 +1,85 @@
 //! When a rule fires: the policy's belief against its limits.
 
-use super::plan::{Count, Counted, Level, Measure, Switch, Trigger};
+use super::plan::Switch;
 use crate::context::{State, View};
+use serde::Deserialize;
+
+/// A condition on the state of the context.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trigger {
+    /// A size has reached a limit.
+    Level(Level),
+    /// A number of things has been reached.
+    Count(Count),
+    /// Seconds since the last call.
+    Idle(f64),
+    /// One of them holds.
+    Any(Vec<Trigger>),
+    /// All of them hold.
+    All(Vec<Trigger>),
+}
+
+/// Size against limit. Exactly one of `gt` and `ge` is given.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Level {
+    /// Which size.
+    pub of: Measure,
+    /// Holds above this.
+    #[serde(default)]
+    pub gt: Option<f64>,
+    /// Holds at or above this.
+    #[serde(default)]
+    pub ge: Option<f64>,
+}
+
+/// Sizes that a policy can look at. None of them is the truth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// The prompt that the provider reported for the last call.
+    UsageIn,
+    /// That and its output.
+    UsageTotal,
+    /// That and estimates of all that came after the reply; where no usage is known, the estimate of the whole request.
+    UsagePlusPending,
+    /// The estimate of the whole request, a user message that is about to enter included.
+    EstRequest,
+    /// The estimate of all messages that stand in the history, the system's not counted.
+    EstHistory,
+}
+
+/// Number against limit.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Count {
+    /// What is counted.
+    pub of: Counted,
+    /// Holds above this.
+    #[serde(default)]
+    pub gt: Option<f64>,
+    /// Holds at or above this.
+    #[serde(default)]
+    pub ge: Option<f64>,
+    /// Counted since the rule last fired, instead of what stands in the context.
+    #[serde(default)]
+    pub since_fired: Switch,
+}
+
+/// Things that can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// Messages in the context, system messages not counted.
+    Messages,
+    /// User messages in the context that open a turn.
+    Turns,
+    /// Tool results in the context that are not masked.
+    ToolResults,
+    /// Calls.
+    Calls,
+}
 
 /// Everything that a trigger can see.
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +116,8 @@ pub struct Belief {
     pub tokens: u64,
     /// The limit.
     pub limit: f64,
+    /// Is the limit reached?
+    pub reached: bool,
     /// Does this belief know of what came after the last reply?
     pub sees_pending: bool,
 }
@@ -78,7 +158,8 @@ impl Level {
         let reached = self.ge.is_some_and(|limit| tokens as f64 >= limit);
         let limit = self.gt.or(self.ge).unwrap_or(f64::MAX);
         let sees_pending = !matches!(self.of, Measure::UsageIn | Measure::UsageTotal);
-        Verdict { fires: above || reached, level: Some(Belief { tokens, limit, sees_pending }) }
+        let reached = above || reached;
+        Verdict { fires: reached, level: Some(Belief { tokens, limit, reached, sees_pending }) }
     }
 }
 
@@ -90,10 +171,10 @@ impl Measure {
             Measure::UsageTotal => sight.usage.map(|(prompt, output)| prompt + output),
             Measure::UsagePlusPending => {
                 let known = sight.usage.map(|(prompt, output)| prompt + output + sight.pending);
-                Some(known.unwrap_or_else(|| sight.view.request()) + sight.incoming)
+                Some(known.unwrap_or_else(|| sight.view.request()))
             }
             Measure::EstRequest => Some(sight.view.request() + sight.incoming),
-            Measure::EstHistory => Some(sight.view.history() + sight.incoming),
+            Measure::EstHistory => Some(sight.view.history()),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
-use super::plan::{Switch, Truncate};
+use super::action::Truncate;
+use super::plan::Switch;
 use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};
 

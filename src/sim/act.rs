@@ -5,8 +5,8 @@ use super::outcome::{Event, EventKind};
 use super::state::State;
 use crate::context::{Arrival, Replacement, State as ItemState};
 use crate::policy::{
-    AfterRewrite, Basis, Comparison, Cut, Drop, Hook, Input, Mask, MaxFires, MinSaving, Place, Rule, Selection, Summarise,
-    SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
+    AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
+    Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
 };
 use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
@@ -31,20 +31,24 @@ impl State<'_> {
         let before = self.actual();
         if let Some(level) = verdict.level {
             let covers = if level.sees_pending { before } else { self.actual_after_reply };
-            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers });
+            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers, left: None });
         }
         if !verdict.fires {
             return false;
         }
-        self.fired |= verdict.level.is_some() || rule.at == Hook::Overflow;
         if let Some(memory) = self.memories.get_mut(index) {
             memory.in_call += 1;
             memory.in_turn += 1;
             memory.in_session += 1;
-            memory.fired_at = self.index as u64;
+            memory.fired_at = self.outcome.totals.calls;
         }
         let done = self.act(rule);
-        self.report(index, rule, &verdict, before, done)
+        let changed = self.report(index, rule, &verdict, before, done);
+        let after = self.actual();
+        if let Some(look) = self.look.as_mut().filter(|_| verdict.level.is_some()) {
+            look.left = Some(after);
+        }
+        changed
     }
 
     fn report(&mut self, index: usize, rule: &Rule, verdict: &Verdict, before: u64, done: Done) -> bool {
@@ -59,7 +63,7 @@ impl State<'_> {
         match done {
             Done::Changed(kind, touched) => {
                 let buffer = self.plan.window.safety_buffer as f64;
-                let early = verdict.level.is_some_and(|level| (before as f64) + buffer < level.limit);
+                let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
                 self.outcome.totals.premature += u64::from(early && shrinks);
                 self.note(Event { kind, touched, ..event });
@@ -84,6 +88,10 @@ impl State<'_> {
     }
 
     fn act(&mut self, rule: &Rule) -> Done {
+        if rule.mode == Mode::Commit {
+            // What lasts is done to the stored history, not to the view of it that this turn works with.
+            self.restore_turn_view();
+        }
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(rule, mask),
             (_, Some(limits), ..) => self.truncate(rule, limits),
@@ -97,7 +105,7 @@ impl State<'_> {
         };
         if let Done::Changed(..) = done {
             for inject in &rule.inject {
-                self.insert(inject.tokens, inject.role, Place::End);
+                self.insert(inject.tokens, inject.role, inject.place);
             }
         }
         done
@@ -110,14 +118,16 @@ impl State<'_> {
         }
         let item = self.own_item(tokens);
         self.outcome.totals.injected_tokens += item.actual;
-        let at = if place == Place::Head { Some(self.context.after_system()) } else { None };
-        let role = match role {
-            SummaryRole::System => Role::System,
-            SummaryRole::User => Role::User,
-            SummaryRole::Assistant => Role::Assistant,
+        let at = if place == Place::End { None } else { Some(self.context.after_system()) };
+        let role = match (place, role) {
+            (Place::SystemPrompt, _) | (_, SummaryRole::System) => Role::System,
+            (_, SummaryRole::User) => Role::User,
+            (_, SummaryRole::Assistant) => Role::Assistant,
         };
-        let arrival = Arrival { message: None, role, opens_turn: false, is_summary: true, call: self.index as u32 };
-        self.context.push(arrival, vec![item], at);
+        let is_summary = place != Place::SystemPrompt;
+        let arrival = Arrival { message: None, role, opens_turn: false, is_summary, call: self.index as u32 };
+        let id = self.context.push(arrival, vec![item], at);
+        self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
     }
 
     fn mask(&mut self, rule: &Rule, mask: &Mask) -> Done {
@@ -129,12 +139,17 @@ impl State<'_> {
         if replacements.is_empty() || !enough(rule.min_saving.as_ref(), gross, comes) {
             return Done::Nothing;
         }
+        let enough_by_now = |state: &Self| match rule.select.take {
+            Take::UntilRequest(target) => (state.context.view().request() + state.incoming) as f64 <= target,
+            _ => false,
+        };
+        if enough_by_now(self) {
+            return Done::Nothing;
+        }
         self.before_edit(rule);
         let mut touched = 0;
         for (item, _, by) in replacements {
-            if let Take::UntilRequest(target) = rule.select.take
-                && self.context.view().request() as f64 <= target
-            {
+            if enough_by_now(self) {
                 break;
             }
             self.context.replace(item, by);
@@ -166,7 +181,7 @@ impl State<'_> {
             }
         };
         let by = self.context_item(id, &text, kept)?;
-        let shrinks = by.actual < item.actual;
+        let shrinks = by.alone < item.alone;
         (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { state: ItemState::Masked, ..by })
     }
 
@@ -186,7 +201,8 @@ impl State<'_> {
                 continue;
             };
             let Some(Cut { text, kept_tokens }) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
-            if let Some(by) = self.context_item(item.id, &text, kept_tokens) {
+            // A text that was cut before, marker and all, is not cut again for nothing.
+            if let Some(by) = self.context_item(item.id, &text, kept_tokens).filter(|by| by.alone < item.alone) {
                 changes.push((item.id, item.alone, by, text));
             }
         }
@@ -208,20 +224,24 @@ impl State<'_> {
         let view = self.context.view();
         let selection = rule.select.messages(view, view.request() + self.incoming);
         let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
-        ((!selection.gone.is_empty() || selection.shortened.is_some()) && progress).then_some(selection)
+        let entries = || selection.gone.iter().filter_map(|id| self.context.entry(*id));
+        let new = entries().filter(|entry| !entry.is_summary).count() as u64;
+        let gross = entries().map(|entry| entry.estimated).sum();
+        let worth_it = new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), gross, 0);
+        let something = !selection.gone.is_empty() || selection.shortened.is_some();
+        (something && progress && worth_it).then_some(selection)
     }
 
     fn remove(&mut self, rule: &Rule, drop: &Drop) -> Done {
-        if !rule.select.kind.is_empty()
-            && rule.select.kind.iter().all(|kind| matches!(kind, crate::policy::Kind::Thinking | crate::policy::Kind::Image))
-        {
+        let parts_alone = |kind: &Kind| matches!(kind, Kind::Thinking | Kind::Image);
+        if !rule.select.kind.is_empty() && rule.select.kind.iter().all(parts_alone) {
             return self.remove_items(rule);
         }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
         self.before_edit(rule);
         self.shorten(&selection);
         self.context.remove(&selection.gone);
-        self.insert(u64::from(own_text(&drop.marker).tokens), SummaryRole::User, Place::Head);
+        self.insert(u64::from(own_text(&drop.marker).tokens), SummaryRole::User, drop.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Drop), selection.gone.len() as u32)
     }
@@ -251,6 +271,9 @@ impl State<'_> {
         totals.summariser_tokens += input + u64::from(summarise.calls.max(1)) * size;
         self.shorten(&selection);
         self.context.remove(&selection.gone);
+        if summarise.place == Place::SystemPrompt {
+            self.context.remove_own_system_text();
+        }
         self.insert(size + summarise.wrapper_tokens, summarise.role, summarise.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Compact), selection.gone.len() as u32)
@@ -301,11 +324,11 @@ impl State<'_> {
 
     /// Cuts the one message that stays in part, all its items alike.
     fn shorten(&mut self, selection: &Selection) {
-        let Some((id, tokens)) = selection.shortened else { return };
+        let Some(Shortened { id, keeps, of }) = selection.shortened else { return };
         let Some(entry) = self.context.entry(id).cloned() else { return };
         for item in entry.first..entry.first + entry.count {
             let Some(old) = self.context.item(item).cloned() else { continue };
-            let share = |value: u64| value * tokens / entry.estimated.max(1);
+            let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
             let by = Replacement {
                 state: ItemState::Truncated,
                 guess: crate::estimate::Guess { units: share(old.guess.units), tokens: share(old.guess.tokens) },
@@ -331,12 +354,12 @@ impl State<'_> {
 }
 
 fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {
-    match rule.event.as_deref() {
-        Some("reset") => EventKind::Reset,
-        Some("prune") => EventKind::Prune,
-        Some("drop") => EventKind::Drop,
-        Some("compact") => EventKind::Compact,
-        _ => usual,
+    match rule.event {
+        Some(ReportedAs::Reset) => EventKind::Reset,
+        Some(ReportedAs::Prune) => EventKind::Prune,
+        Some(ReportedAs::Drop) => EventKind::Drop,
+        Some(ReportedAs::Compact) => EventKind::Compact,
+        None => usual,
     }
 }
 

@@ -1,11 +1,11 @@
 //! Messages enter the simulated context, each through the policy's ingestion limits.
 
 use super::outcome::{Event, EventKind};
-use super::state::State;
+use super::state::{Aside, State};
 use crate::context::{Arrival, Item, Region, State as ItemState};
 use crate::policy::{Hook, cut};
 use crate::trace::{MessageRow, PartRow};
-use crate::transcript::Text;
+use crate::transcript::{Role, Text};
 
 impl State<'_> {
     /// Everything up to the reply with this index arrives.
@@ -23,6 +23,9 @@ impl State<'_> {
             let id = self.push(message);
             self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
             self.next_message = message + 1;
+            if row.role == Role::Tool {
+                self.checkpoint(Hook::ToolResult);
+            }
         }
         // A reply may itself follow a rewind.
         if let Some(from) = self.trace.messages.get(until as usize).and_then(|row| row.rewind) {
@@ -32,7 +35,10 @@ impl State<'_> {
     }
 
     fn open_turn(&mut self, message: u32) {
+        // A turn that was broken off ends when the next one begins.
+        self.end_turn();
         self.restore_turn_view();
+        self.turn_opened = true;
         self.context.expire();
         self.memories.iter_mut().for_each(|memory| memory.in_turn = 0);
         if self.plan.rule.iter().any(|rule| rule.at == Hook::TurnStart) {
@@ -54,8 +60,14 @@ impl State<'_> {
     }
 
     /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
-    fn restore_turn_view(&mut self) {
+    pub fn restore_turn_view(&mut self) {
         let Some(aside) = self.aside_for_turn.take() else { return };
+        self.aside = None;
+        self.restore(aside);
+    }
+
+    /// A context that was set aside comes back, and what has arrived since after it.
+    pub fn restore(&mut self, aside: Aside) {
         self.context = aside.context;
         self.cuts = aside.cuts;
         for message in aside.next_message..self.next_message {
@@ -83,7 +95,7 @@ impl State<'_> {
     /// Puts a message at the end of the context; hands back what the ingestion limits cut: rule, tokens before, tokens after.
     fn place(&mut self, message: u32) -> (u32, Vec<(String, u64, u64)>) {
         let fallback = MessageRow {
-            role: crate::transcript::Role::User,
+            role: Role::User,
             first_part: 0,
             part_count: 0,
             time: None,

@@ -14,17 +14,18 @@ pub(super) struct Look {
     pub limit: f64,
     /// The actual size of all that the belief knew of.
     pub covers: u64,
+    /// The actual size after the rule that looked had done its work; `None` where it did not fire.
+    pub left: Option<u64>,
 }
 
 impl State<'_> {
     /// The provider refuses the call: counts it, and says why.
     pub fn overflow(&mut self, actual: u64) {
         let cause = self.cause();
-        let looks = looks_at_size(self.plan);
         let tool = self.blame_tool();
         let totals = &mut self.outcome.totals;
         *totals.causes.entry(cause).or_default() += 1;
-        totals.missed += u64::from(looks && !self.fired);
+        totals.missed += u64::from(matches!(cause, Cause::BlindSpot | Cause::Drift | Cause::Reserve));
         let event = Event {
             kind: EventKind::Overflow,
             belief: self.look.map(|look| look.belief),
@@ -45,11 +46,12 @@ impl State<'_> {
         if self.summariser_refused {
             return Cause::Summariser;
         }
-        if self.fired {
-            return Cause::NothingLeft;
-        }
+        let limit = self.conditions.prompt_limit;
         match self.look {
-            Some(look) if look.limit >= self.conditions.prompt_limit as f64 => Cause::Reserve,
+            // It fired: either that was not enough, or what came afterwards was too much.
+            Some(Look { left: Some(left), .. }) if left > limit => Cause::NothingLeft,
+            Some(Look { left: Some(_), .. }) => Cause::BlindSpot,
+            Some(look) if look.limit >= limit as f64 => Cause::Reserve,
             // Had it known the truth of what it looked at, it would have fired.
             Some(look) if look.covers as f64 > look.limit => Cause::Drift,
             _ => Cause::BlindSpot,

@@ -22,11 +22,11 @@ pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome 
     for (index, call) in trace.calls.iter().enumerate() {
         state.begin(index, call);
         state.arrive(call.message);
-        state.checkpoint(Hook::PreCall);
+        state.before_call();
         state.call();
         state.reply(call.message);
         state.checkpoint(Hook::PostCall);
-        state.end_of_turn(call.message);
+        state.after_reply(call.message);
     }
     state.finish()
 }

@@ -5,7 +5,7 @@ use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
 use crate::context::{Context, Region};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight};
 use crate::trace::{CallRow, PartKind, Trace};
-use crate::transcript::{Role, Text};
+use crate::transcript::Text;
 use crate::units::Tokens;
 use std::collections::BTreeMap;
 
@@ -21,6 +21,9 @@ pub struct Conditions {
     /// Median size of the summaries that the corpus recorded; `None` where it holds none.
     pub recorded_summary: Option<u64>,
 }
+
+/// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
+const MOST_RETRIES: u32 = 100;
 
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,8 +67,12 @@ pub(super) struct State<'a> {
     pub call: Option<&'a CallRow>,
     pub last_time: Option<i64>,
     pub look: Option<Look>,
-    pub fired: bool,
+    /// The summariser's request has been refused since the last call.
     pub summariser_refused: bool,
+    /// A user message has come since the last call.
+    pub turn_opened: bool,
+    /// The rules for the end of the turn have run since the last call.
+    turn_ended: bool,
     /// The largest tool result since the last call.
     pub largest_arrival: Option<(u64, u32)>,
     /// Actual size right after the last reply: what a belief from usage covers.
@@ -98,8 +105,9 @@ impl<'a> State<'a> {
             call: None,
             last_time: None,
             look: None,
-            fired: false,
             summariser_refused: false,
+            turn_opened: false,
+            turn_ended: false,
             largest_arrival: None,
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
@@ -110,8 +118,6 @@ impl<'a> State<'a> {
     pub fn begin(&mut self, index: usize, call: &'a CallRow) {
         self.index = index;
         self.call = Some(call);
-        self.fired = false;
-        self.summariser_refused = false;
         self.largest_arrival = None;
         self.memories.iter_mut().for_each(|memory| memory.in_call = 0);
     }
@@ -129,7 +135,7 @@ impl<'a> State<'a> {
     /// What the policy can see, for one of its rules.
     pub fn sight(&self, memory: &Memory) -> Sight<'_> {
         let now = self.call.and_then(|call| self.trace.messages.get(call.message as usize)).and_then(|message| message.time);
-        let calls = self.index as u64;
+        let calls = self.outcome.totals.calls;
         Sight {
             view: self.context.view(),
             usage: self.usage,
@@ -143,8 +149,18 @@ impl<'a> State<'a> {
 
     /// Runs the rules of one place in the loop, in the policy's order.
     pub fn checkpoint(&mut self, hook: Hook) {
+        self.run_where(|rule| rule.at == hook);
+    }
+
+    /// Runs the rules that look at the finished request.
+    pub fn before_call(&mut self) {
+        let within_turn = !self.turn_opened;
+        self.run_where(|rule| rule.at == Hook::PreCall || (rule.at == Hook::MidTurn && within_turn));
+    }
+
+    fn run_where(&mut self, wanted: impl Fn(&Rule) -> bool) {
         let plan = self.plan;
-        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == hook) {
+        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
             self.run(index, rule);
         }
     }
@@ -152,13 +168,14 @@ impl<'a> State<'a> {
     /// Sets the context aside before a view changes it.
     pub fn before_edit(&mut self, rule: &Rule) {
         let aside = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
-        match (rule.mode, rule.at) {
-            (Mode::View, Hook::TurnStart) if self.aside_for_turn.is_none() => self.aside_for_turn = Some(aside()),
-            (Mode::View, Hook::TurnStart) => {}
-            (Mode::View, _) if self.aside.is_none() => self.aside = Some(aside()),
-            (Mode::View, _) => {}
-            // What is committed on top of a view takes the view with it: the system stores the list that it has just worked on.
-            (Mode::Commit, _) => self.aside = None,
+        match rule.mode {
+            Mode::View if self.aside.is_none() => self.aside = Some(aside()),
+            Mode::Turn if self.aside_for_turn.is_none() => {
+                self.aside_for_turn = Some(self.aside.take().unwrap_or_else(aside));
+            }
+            Mode::View | Mode::Turn => {}
+            // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
+            Mode::Commit => self.aside = None,
         }
     }
 
@@ -171,7 +188,8 @@ impl<'a> State<'a> {
         if attempted > limit {
             refused = 1;
             self.overflow(attempted);
-            while self.actual() > limit && refused <= self.plan.reactive.retries && self.fall_back(refused) {
+            let retries = self.plan.reactive.retries.min(MOST_RETRIES);
+            while self.actual() > limit && refused <= retries && self.fall_back(refused) {
                 if self.actual() > limit {
                     refused += 1;
                 }
@@ -197,6 +215,9 @@ impl<'a> State<'a> {
         };
         self.add_up(&row, call);
         self.outcome.calls.push(row);
+        self.summariser_refused = false;
+        self.turn_opened = false;
+        self.turn_ended = false;
         self.usage = Some((actual, call.output));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((self.conditions.window, 0));
@@ -212,7 +233,7 @@ impl<'a> State<'a> {
             }
         }
         let after = self.actual();
-        let moved = after != before;
+        let moved = after < before;
         if moved {
             self.note(Event { kind: EventKind::Retry, before, after, ..self.event("") });
         }
@@ -302,9 +323,7 @@ impl<'a> State<'a> {
     /// The recorded reply enters the context.
     pub fn reply(&mut self, message: u32) {
         if let Some(aside) = self.aside.take() {
-            // Nothing arrives between a view and its call.
-            self.context = aside.context;
-            self.cuts = aside.cuts;
+            self.restore(aside);
         }
         self.push(message);
         self.next_message = message + 1;
@@ -313,13 +332,23 @@ impl<'a> State<'a> {
         self.actual_after_reply = self.actual();
     }
 
-    /// After a reply that calls no tool, the turn is over.
-    pub fn end_of_turn(&mut self, message: u32) {
+    /// Is the turn over with this reply? So it is where the next message opens another one, and at the end of the session unless a
+    /// tool was called, for then the log breaks off within the turn.
+    pub fn after_reply(&mut self, message: u32) {
         let calls_a_tool = |row: &crate::trace::MessageRow| self.trace.parts_of(row).iter().any(|part| part.kind == PartKind::ToolCall);
-        let row = self.trace.messages.get(message as usize);
-        // Text protocols have no tool calls: there the turn is over where no tool result follows.
-        let followed = self.trace.messages.get(message as usize + 1).is_some_and(|next| next.role == Role::Tool);
-        if row.is_some_and(|row| !calls_a_tool(row)) && !followed {
+        let over = match self.trace.messages.get(message as usize + 1) {
+            Some(next) => next.opens_turn(),
+            None => !self.trace.messages.get(message as usize).is_some_and(calls_a_tool),
+        };
+        if over {
+            self.end_turn();
+        }
+    }
+
+    /// Runs the rules for the end of a turn, once for each.
+    pub fn end_turn(&mut self) {
+        if !self.turn_ended && !self.outcome.calls.is_empty() {
+            self.turn_ended = true;
             self.checkpoint(Hook::TurnEnd);
         }
     }

@@ -41,3 +41,6 @@ mod sums;
 mod support;
 
 mod counting;
+mod scale;
+/// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
+mod truth;

@@ -18,7 +18,13 @@ impl Scale for PlainScale {
             chars: text.chars().count() as u32,
             newlines: text.matches('\n').count() as u32,
         };
-        Text { length, tokens: length.bytes / 4, json_bytes: length.bytes, shape: None, content: self.keep_content.then(|| text.into()) }
+        Text {
+            length,
+            tokens: length.bytes / 4,
+            json_bytes: length.bytes,
+            content: self.keep_content.then(|| text.into()),
+            ..Text::default()
+        }
     }
 }
 

@@ -1,0 +1,104 @@
+//! The context as policies may see it: order, kinds and estimates.
+
+use super::{Context, Region, State};
+use crate::transcript::Role;
+
+/// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub(super) context: &'a Context,
+}
+
+/// A message as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen {
+    /// Its id, for edits.
+    pub id: u32,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// Its estimate.
+    pub estimated: u64,
+    /// First item.
+    pub first: u32,
+    /// Number of items.
+    pub count: u32,
+}
+
+/// An item as a policy sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct SeenItem {
+    /// Its id, for edits.
+    pub id: u32,
+    /// What it is.
+    pub region: Region,
+    /// Index of its tool in the trace.
+    pub tool: Option<u32>,
+    /// What has become of it.
+    pub state: State,
+    /// A failed tool's result.
+    pub error: bool,
+    /// What its text is estimated at by itself.
+    pub alone: u64,
+}
+
+impl<'a> View<'a> {
+    /// Messages in prompt order.
+    pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
+        self.context.live().map(|(id, entry)| Seen {
+            id,
+            role: entry.role,
+            opens_turn: entry.opens_turn,
+            is_summary: entry.is_summary,
+            estimated: entry.estimated,
+            first: entry.first,
+            count: entry.count,
+        })
+    }
+
+    /// Items of a message that are still there.
+    pub fn items(self, message: Seen) -> impl DoubleEndedIterator<Item = SeenItem> + 'a {
+        let context = self.context;
+        (message.first..message.first + message.count).filter_map(move |id| {
+            let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
+            Some(SeenItem { id, region: item.region, tool: item.tool, state: item.state, error: item.error, alone: item.alone })
+        })
+    }
+
+    /// Number of live messages, all roles.
+    pub fn len(self) -> usize {
+        self.context.order.len()
+    }
+
+    /// Is there nothing?
+    pub fn is_empty(self) -> bool {
+        self.context.order.is_empty()
+    }
+
+    /// Messages of the history: all but the system's own.
+    pub fn message_count(self) -> u64 {
+        self.context.messages
+    }
+
+    /// User messages that open a turn.
+    pub fn turn_count(self) -> u64 {
+        self.context.turns
+    }
+
+    /// The estimate of the whole request.
+    pub fn request(self) -> u64 {
+        let estimator = &self.context.estimator;
+        let messages = self.context.size.estimated.0;
+        let counted =
+            if estimator.system == crate::estimate::Counting::Counted { messages } else { messages - self.context.system_estimated };
+        estimator.request(counted)
+    }
+
+    /// The estimate of all messages but the system's.
+    pub fn history(self) -> u64 {
+        self.context.size.estimated.0.saturating_sub(self.context.system_estimated)
+    }
+}

@@ -1,0 +1,182 @@
+//! What a rule does, in the words of a policy file. How it is done is the business of `sim`.
+
+use super::plan::Switch;
+use crate::estimate::Unit;
+use serde::Deserialize;
+
+/// Replace an item by a text.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mask {
+    /// The placeholder.
+    pub text: String,
+    /// What of the original stays in front of and behind it.
+    #[serde(default)]
+    pub preview: Option<Preview>,
+}
+
+/// What stays of a masked item.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Preview {
+    /// From its start.
+    pub head: u32,
+    /// From its end.
+    pub tail: u32,
+    /// Counted in.
+    pub unit: Unit,
+}
+
+/// Cut an item.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Truncate {
+    /// Items of at most this many units stay whole.
+    #[serde(default)]
+    pub max: Option<u64>,
+    /// Units that a cut item keeps; `max` where absent.
+    #[serde(default)]
+    pub keep: Option<u64>,
+    /// Counted in.
+    #[serde(default)]
+    pub unit: Unit,
+    /// At most so many lines.
+    #[serde(default)]
+    pub max_lines: Option<u64>,
+    /// Longer lines are cut to this many code points.
+    #[serde(default)]
+    pub max_line_chars: Option<u64>,
+    /// Share of what is kept that comes from the start; 1 keeps the head, 0 the tail.
+    #[serde(default = "whole_head")]
+    pub head: f64,
+    /// Only whole lines are kept.
+    #[serde(default)]
+    pub whole_lines: Switch,
+    /// The text that stands for what was cut.
+    #[serde(default)]
+    pub marker: String,
+    /// Terminal escapes and runs of blank lines are removed first.
+    #[serde(default)]
+    pub clean: Switch,
+}
+
+fn whole_head() -> f64 {
+    1.0
+}
+
+/// Remove messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Drop {
+    /// Text put in their place; empty for none.
+    pub marker: String,
+    /// Where that text stands.
+    pub place: Place,
+}
+
+/// Replace messages by a summary.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Summarise {
+    /// Where the summary stands afterwards.
+    pub place: Place,
+    /// Whose message the summary is.
+    pub role: SummaryRole,
+    /// What the summariser reads.
+    pub input: Input,
+    /// Tokens of the instruction that goes with it.
+    pub prompt_tokens: u64,
+    /// Tool results are cut to so many UTF-16 units for the summariser; 0 for no cut.
+    pub tool_cap_utf16: u32,
+    /// Calls that one summary takes.
+    pub calls: u32,
+    /// Where the request does not fit the model's window.
+    pub on_overflow: SummariserOverflow,
+    /// Text around the summary: prefixes, file lists.
+    pub wrapper_tokens: u64,
+}
+
+impl Default for Summarise {
+    fn default() -> Summarise {
+        Summarise {
+            place: Place::Head,
+            role: SummaryRole::User,
+            input: Input::Context,
+            prompt_tokens: 300,
+            tool_cap_utf16: 0,
+            calls: 1,
+            on_overflow: SummariserOverflow::Fail,
+            wrapper_tokens: 0,
+        }
+    }
+}
+
+/// Where a summary stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Place {
+    /// After the system messages.
+    #[default]
+    Head,
+    /// After everything that was kept.
+    End,
+    /// In the system prompt: it is no message of the history, and a new summary takes the place of the old one (PicoClaw).
+    SystemPrompt,
+}
+
+/// Whose message a summary is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryRole {
+    /// The system's.
+    System,
+    /// The user's.
+    #[default]
+    User,
+    /// The model's.
+    Assistant,
+}
+
+/// What the summariser reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Input {
+    /// The whole request as it stands, system prompt and hidden tools included, and the instruction.
+    #[default]
+    Context,
+    /// What is to be replaced, and the instruction.
+    Selection,
+    /// User and assistant text of what is to be replaced, and the instruction.
+    Prose,
+}
+
+/// What happens to a summariser's request that is larger than the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummariserOverflow {
+    /// It is refused and nothing changes.
+    #[default]
+    Fail,
+    /// The oldest items are left out until it fits, each refused try counted.
+    DropOldest,
+}
+
+/// Text put in by the policy.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inject {
+    /// What it is, for reports.
+    pub what: String,
+    /// How large.
+    pub tokens: u64,
+    /// Whose message it is.
+    #[serde(default)]
+    pub role: SummaryRole,
+    /// Where it stands.
+    #[serde(default = "at_the_end")]
+    pub place: Place,
+}
+
+fn at_the_end() -> Place {
+    Place::End
+}

@@ -1,0 +1,261 @@
+//! What a rule acts upon, in the words of a policy file. How it is found is in `select.rs`.
+
+use super::plan::Switch;
+use serde::Deserialize;
+
+/// What a rule acts upon. The default is everything but system messages and tool definitions.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Select {
+    /// Only these kinds; empty for all but system messages.
+    pub kind: Vec<Kind>,
+    /// Only results and calls of these tools; empty for all.
+    pub tools: Vec<String>,
+    /// Not those of these tools.
+    pub not_tools: Vec<String>,
+    /// Not results that are errors.
+    pub not_errors: Switch,
+    /// What is protected at the old end.
+    pub head: Vec<End>,
+    /// What is protected at the new end. Several ends: whatever one of them protects.
+    pub tail: Vec<End>,
+    /// Several tails protect what any of them protects, or only what all of them do.
+    pub tails: Tails,
+    /// What happens where the tails protect everything.
+    pub all_kept: Missing,
+    /// May a cut between messages part a tool's result from its call?
+    pub pairs: Pairs,
+    /// The scan from new to old ends here.
+    pub stop_at: Vec<Stop>,
+    /// Where the cut between gone and kept may lie, for messages.
+    pub snap: Option<Snap>,
+    /// Kept out of the selection, wherever they lie.
+    pub protect: Vec<Protect>,
+    /// How much of what is eligible is taken.
+    pub take: Take,
+    /// In which order it is taken.
+    pub order: Order,
+}
+
+impl Default for Select {
+    fn default() -> Select {
+        Select {
+            kind: Vec::new(),
+            tools: Vec::new(),
+            not_tools: Vec::new(),
+            not_errors: Switch::Off,
+            head: Vec::new(),
+            tail: Vec::new(),
+            tails: Tails::Union,
+            all_kept: Missing::Nothing,
+            pairs: Pairs::Whole,
+            stop_at: Vec::new(),
+            snap: None,
+            protect: Vec::new(),
+            take: Take::All,
+            order: Order::Oldest,
+        }
+    }
+}
+
+/// Kinds of items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// System messages.
+    System,
+    /// Tool definitions.
+    Tools,
+    /// What the user wrote.
+    User,
+    /// What the model wrote.
+    Assistant,
+    /// Reasoning.
+    Thinking,
+    /// Tool calls.
+    ToolCall,
+    /// Tool results.
+    ToolResult,
+    /// Pictures.
+    Image,
+    /// Summaries that a policy made.
+    Summary,
+}
+
+/// A protected end of the conversation.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct End {
+    /// How much.
+    pub n: f64,
+    /// Of what.
+    pub unit: EndUnit,
+    /// Tokens and items are counted over everything, or over what the selection looks for.
+    #[serde(default)]
+    pub of: EndOf,
+    /// What happens to the item on the line, for tokens.
+    #[serde(default)]
+    pub crossing: Crossing,
+}
+
+/// Units of a protected end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndUnit {
+    /// Estimated tokens.
+    Tokens,
+    /// Items of the selection.
+    Items,
+    /// Messages.
+    Messages,
+    /// Turns: from a user message to the next.
+    Turns,
+    /// User messages of any kind, synthetic ones and summaries in the user's name included, as agents count them that know no other turns.
+    UserMessages,
+    /// A share of all turns, the kept number rounded up.
+    TurnShare,
+    /// A share of all messages, the kept number rounded up.
+    MessageShare,
+    /// A share of the estimated size of all messages.
+    SizeShare,
+}
+
+/// What an end counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndOf {
+    /// All messages.
+    #[default]
+    All,
+    /// What the selection looks for.
+    Selected,
+}
+
+/// The fate of the item that crosses a token line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Crossing {
+    /// It is kept.
+    #[default]
+    Keep,
+    /// It goes.
+    Select,
+}
+
+/// How several tails combine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tails {
+    /// Protected is what one of them protects.
+    #[default]
+    Union,
+    /// Protected is what all of them protect.
+    Intersection,
+}
+
+/// Calls and their results.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pairs {
+    /// Stay together: a cut before a result moves back to its call.
+    #[default]
+    Whole,
+    /// May be parted, as in the system itself.
+    Split,
+}
+
+/// Marks at which a backward scan ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// A result that is masked already.
+    Masked,
+    /// A summary.
+    Summary,
+}
+
+/// Moves the cut to a permitted place.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snap {
+    /// Back keeps more, forward less.
+    pub direction: Direction,
+    /// The first kept message must be one of these.
+    pub to: Vec<Kind>,
+    /// Where no such place is found in that direction.
+    #[serde(default)]
+    pub missing: Missing,
+}
+
+/// A direction in the conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// To older messages.
+    Back,
+    /// To newer messages.
+    Forward,
+}
+
+/// What a snap does that finds no place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Missing {
+    /// Nothing is selected.
+    #[default]
+    Nothing,
+    /// It looks in the other direction.
+    Turn,
+    /// Everything is selected.
+    Everything,
+}
+
+/// Messages that are never touched.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protect {
+    /// Of these kinds; empty for all.
+    #[serde(default)]
+    pub kind: Vec<Kind>,
+    /// The newest of them, as messages.
+    #[serde(default)]
+    pub last: Option<u64>,
+    /// The oldest of them, as messages.
+    #[serde(default)]
+    pub first: Option<u64>,
+    /// The newest of them within so many estimated tokens of text; the first that does not fit is cut to what is left (Codex).
+    #[serde(default)]
+    pub tokens: Option<u64>,
+}
+
+/// How much is taken.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Take {
+    /// All that is eligible.
+    #[default]
+    All,
+    /// A share of the eligible messages, rounded down.
+    Share(f64),
+    /// A share of the eligible messages, rounded down to an even number.
+    EvenShare(f64),
+    /// So many.
+    Count(u64),
+    /// Until the estimate of the request is at or below this.
+    UntilRequest(f64),
+    /// Whole turns, until the estimate of the request is at or below this.
+    TurnsUntilRequest(f64),
+}
+
+/// In which order eligible messages are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// The oldest first.
+    #[default]
+    Oldest,
+    /// The largest first.
+    Largest,
+    /// From the middle outwards.
+    MiddleOut,
+}

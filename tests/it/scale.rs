@@ -1,0 +1,205 @@
+//! What is kept of a text: lengths, tokens, and a shape from which any cut can be sized without the words.
+
+use crate::counting::{counter, recorded_texts, weird_texts};
+use ctxsim::estimate::{Chars, Extent, Ratio, Rounding, TextEstimator, Unit, Vocabulary};
+use ctxsim::measure::{Content, TextScale};
+use ctxsim::transcript::{LONG_LINE, Length, Scale, Step, Text};
+use proptest::prelude::*;
+
+fn scale() -> TextScale {
+    TextScale::new(counter(Vocabulary::O200kBase), Content::Drop)
+}
+
+fn count(text: &str) -> u32 {
+    counter(Vocabulary::O200kBase).count(text) as u32
+}
+
+fn assert_measured(text: &str) -> Text {
+    let measured = scale().weigh(text);
+    let length = Length {
+        bytes: text.len() as u32,
+        utf16: text.encode_utf16().count() as u32,
+        chars: text.chars().count() as u32,
+        newlines: text.matches('\n').count() as u32,
+    };
+    assert_eq!(measured.length, length);
+    assert_eq!(measured.tokens, count(text));
+    assert_eq!(measured.json_bytes as usize, serde_json::to_string(text).unwrap().len() - 2);
+    assert_eq!(measured.words as usize, text.split_whitespace().count());
+    assert_eq!(measured.non_ascii as usize, text.chars().filter(|character| !character.is_ascii()).count());
+    assert_eq!(measured.shape.is_some(), text.len() > 2_000);
+    if let Some(shape) = &measured.shape {
+        assert_eq!(shape.steps.last(), Some(&measured.whole()));
+        assert!(shape.steps.windows(2).all(|pair| pair[0].length.bytes < pair[1].length.bytes && pair[0].tokens <= pair[1].tokens));
+        let long: Vec<u32> = text.split('\n').map(|line| line.chars().count() as u32).filter(|&chars| chars > LONG_LINE).collect();
+        assert_eq!(shape.long_lines, long);
+    }
+    measured
+}
+
+#[test]
+fn weird_texts_are_measured() {
+    for text in weird_texts() {
+        assert_measured(&text);
+        assert_measured(&text.repeat(2_200 / text.len().max(1)));
+    }
+}
+
+#[test]
+fn recorded_texts_are_measured() {
+    let Some(texts) = recorded_texts() else { return };
+    texts.iter().for_each(|text| drop(assert_measured(text)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_texts_are_measured(text in "([a-zA-Z0-9'/ \t\r\n.,{}\"\\\\\u{0}-\u{1f}-]|\\PC|\n\n){0,3000}") {
+        assert_measured(&text);
+    }
+}
+
+/// The cut itself, made on the words.
+fn cut(text: &str, unit: Extent, count: usize) -> (&str, &str) {
+    let at = match unit {
+        Extent::Bytes => text.floor_char_boundary(count),
+        Extent::Chars => text.char_indices().nth(count).map_or(text.len(), |(at, _)| at),
+        Extent::Lines => text.match_indices('\n').nth(count - 1).map_or(text.len(), |(at, _)| at),
+        _ => unreachable!("not used here"),
+    };
+    (&text[..at], &text[at..])
+}
+
+fn is_close(guess: Step, part: &str) -> bool {
+    let truth = count(part);
+    guess.tokens.abs_diff(truth) <= 3.max(truth / 100)
+}
+
+/// Of the cuts of recorded texts in this unit, the share in percent that is sized within 1 % or 3 tokens.
+fn close_cuts(unit: Extent) -> Option<u32> {
+    let texts = recorded_texts()?;
+    let (mut cuts, mut close) = (0u32, 0u32);
+    for text in texts.iter().filter(|text| text.len() > 2_000).step_by(3) {
+        let measured = scale().weigh(text);
+        let all = measured.extent(unit);
+        for first in [7, 33, 50, 81].map(|percent| all * percent / 100).into_iter().filter(|&first| first > 0) {
+            let (head, rest) = cut(text, unit, first as usize);
+            let tail = if unit == Extent::Lines { &rest[1..] } else { rest };
+            cuts += 2;
+            close +=
+                u32::from(is_close(measured.prefix(unit, first), head)) + u32::from(is_close(measured.suffix(unit, all - first), tail));
+        }
+    }
+    println!("{unit:?}: {close} of {cuts} cuts within 1 % or 3 tokens");
+    Some(close * 100 / cuts)
+}
+
+#[test]
+fn cuts_of_recorded_texts_are_sized() {
+    assert!(close_cuts(Extent::Bytes).is_none_or(|percent| percent >= 97));
+    assert!(close_cuts(Extent::Chars).is_none_or(|percent| percent >= 97));
+    // Lines are of uneven length: between two steps a cut can be off by most of a line.
+    assert!(close_cuts(Extent::Lines).is_none_or(|percent| percent >= 80));
+}
+
+#[test]
+fn cuts_are_exact_in_their_own_unit() {
+    let text = "fn main() {\n    println!(\"Grüße 🙂\");\n}\n".repeat(100);
+    let measured = scale().weigh(&text);
+    for count in [0, 1, 57, 1_000, 2_500, 1_000_000] {
+        assert_eq!(measured.prefix(Extent::Bytes, count).length.bytes, count.min(measured.length.bytes));
+        assert_eq!(measured.suffix(Extent::Utf16, count).length.utf16, count.min(measured.length.utf16));
+        assert_eq!(measured.prefix(Extent::Tokens, count).tokens, count.min(measured.tokens));
+        assert_eq!(measured.suffix(Extent::Chars, count).length.chars, count.min(measured.length.chars));
+    }
+    for lines in [1, 2, 150, 300] {
+        assert_eq!(measured.prefix(Extent::Lines, lines).length.newlines, lines - 1);
+        assert_eq!(measured.suffix(Extent::Lines, lines).length.newlines, lines - 1);
+    }
+    assert_eq!(measured.extent(Extent::Lines), 301);
+    assert_eq!(measured.prefix(Extent::Lines, 301), measured.whole());
+    assert_eq!(measured.suffix(Extent::Lines, 0), Step::default());
+}
+
+#[test]
+fn short_texts_are_cut_in_proportion() {
+    let measured = scale().weigh("one two three four\nfive six seven eight");
+    assert_eq!(measured.tokens, 9);
+    assert_eq!(measured.prefix(Extent::Tokens, 3).tokens, 3);
+    assert_eq!(measured.prefix(Extent::Lines, 1).length.newlines, 0);
+    assert_eq!(measured.prefix(Extent::Lines, 1).tokens, 5);
+    assert_eq!(scale().weigh("").prefix(Extent::Lines, 1), Step::default());
+}
+
+#[test]
+fn cleaning_removes_colours_and_blank_lines() {
+    let filler = "a line of output\n".repeat(200);
+    let cleaned = |text: String| scale().weigh(&text).shape.unwrap().cleaned;
+    let size = |text: String| Some(Step { length: Length::of(&text), tokens: count(&text) });
+    assert_eq!(cleaned(filler.clone()), None);
+    assert_eq!(cleaned(format!("{filler}\n\nx")), size(format!("{filler}\nx")));
+    assert_eq!(cleaned(format!("\x1b[31;1mred\x1b[0m\n\x1b[2J\x1b[m{filler}")), size(format!("red\n\x1b[2J{filler}")));
+    assert_eq!(cleaned(format!("{filler}a\n\x1b[0m\n\n\n\nb\x1b[31")), size(format!("{filler}a\n\nb\x1b[31")));
+    assert_eq!(cleaned(format!("\n\n\n\n{filler}")), size(format!("\n\n{filler}")));
+}
+
+#[test]
+fn content_is_kept_only_if_asked() {
+    let keeping = TextScale::new(counter(Vocabulary::O200kBase), Content::Keep);
+    assert_eq!(keeping.weigh("words").content.as_deref(), Some("words"));
+    assert_eq!(scale().weigh("words").content, None);
+}
+
+fn estimator(toml: &str) -> Result<TextEstimator, toml::de::Error> {
+    toml::from_str(toml)
+}
+
+#[test]
+fn estimators_guess_as_the_agents_do() {
+    let text = scale().weigh("Grüße, 🙂!"); // 9 code points, 10 UTF-16 units, 14 bytes, 3 of them not ASCII
+    let guess = |toml: &str| estimator(toml).unwrap().text(&text);
+    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 4"), 2);
+    assert_eq!(guess("kind = 'chars'\nunit = 'utf16'\nper_token = 4\nrounding = 'round'"), 3);
+    assert_eq!(guess("kind = 'chars'\nunit = 'bytes'\nper_token = 4\nrounding = 'ceil'"), 4);
+    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 2.5"), 3);
+    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 4\nnon_ascii = 1.5"), 6); // 6 / 4 + 3 * 1.5
+    assert_eq!(guess("kind = 'words'\nper_token = 0.75\nrounding = 'ceil'"), 3);
+    assert_eq!(guess("kind = 'exact'"), u64::from(text.tokens));
+    assert_eq!(guess("kind = 'vocabulary'\nname = 'o200k_base'"), u64::from(text.tokens));
+}
+
+#[test]
+fn estimators_refuse_what_they_do_not_know() {
+    for toml in [
+        "kind = 'chars'\nunit = 'chars'",
+        "kind = 'chars'\nunit = 'lines'\nper_token = 4",
+        "kind = 'chars'\nunit = 'chars'\nper_token = 0",
+        "kind = 'chars'\nunit = 'chars'\nper_token = -4",
+        "kind = 'chars'\nunit = 'chars'\nper_token = nan",
+        "kind = 'chars'\nunit = 'chars'\nper_token = 4\nrouding = 'ceil'",
+        "kind = 'exact'\nsafety = 2",
+        "kind = 'vocabulary'\nname = 'gpt'",
+    ] {
+        assert!(estimator(toml).is_err(), "{toml}");
+    }
+}
+
+#[test]
+fn estimators_are_written_as_they_are_read() {
+    let chars = Chars { unit: Unit::Utf16, per_token: Ratio::parse("3.3").unwrap(), rounding: Rounding::Round, non_ascii: Ratio::whole(2) };
+    let written = toml::to_string(&TextEstimator::Chars(chars)).unwrap();
+    assert!(written.contains("per_token = 3.3") && written.contains("non_ascii = 2\n"), "{written}");
+    assert_eq!(estimator(&written).unwrap(), TextEstimator::Chars(chars));
+    assert_eq!(Ratio::parse("2.50").unwrap().to_string(), "2.5");
+    assert_eq!(Ratio::parse("0.0000000001"), None);
+}
+
+#[test]
+fn rounding_is_exact_at_the_edges() {
+    assert_eq!(Rounding::Round.divide(2, 4), 1);
+    assert_eq!(Rounding::Round.divide(1, 4), 0);
+    assert_eq!(Rounding::Ceil.divide(8, 4), 2);
+    assert_eq!(Rounding::Floor.divide(7, 4), 1);
+    assert_eq!(Rounding::Floor.divide(1, 0), u64::MAX);
+}

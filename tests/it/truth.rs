@@ -1,0 +1,262 @@
+use crate::support::{PlainScale, shared};
+use ctxsim::catalog::Catalog;
+use ctxsim::estimate::Vocabulary;
+use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, read, replay};
+use ctxsim::measure::{Measure, largest_remainder, trace};
+use ctxsim::policy::{Plan, Policy};
+use ctxsim::sim::{Conditions, simulate};
+use ctxsim::trace::{PartKind, Trace};
+use ctxsim::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use proptest::prelude::*;
+use std::path::Path;
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+/// Reads paths as the program does.
+pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
+    let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let settings = ReadSettings { catalog, model: None, format: None, engine: Default::default(), vocabulary: None, progress: &Unwatched };
+    read(&paths, &settings).unwrap()
+}
+
+fn message(role: Role, words: usize, call: Option<Call>, thinking: bool) -> Message {
+    let scale = PlainScale { keep_content: false };
+    let mut parts = vec![Part::Text(scale.weigh(&"word ".repeat(words)))];
+    if thinking {
+        parts.insert(0, Part::Thinking { text: scale.weigh(&"idea ".repeat(words)), sealed_bytes: 0 });
+    }
+    Message { call, ..Message::new(role, parts) }
+}
+
+prop_compose! {
+    fn step()(words in 0..300_usize, growth in -500..4_000_i64, output in 0..2_000_u64, reasoning in proptest::option::of(0..2_500_u64),
+              thinking: bool, user: bool, final_output: bool, unchained in 0..10_u32, usage in 0..10_u32, model in 0..3_usize,
+              rewind in 0..12_usize) -> Step {
+        Step { words, growth, output, reasoning, thinking, user, final_output, unchained: unchained == 0, usage: usage > 0, model, rewind }
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Step {
+    words: usize,
+    growth: i64,
+    output: u64,
+    reasoning: Option<u64>,
+    thinking: bool,
+    user: bool,
+    final_output: bool,
+    unchained: bool,
+    usage: bool,
+    model: usize,
+    rewind: usize,
+}
+
+const MODELS: [&str; 3] = ["claude-opus-4-5", "claude-sonnet-4-20250514", "gpt-5-codex"];
+
+fn session(steps: &[Step]) -> Transcript {
+    let mut messages = vec![message(Role::System, 100, None, false), message(Role::User, 20, None, false)];
+    let mut prompt = 3_000_i64;
+    for step in steps {
+        let usage = step.usage.then(|| Usage {
+            prompt: prompt as u64,
+            output: step.output,
+            reasoning: step.reasoning.map(|reasoning| reasoning.min(step.output)),
+            output_is_final: step.final_output,
+            ..Usage::default()
+        });
+        let call = Call { model: MODELS[step.model].to_owned(), usage, unchained: step.unchained, ..Call::default() };
+        let mut reply = message(Role::Assistant, step.words / 2, Some(call), step.thinking);
+        reply.rewind = (step.rewind == 0 && messages.len() > 4).then(|| messages.len() - 2);
+        messages.push(reply);
+        messages.push(message(if step.user { Role::User } else { Role::Tool }, step.words, None, false));
+        prompt = (prompt + step.growth).max(1);
+    }
+    Transcript { id: "s".to_owned(), messages, ..Transcript::default() }
+}
+
+fn measured(transcript: Transcript) -> Trace {
+    let catalog = Catalog::builtin().unwrap();
+    trace(transcript, "test", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase })
+}
+
+/// What of a trace's recorded prompts a replay without any policy does not reproduce: call, recorded, simulated.
+pub fn differences(trace: &Trace) -> Vec<(usize, u64, u64)> {
+    let endless = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let outcome = simulate(trace, &Plan::default(), &endless);
+    let calls = outcome.calls.iter().enumerate();
+    calls
+        .filter_map(|(index, call)| Some((index, call.recorded?, call.actual)))
+        .filter(|(_, recorded, actual)| recorded != actual)
+        .collect()
+}
+
+proptest! {
+    #[test]
+    fn shares_add_up(amount in 0..1_000_000_u64, weights in proptest::collection::vec(0..100_000_u64, 1..40)) {
+        let shares = largest_remainder(amount, &weights);
+        prop_assert_eq!(shares.iter().sum::<u64>(), amount);
+        let total: u64 = weights.iter().sum();
+        for (share, weight) in shares.iter().zip(&weights) {
+            if let Some(exact) = (amount * weight).checked_div(total) {
+                prop_assert!(*share == exact || *share == exact + 1);
+            }
+        }
+    }
+
+    /// Between two recorded prompts without a discontinuity the shares sum to the recorded difference exactly.
+    #[test]
+    fn stretches_sum_to_the_recorded_difference(steps in proptest::collection::vec(step(), 2..30)) {
+        // Without reasoning nothing leaves the context by itself.
+        let steps: Vec<Step> = steps.into_iter().map(|step| Step { thinking: false, reasoning: None, ..step }).collect();
+        let trace = measured(session(&steps));
+        let mut last: Option<(usize, u64)> = None;
+        for call in &trace.calls {
+            let Some(usage) = call.usage else { continue };
+            let reply = call.message as usize;
+            if let (Some((from, prompt)), true) = (last, call.chained) {
+                let sum: u64 = trace.messages[from..reply].iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
+                prop_assert_eq!(sum, usage.prompt - prompt);
+                prop_assert!(trace.messages[from..reply].iter().flat_map(|row| trace.parts_of(row)).all(|part| part.anchored));
+            }
+            last = Some((reply, usage.prompt));
+        }
+    }
+
+    /// Policy `none` on a session that nobody compacted reproduces the recorded prompts call by call, reasoning, rewinds and all.
+    #[test]
+    fn none_reproduces_recorded_prompts(steps in proptest::collection::vec(step(), 1..30)) {
+        let trace = measured(session(&steps));
+        prop_assert_eq!(differences(&trace), vec![]);
+    }
+}
+
+#[test]
+fn reasoning_of_a_model_that_drops_it_stands_in_no_context() {
+    let usage = |prompt, output, reasoning| Usage { prompt, output, reasoning: Some(reasoning), output_is_final: true, ..Usage::default() };
+    let mut messages = vec![message(Role::User, 20, None, false)];
+    // Each reply costs 50 of its 350 tokens in the next prompt, each result 100.
+    for index in 0..6 {
+        let call = Call { model: "gpt-5".to_owned(), usage: Some(usage(1_000 + 150 * index, 350, 300)), ..Call::default() };
+        messages.push(message(Role::Assistant, 10, Some(call), false));
+        messages.push(message(Role::Tool, 80, None, false));
+    }
+    let trace = measured(Transcript { messages, ..Transcript::default() });
+    let thinking: u64 = trace.parts.iter().filter(|part| part.kind == PartKind::Thinking).take(5).map(|part| part.truth).sum();
+    let replies: Vec<u64> =
+        trace.calls.iter().take(5).map(|call| trace.parts_of(&trace.messages[call.message as usize])[0].truth).collect();
+    assert_eq!((thinking, replies), (0, vec![50; 5]));
+}
+
+#[test]
+fn sample_sessions_without_compaction_are_reproduced_exactly() {
+    let catalog = Catalog::builtin().unwrap();
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let corpus = corpus(&catalog, &[&samples]);
+    let untouched: Vec<&Trace> = corpus.traces.iter().filter(|trace| trace.compactions.is_empty()).collect();
+    assert!(untouched.len() >= 8);
+    for trace in untouched {
+        assert_eq!(differences(trace), vec![], "{}", trace.source);
+    }
+}
+
+/// Folders of recorded sessions that the readers of the main road know.
+const FOLDERS: [&str; 7] = ["claude-code", "codex", "pi", "opencode-export", "gemini-cli", "mini_swe_traj", "opencode-sqlite"];
+
+#[test]
+fn recorded_sessions_without_compaction_are_reproduced_exactly() {
+    let Some(shared) = shared() else { return };
+    let catalog = Catalog::builtin().unwrap();
+    let mut sessions = 0;
+    for folder in FOLDERS {
+        let corpus = corpus(&catalog, &[&shared.join("transcripts").join(folder)]);
+        for trace in corpus.traces.iter().filter(|trace| trace.compactions.is_empty()) {
+            assert_eq!(differences(trace), vec![], "{}", trace.source);
+            sessions += 1;
+        }
+    }
+    println!("{sessions} sessions reproduced call by call");
+    assert!(sessions > 0);
+}
+
+/// Predicts each recorded prompt from the one before and what was appended, and prints the mean absolute error by group.
+#[test]
+fn anchored_prediction_stays_within_its_bars() {
+    let Some(shared) = shared() else { return };
+    let catalog = Catalog::builtin().unwrap();
+    let groups: [(&str, &[&str], fn(&str) -> bool, f64); 5] = [
+        ("GPT (Codex, OpenCode)", &["codex", "opencode-export"], |model| !model.contains("claude"), 1.5),
+        ("Gemini (Gemini CLI, mini-swe-agent)", &["gemini-cli", "mini_swe_traj"], |_| true, 1.5),
+        ("pi", &["pi"], |_| true, 1.5),
+        ("Claude Code, new models", &["claude-code"], |model| is_new(model), 4.0),
+        ("Claude Code, old models", &["claude-code"], |model| !is_new(model), 4.0),
+    ];
+    for (name, folders, wanted, bar) in groups {
+        let (mut sum, mut calls) = (0.0, 0_u64);
+        for folder in folders {
+            let corpus = corpus(&catalog, &[&shared.join("transcripts").join(folder)]);
+            for trace in corpus.traces.iter().filter(|trace| wanted(trace.main_model().unwrap_or(""))) {
+                for (predicted, recorded) in predictions(trace) {
+                    sum += predicted.abs_diff(recorded) as f64 / recorded as f64;
+                    calls += 1;
+                }
+            }
+        }
+        if calls == 0 {
+            println!("{name}: no call in this collection");
+            continue;
+        }
+        let mape = 100.0 * sum / calls as f64;
+        println!("{name}: MAPE {mape:.3} % over {calls} calls (bar {bar} %)");
+        assert!(mape <= bar, "{name}: MAPE {mape:.3} %");
+    }
+}
+
+fn is_new(model: &str) -> bool {
+    ["opus-4-7", "opus-4-8", "opus-5", "sonnet-5", "fable-5", "mythos"].iter().any(|name| model.contains(name))
+}
+
+/// Predicted and recorded prompt of every call whose chain is unbroken.
+fn predictions(trace: &Trace) -> Vec<(u64, u64)> {
+    let mut before = None;
+    let mut pairs = Vec::new();
+    for call in &trace.calls {
+        let Some(usage) = call.usage.filter(|usage| usage.prompt > 0) else { continue };
+        if let (Some(before), Some(growth)) = (before, call.predicted_growth) {
+            pairs.push((before + growth, usage.prompt));
+        }
+        before = Some(usage.prompt);
+    }
+    pairs
+}
+
+#[test]
+fn a_window_of_the_catalogue_gives_way_to_a_larger_recorded_prompt() {
+    let mut steps = vec![Step {
+        words: 10,
+        growth: 150_000,
+        output: 10,
+        reasoning: None,
+        thinking: false,
+        user: false,
+        final_output: true,
+        unchained: false,
+        usage: true,
+        model: 0,
+        rewind: 1,
+    }];
+    steps.extend_from_within(..);
+    steps.extend_from_within(..);
+    let catalog = Catalog::builtin().unwrap();
+    let corpus = Corpus { traces: vec![measured(session(&steps))], ..Corpus::default() };
+    let settings = ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let replays = replay(&corpus, &[Policy::load("none").unwrap()], &settings).unwrap();
+    // Claude Opus 4.5 has 200,000; the session was seen with 453,000.
+    assert_eq!(replays[0].totals.overflows, 0);
+    assert_eq!(replays[0].outgrown.len(), 1);
+}
