@@ -7,7 +7,6 @@ use super::policies::Policies;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::Corpus;
 use ctxsim::policy::suggestion;
 use ctxsim::report::{self, Subject, first_few};
 use ctxsim::trace::Trace;
@@ -49,12 +48,16 @@ impl Explain {
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
         let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
         corpus.traces = corpus.traces.drain(..).skip(place).take(1).collect();
+        let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
         for replay in &mut replays {
             replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
             replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+            replay.unknown_models.retain(|(name, _)| name == model);
+            replay.outgrown.retain(|(name, _)| name == model);
         }
         if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
-            self.output.give("explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
+            self.output
+                .give("explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
         }
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
@@ -87,5 +90,5 @@ fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
         }
     }
     let hint = suggestion(wanted, traces.iter().map(|trace| trace.id.as_str()));
-    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint}; `ctxsim replay --by session` lists them")))
+    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` lists them)")))
 }

@@ -87,7 +87,7 @@ impl Logs {
         let Some(name) = &self.format else { return Ok(None) };
         let unknown = || {
             let hint = suggestion(name, READERS.iter().map(|reader| reader.name));
-            Failure::Usage(format!("`{name}` is no format that ctxsim reads{hint}; `ctxsim formats` lists them"))
+            Failure::Usage(format!("`{name}` is no format that ctxsim reads{hint} (`ctxsim formats` lists them)"))
         };
         by_name(name).map(Some).ok_or_else(unknown)
     }

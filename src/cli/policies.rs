@@ -54,7 +54,7 @@ impl Policies {
         match &logs.model {
             Some(model) if self.window.is_none() && catalog.find(model).is_none() => {
                 let hint = suggestion(model, catalog.models().map(|model| model.id.as_str()));
-                Err(Failure::Usage(format!("the catalogue has no model `{model}`{hint}; --window N says how large its window is")))
+                Err(Failure::Usage(format!("the catalogue has no model `{model}`{hint} (--window says how large its window is)")))
             }
             _ => Ok(()),
         }
@@ -75,7 +75,9 @@ impl Policies {
 /// Turns a parameter of the policy that the setting names, or of all that have it.
 fn set(policies: &mut [Policy], setting: &str) -> Result<(), Failure> {
     let Some((left, value)) = setting.split_once('=') else {
-        return Err(Failure::Usage(format!("`--set {setting}` lacks a value: it is written --set PARAM=VALUE or --set POLICY:PARAM=VALUE")));
+        return Err(Failure::Usage(format!(
+            "`--set {setting}` lacks a value: it is written --set PARAM=VALUE or --set POLICY:PARAM=VALUE"
+        )));
     };
     let (wanted, param) = left.rsplit_once(':').map_or((None, left), |(policy, param)| (Some(policy), param));
     let is_wanted = |policy: &Policy| wanted.is_none_or(|wanted| policy.name == wanted || policy.name.split('@').next() == Some(wanted));

@@ -52,6 +52,6 @@ fn find(name: &str) -> Result<&'static Preset, Failure> {
     let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
     exact.or_else(newest).ok_or_else(|| {
         let hint = suggestion(name, presets().iter().map(|preset| preset.name));
-        Failure::Usage(format!("`{name}` is no preset{hint}; `ctxsim policy list` lists them"))
+        Failure::Usage(format!("`{name}` is no preset{hint} (`ctxsim policy list` lists them)"))
     })
 }

@@ -121,11 +121,11 @@ impl Finding {
     fn complaint(self, replay: &experiment::Replay) -> Option<String> {
         let totals = &replay.totals;
         let (count, what) = match self {
-            Finding::Overflow => (totals.overflows, "calls overflow the window"),
-            Finding::Unrecoverable => (totals.unrecoverable_sessions, "sessions end in a refusal that nothing could mend"),
-            Finding::Squeezed => (totals.squeezed, "calls leave their reply too little room"),
-            Finding::OverBudget => (totals.over_budget, "calls are over budget"),
+            Finding::Overflow => (totals.overflows, "calls that overflow the window"),
+            Finding::Unrecoverable => (totals.unrecoverable_sessions, "sessions that end in a refusal"),
+            Finding::Squeezed => (totals.squeezed, "calls whose reply would be cut"),
+            Finding::OverBudget => (totals.over_budget, "calls over budget"),
         };
-        (count > 0).then(|| format!("policy {}: {what}: {}", replay.policy, grouped(count)))
+        (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))
     }
 }

@@ -24,7 +24,8 @@ pub fn run() -> Result<(), Failure> {
 /// The command that shows the most remarkable session: the one with the largest context.
 fn next(corpus: &Corpus, replays: &[Replay]) -> String {
     let Some(replay) = replays.get(1).or_else(|| replays.first()) else { return String::new() };
-    let worst = corpus.traces.iter().zip(&replay.outcomes).max_by_key(|(_, outcome)| (outcome.totals.overflows, outcome.totals.peak_tokens));
+    let worst =
+        corpus.traces.iter().zip(&replay.outcomes).max_by_key(|(_, outcome)| (outcome.totals.overflows, outcome.totals.peak_tokens));
     let id = |(trace, _): (&Trace, _)| super::replay::quoted(std::slice::from_ref(&trace.id));
     let id = worst.map(id).map(|id| ctxsim::render::escape(&id).into_owned()).unwrap_or_default();
     format!("\nNext: ctxsim replay --by session\n      ctxsim explain {id} --policy {}\n", replay.policy)

@@ -116,13 +116,16 @@ fn add(lines: &mut Vec<String>, glue: &str, piece: &str, hyphen: usize, width: u
     }
 }
 
-/// Shortens a text to this width; an ellipsis shows that something is missing.
+/// Shortens a text to this width: an ellipsis stands for its middle, for ids and paths differ at either end.
 pub(super) fn shorten(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
     }
-    let kept = fitting(text, width.saturating_sub(1));
-    format!("{}…", text.get(..kept).unwrap_or_default())
+    let room = width.saturating_sub(1);
+    let head = text.get(..fitting(text, room - room / 3)).unwrap_or_default();
+    let backwards: String = text.chars().rev().collect();
+    let tail = backwards.get(..fitting(&backwards, room / 3)).unwrap_or_default();
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
 }
 
 /// The bytes of a text that fit into this width.

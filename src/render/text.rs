@@ -186,7 +186,9 @@ fn best(table: &Table) -> BTreeSet<(usize, usize)> {
             Better::More => most,
             Better::Neither => None,
         };
-        if least != most && let Some(wanted) = wanted {
+        if least != most
+            && let Some(wanted) = wanted
+        {
             best.extend(ranks.iter().enumerate().filter(|(_, rank)| rank.as_ref() == Some(wanted)).map(|(row, _)| (row, place)));
         }
     }

@@ -34,7 +34,14 @@ pub fn flat(corpus: &Corpus, replays: &[Replay]) -> Table {
     let rows = pairs(corpus, replays).map(|(trace, replay, outcome)| {
         let text = |text: &str| Cell::Text(text.to_owned());
         let model = trace.main_model().map_or(Cell::Empty, text);
-        let names = [Cell::Name(replay.policy.clone()), text(&trace.id), text(&trace.source), text(&trace.agent), model, Cell::Tokens(outcome.window)];
+        let names = [
+            Cell::Name(replay.policy.clone()),
+            text(&trace.id),
+            text(&trace.source),
+            text(&trace.agent),
+            model,
+            Cell::Tokens(outcome.window),
+        ];
         names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(cells(FURTHER, &outcome.totals)).collect()
     });
     Table { labels: 2, rows: rows.collect(), columns }

@@ -8,8 +8,14 @@ use std::cmp::Reverse;
 const FIGURES: [Column; 6] = [
     Column { meaning: "results that arrived", ..Column::number("results", "results", Unit::Count, Provenance::Recorded) },
     Column { meaning: "their tokens, counted once", ..Column::number("tokens", "tokens", Unit::Tokens, Provenance::Estimated) },
-    Column { meaning: "their tokens times the calls that carried them", ..Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated) },
-    Column { meaning: "carried tokens as a share of all prompt tokens", ..Column::number("carried_share", "of prompts", Unit::Share, Provenance::Simulated) },
+    Column {
+        meaning: "their tokens times the calls that carried them",
+        ..Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated)
+    },
+    Column {
+        meaning: "carried tokens as a share of all prompt tokens",
+        ..Column::number("carried_share", "of prompts", Unit::Share, Provenance::Simulated)
+    },
     Column {
         meaning: "carried tokens over the tokens counted once: how many calls carried a token",
         ..Column::number("calls_carried", "calls carried", Unit::Count, Provenance::Simulated)

@@ -12,11 +12,11 @@ use std::collections::BTreeSet;
 
 /// What is explained.
 pub struct Subject<'a> {
-    /// A corpus of this one session.
+    /// A corpus of this one session; its facts may be those of all that was read.
     pub corpus: &'a Corpus,
     /// The policy, for where its rules stand in the loop.
     pub policy: &'a Policy,
-    /// Its replay of this corpus.
+    /// Its replay of this one session.
     pub replay: &'a Replay,
     /// The command, where the report is to name it.
     pub command: Option<String>,
@@ -35,7 +35,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     ];
     sections.extend(causes::causes(replays));
     sections.extend(causes::warnings(replays));
-    let notes = notes::notes(subject.corpus, replays);
+    let notes = notes::of_one_session(subject.corpus, subject.replay);
     let record = ExplainRecord::new(trace, subject.replay, outcome, subject.command.clone(), notes.clone());
     Report {
         title: format!("Session {} under {}", trace.id, subject.replay.policy),
@@ -67,7 +67,10 @@ fn timeline(policy: &Policy, outcome: &Outcome) -> Table {
     let columns = vec![
         Column::number("call", "call", Unit::Count, Provenance::Recorded),
         Column::name("event", "event"),
-        Column { meaning: "tokens in the context, after the event", ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated) },
+        Column {
+            meaning: "tokens in the context, after the event",
+            ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated)
+        },
         Column { meaning: "the call's reply", ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded) },
         Column::prose("what", "what happened"),
     ];
@@ -121,7 +124,9 @@ fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
 
 fn event_row(event: &Event) -> Vec<Cell> {
     let name = event.kind.name().replace('_', " ");
-    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), Cell::Tokens(event.after), Cell::Empty, Cell::Text(story(event))]
+    // The summariser's request is no context of the session.
+    let context = if event.kind == EventKind::SummariserOverflow { Cell::Empty } else { Cell::Tokens(event.after) };
+    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), context, Cell::Empty, Cell::Text(story(event))]
 }
 
 /// What an event was, in words.
@@ -137,7 +142,9 @@ fn story(event: &Event) -> String {
         EventKind::Retry => format!("the fallback ran: {}", change(event)),
         EventKind::Unrecoverable => "nothing helped: a real session would end here".to_owned(),
         EventKind::NoGain => format!("{} and could not change anything", fired(event)),
-        EventKind::SummariserOverflow => format!("{}; the summariser's own request is larger than the window", fired(event)),
+        EventKind::SummariserOverflow => {
+            format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
+        }
         EventKind::Truncate | EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset | EventKind::Inject => {
             format!("{}; touched {}; {}", fired(event), counted(u64::from(event.touched), "item"), change(event))
         }

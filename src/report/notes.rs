@@ -21,6 +21,7 @@ const PROVENANCE: &str = "Calls are recorded. Sizes are recorded usage as far as
 pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
+    notes.extend(aside(corpus));
     notes.extend(trust(facts));
     notes.extend(summaries(replays));
     notes.extend(undone(facts));
@@ -33,6 +34,22 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes
 }
 
+/// The notes of a report on one session: what is said of the other sessions is left out.
+pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
+    let totals = &replay.totals;
+    let share = percent(i64::try_from(totals.anchored_tokens).unwrap_or(i64::MAX), totals.prompt_tokens);
+    let anchorage = format!("{share} of the prompt tokens are anchored on recorded usage, the rest are tokenizer estimates.");
+    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage];
+    let replays = std::slice::from_ref(replay);
+    notes.extend(summaries(replays));
+    notes.extend(unknown_models(replays));
+    notes.extend(outgrown(replays));
+    notes.extend(too_small(corpus, replays));
+    notes.extend(skipped(&corpus.facts));
+    notes.extend(losses(&corpus.facts));
+    notes
+}
+
 fn anchorage(facts: &CorpusFacts) -> String {
     let anchored = facts.anchored_millionths;
     if facts.calls_with_usage == 0 {
@@ -42,6 +59,15 @@ fn anchorage(facts: &CorpusFacts) -> String {
     let start = format!("Usage is recorded for {} of {} calls", grouped(facts.calls_with_usage), grouped(facts.calls));
     let verdict = if anchored < LOW_ANCHORAGE { " That is little: take the sizes above for estimates." } else { "" };
     format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
+}
+
+/// Calls of the recording agents that no conversation holds.
+fn aside(corpus: &Corpus) -> Option<String> {
+    let replayed: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let aside = corpus.facts.calls.saturating_sub(replayed);
+    let are = if aside == 1 { "is" } else { "are" };
+    (aside > 0)
+        .then(|| format!("{} of summarisers, titles and the like {are} counted above and not replayed.", counted(aside, "recorded call")))
 }
 
 fn trust(facts: &CorpusFacts) -> Option<String> {
@@ -74,7 +100,11 @@ fn undone(facts: &CorpusFacts) -> Option<String> {
 fn duplicates(facts: &CorpusFacts) -> Option<String> {
     let copies = facts.duplicates;
     (copies.sessions > 0 || copies.calls > 0).then(|| {
-        format!("Counted once although copied in several files: {} and {}.", counted(copies.sessions, "session"), counted(copies.calls, "call"))
+        format!(
+            "Counted once although copied in several files: {} and {}.",
+            counted(copies.sessions, "session"),
+            counted(copies.calls, "call")
+        )
     })
 }
 
@@ -87,19 +117,24 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
     }
     let describe = |(model, windows): (&&str, &BTreeMap<u64, Vec<&str>>)| {
         let model = if model.is_empty() { "sessions that name no model" } else { model };
-        let by_policy: Vec<String> = windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
+        let by_policy: Vec<String> =
+            windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
         match windows.first_key_value() {
             Some((window, _)) if windows.len() == 1 => format!("{model} ({})", grouped(*window)),
             _ => format!("{model} ({})", by_policy.join("; ")),
         }
     };
     let models: Vec<String> = taken.iter().map(describe).collect();
-    let note = format!("Models that the catalogue does not know, with the window in tokens that was taken: {}. --window N sets it.", models.join(", "));
+    let note = format!(
+        "Models that the catalogue does not know, with the window in tokens that was taken: {}. --window N sets it.",
+        models.join(", ")
+    );
     if models.is_empty() { Vec::new() } else { vec![note] }
 }
 
 fn outgrown(replays: &[Replay]) -> Option<String> {
-    let models: BTreeSet<(&String, u64)> = replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
+    let models: BTreeSet<(&String, u64)> =
+        replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
     let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
@@ -136,7 +171,7 @@ fn skipped(facts: &CorpusFacts) -> Vec<String> {
         by_reason.entry(&skipped.reason).or_default().push(&skipped.path);
     }
     let sentence = |(reason, paths): (&str, Vec<&str>)| {
-        format!("Skipped, {}: {reason}: {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
+        format!("{} skipped ({reason}): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
     };
     by_reason.into_iter().map(sentence).collect()
 }
@@ -149,7 +184,7 @@ fn losses(facts: &CorpusFacts) -> Vec<String> {
         places.push(if loss.first_line > 0 { format!("{}:{}", loss.path, loss.first_line) } else { loss.path.clone() });
     }
     let sentence = |(reason, (count, places)): (&str, (u64, Vec<String>))| {
-        format!("Not used, {}: {reason}: {}.", counted(count, "place"), first_few(&places, NAMED))
+        format!("{} not used ({reason}): {}.", counted(count, "record"), first_few(&places, NAMED))
     };
     by_reason.into_iter().map(sentence).collect()
 }

@@ -60,7 +60,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
 
 fn by_policy(replays: &[Replay]) -> Section {
     let columns = std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
-    let row = |replay: &Replay| std::iter::once(Cell::Name(replay.policy.clone())).chain(by_session::cells(FIGURES, &replay.totals)).collect();
+    let row =
+        |replay: &Replay| std::iter::once(Cell::Name(replay.policy.clone())).chain(by_session::cells(FIGURES, &replay.totals)).collect();
     Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: replays.iter().map(row).collect() }) }
 }
 
@@ -69,5 +70,5 @@ pub fn title(facts: &CorpusFacts) -> String {
     let formats: Vec<String> = facts.formats.iter().map(|(format, files)| format!("{format} {files}")).collect();
     let formats = if formats.is_empty() { String::new() } else { format!(" ({})", first_few(&formats, formats.len())) };
     let from = format!("{}{formats}", counted(facts.files, "file"));
-    format!("{}, {} from {from}", counted(facts.sessions, "session"), counted(facts.calls, "call"))
+    format!("{}, {} from {from}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
 }

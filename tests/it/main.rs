@@ -4,6 +4,8 @@ mod architecture;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 mod catalog;
+/// The program from outside: forms, exit codes, sentences.
+mod cli;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
@@ -31,6 +33,8 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// Every form of a report: pages, and words of others that stay words.
+mod render;
 /// The sample corpus and its table.
 mod samples;
 /// Every real file: who claims it, and its calls against its row and an independent count.
