@@ -90,7 +90,7 @@ pub(super) struct CompactMetadata<'a> {
     pub preserved_messages: Option<PreservedMessages<'a>>,
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
     #[serde(borrow)]
-    pub compacted_tool_ids: Vec<Str<'a>>,
+    pub compacted_tool_ids: Vec<Words<'a>>,
 }
 
 /// The stretch of old messages that stays.
