@@ -171,7 +171,7 @@ fn skipped(facts: &CorpusFacts) -> Vec<String> {
         by_reason.entry(&skipped.reason).or_default().push(&skipped.path);
     }
     let sentence = |(reason, paths): (&str, Vec<&str>)| {
-        format!("{} skipped ({reason}): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
+        format!("{} skipped (\"{reason}\"): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
     };
     by_reason.into_iter().map(sentence).collect()
 }
@@ -184,7 +184,7 @@ fn losses(facts: &CorpusFacts) -> Vec<String> {
         places.push(if loss.first_line > 0 { format!("{}:{}", loss.path, loss.first_line) } else { loss.path.clone() });
     }
     let sentence = |(reason, (count, places)): (&str, (u64, Vec<String>))| {
-        format!("{} not used ({reason}): {}.", counted(count, "record"), first_few(&places, NAMED))
+        format!("{} not used (\"{reason}\"): {}.", counted(count, "record"), first_few(&places, NAMED))
     };
     by_reason.into_iter().map(sentence).collect()
 }
