@@ -47,13 +47,13 @@ impl Lines {
             self.buffer.clear();
             // A buffer that one long line has grown is not kept for the many short ones.
             self.buffer.shrink_to(KEPT_BUFFER);
-            let read = (&mut self.stream).take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
-            if read == 0 {
+            self.fill()?;
+            if self.buffer.is_empty() {
                 return Ok(None);
             }
             self.number += 1;
             let terminated = self.buffer.last() == Some(&b'\n');
-            if !terminated && read > LONGEST_LINE {
+            if !terminated && self.buffer.len() > LONGEST_LINE {
                 self.buffer = Vec::new();
                 self.skip_to_line_end()?;
                 return Ok(Some(Line { number: self.number, text: Cow::Borrowed(""), damage: Some(TOO_LONG), last_unterminated: false }));
@@ -62,6 +62,23 @@ impl Lines {
                 continue;
             }
             break Ok(Some(self.decode(terminated)));
+        }
+    }
+
+    /// Reads up to the end of a line, or as far as is needed to know that it is too long.
+    fn fill(&mut self) -> io::Result<()> {
+        loop {
+            let available = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                available => available?,
+            };
+            let end = memchr::memchr(b'\n', available).map(|end| end + 1);
+            let wanted = end.unwrap_or(available.len()).min(LONGEST_LINE + 1 - self.buffer.len());
+            self.buffer.extend_from_slice(available.get(..wanted).unwrap_or_default());
+            self.stream.consume(wanted);
+            if wanted == 0 || Some(wanted) == end || self.buffer.len() > LONGEST_LINE {
+                return Ok(());
+            }
         }
     }
 

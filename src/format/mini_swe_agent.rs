@@ -6,7 +6,6 @@
 use super::chat::{Chat, ChatMessage, ChatUsage, text_of};
 use super::count::{ABSURD, Dollars};
 use super::json::fault;
-use super::outline::Outline;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
@@ -17,7 +16,7 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "mini-swe-agent", about: "mini-swe-agent trajectories (*.traj.json)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = Outline::of(source.head());
+    let outline = source.outline();
     let named = outline.text("trajectory_format").starts_with("mini-swe-agent");
     let described = outline.has("info.mini_version") || (outline.has("info.model_stats") && outline.has("info.config"));
     // A bare list is known by the wrapping of its observations.
@@ -140,7 +139,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         transcript.messages.push(message);
     }
     mark_changes_of_model(&mut transcript);
-    hand_over(transcript);
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(transcript);
+    }
     Ok(())
 }
 
