@@ -31,7 +31,9 @@ fn main() {
         }
     }
     for vocabulary in Vocabulary::ALL {
-        worst_cases(vocabulary);
+        if std::env::args().all(|argument| argument != "--quick") {
+            worst_cases(vocabulary);
+        }
     }
 }
 

@@ -8,6 +8,8 @@ pub mod experiment;
 pub mod format;
 pub mod measure;
 pub mod policy;
+pub mod render;
+pub mod report;
 pub mod sim;
 pub mod trace;
 pub mod transcript;

@@ -1,7 +1,7 @@
 //! Remembers the token counts of short pieces, so that the words that make up most of a text are looked up in a small table
 //! that stays in the processor's cache, and not in the vocabulary that does not.
 
-use super::Vocabulary;
+use super::{Vocabulary, ranks};
 
 /// A power of two; two slots of sixteen bytes each.
 const PLACES: usize = 1 << 15;
@@ -36,14 +36,14 @@ impl Memo {
         }
     }
 
-    /// The count of the piece `bytes[at..end]`, as remembered or as `count` gives it.
+    /// The count of the piece `bytes[at..end]`, as remembered, as `short` gives it for the bytes of a short piece, or as `long` does.
     #[inline]
-    pub fn count(&mut self, bytes: &[u8], at: usize, end: usize, count: impl FnOnce() -> u64) -> u64 {
+    pub fn count(&mut self, bytes: &[u8], at: usize, end: usize, short: impl FnOnce(u64, usize) -> u64, long: impl FnOnce() -> u64) -> u64 {
         let Some(key) = key(bytes, at, end) else {
-            return count();
+            return long();
         };
         let Some([first, second]) = self.places.get_mut(place(key)) else {
-            return count();
+            return long();
         };
         if *first & !COUNT == key {
             return (*first >> COUNT_SHIFT) as u64;
@@ -52,7 +52,7 @@ impl Memo {
             std::mem::swap(first, second);
             return (*first >> COUNT_SHIFT) as u64;
         }
-        let tokens = count();
+        let tokens = if end - at <= ranks::LONGEST { short(key as u64, end - at) } else { long() };
         if tokens <= 0xf {
             *second = key | u128::from(tokens) << COUNT_SHIFT;
         }

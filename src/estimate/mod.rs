@@ -4,6 +4,7 @@ mod estimator;
 mod length;
 mod memo;
 mod pieces;
+mod ranks;
 mod ratio;
 pub mod seam;
 mod shape;

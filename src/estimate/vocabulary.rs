@@ -2,6 +2,7 @@
 
 use super::memo::Memo;
 use super::pieces::Pattern;
+use super::ranks::Ranks;
 use super::seam;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -121,10 +122,16 @@ thread_local! {
 /// is not asked.
 const LONGEST_REFERENCE_SPACE: usize = 64 * 1024;
 
+/// The fast engine, and what we split and encode short pieces with where we know the vocabulary's pattern.
+struct Loaded {
+    engine: tiktoken::CoreBpe,
+    splitter: Option<(Pattern, Ranks)>,
+}
+
 /// Counts tokens in one vocabulary. Special tokens (`<|endoftext|>`) count as the plain text that they are in a log.
 pub struct Counter {
     vocabulary: Vocabulary,
-    fast: OnceLock<tiktoken::CoreBpe>,
+    fast: OnceLock<Loaded>,
     reference: Option<tiktoken_rs::CoreBPE>,
     stand_ins: AtomicU64,
 }
@@ -172,24 +179,28 @@ impl Counter {
         self.stand_ins.load(Ordering::Relaxed)
     }
 
-    fn fast(&self) -> &tiktoken::CoreBpe {
-        self.fast.get_or_init(|| self.vocabulary.load())
+    fn fast(&self) -> &Loaded {
+        self.fast.get_or_init(|| {
+            let engine = self.vocabulary.load();
+            let splitter = Pattern::of(self.vocabulary).zip(Ranks::of(&engine));
+            Loaded { engine, splitter }
+        })
     }
 
     fn count_fast(&self, text: &str) -> u64 {
-        let engine = self.fast();
-        match Pattern::of(self.vocabulary) {
-            Some(pattern) => MEMO.with_borrow_mut(|memo| {
+        let Loaded { engine, splitter } = self.fast();
+        match splitter {
+            Some((pattern, ranks)) => MEMO.with_borrow_mut(|memo| {
                 memo.serve(self.vocabulary);
-                count_pieces(engine, pattern, memo, text)
+                count_pieces(engine, pattern, ranks, memo, text)
             }),
             None => seam::chunks(text, CHUNK).map(|chunk| encode(engine, chunk)).sum(),
         }
     }
 }
 
-/// Splits the text by our own means as far as it is ASCII; the engine splits the rest, from seam to seam, and encodes all pieces.
-fn count_pieces(engine: &tiktoken::CoreBpe, pattern: Pattern, memo: &mut Memo, text: &str) -> u64 {
+/// Splits the text by our own means as far as it is ASCII; the engine splits the rest, from seam to seam, and encodes long pieces.
+fn count_pieces(engine: &tiktoken::CoreBpe, pattern: &Pattern, ranks: &Ranks, memo: &mut Memo, text: &str) -> u64 {
     let bytes = text.as_bytes();
     let mut tokens = 0;
     let mut at = 0;
@@ -197,7 +208,10 @@ fn count_pieces(engine: &tiktoken::CoreBpe, pattern: Pattern, memo: &mut Memo, t
         let piece = pattern.piece_end(bytes, at);
         let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
         let stretch = || encode(engine, text.get(at..end).unwrap_or_default());
-        tokens += if piece.is_some() { memo.count(bytes, at, end, stretch) } else { stretch() };
+        tokens += match piece {
+            Some(_) => memo.count(bytes, at, end, |block, length| ranks.count(block, length), stretch),
+            None => stretch(),
+        };
         at = end;
     }
     tokens

@@ -1,62 +1,51 @@
 //! The Anthropic Messages shapes that several formats store: content blocks and usage.
 
+use super::blocks::{Block, Blocks};
+use super::count::{Absurd, Count};
 use super::image;
-use super::json::{Str, compact};
+use super::json::compact;
+use super::words::Words;
 use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
 use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt;
 
-/// The content of a message or of a tool result: a string, or blocks.
-#[derive(Debug)]
-pub enum Content<'a> {
-    /// Plain text.
-    Text(Cow<'a, str>),
-    /// Blocks in order. What stands in the list without being an object is `None`.
-    Blocks(Vec<Option<Block<'a>>>),
-}
-
-impl Default for Content<'_> {
-    fn default() -> Self {
-        Content::Blocks(Vec::new())
-    }
-}
+/// The content of a message or of a tool result.
+pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
 /// One content block with the fields of all kinds; most are absent in each of them.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Block<'a> {
+pub struct Piece<'a> {
     /// `text`, `tool_use`, ...
     #[serde(rename = "type", borrow)]
-    pub kind: Str<'a>,
+    pub kind: Words<'a>,
     /// Of `text`.
     #[serde(borrow)]
-    pub text: Str<'a>,
+    pub text: Words<'a>,
     /// Of `thinking`.
     #[serde(borrow)]
-    pub thinking: Str<'a>,
+    pub thinking: Words<'a>,
     /// Of `thinking`: sealed.
     #[serde(borrow)]
-    pub signature: Str<'a>,
+    pub signature: Words<'a>,
     /// Of `redacted_thinking`: sealed.
     #[serde(borrow)]
-    pub data: Str<'a>,
+    pub data: Words<'a>,
     /// Of tool calls.
     #[serde(borrow)]
-    pub id: Str<'a>,
+    pub id: Words<'a>,
     /// Of tool calls.
     #[serde(borrow)]
-    pub name: Str<'a>,
+    pub name: Words<'a>,
     /// Of tool results.
     #[serde(borrow)]
-    pub tool_use_id: Str<'a>,
+    pub tool_use_id: Words<'a>,
     /// Of `tool_reference`.
     #[serde(borrow)]
-    pub tool_name: Str<'a>,
+    pub tool_name: Words<'a>,
     /// Of tool calls: the arguments.
     #[serde(borrow)]
     pub input: Option<&'a RawValue>,
@@ -70,7 +59,7 @@ pub struct Block<'a> {
     pub is_error: Option<bool>,
 }
 
-impl Block<'_> {
+impl Piece<'_> {
     /// Is it the result of a tool, run by the agent or by the provider?
     pub fn is_result(&self) -> bool {
         self.kind.ends_with("tool_result")
@@ -86,84 +75,11 @@ impl Block<'_> {
 #[serde(default)]
 struct Media<'a> {
     #[serde(rename = "type", borrow)]
-    kind: Str<'a>,
+    kind: Words<'a>,
     #[serde(borrow)]
-    data: Str<'a>,
+    data: Words<'a>,
     #[serde(borrow)]
-    url: Str<'a>,
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content<'a>, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or a list of content blocks")
-            }
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Content<'de>, E> {
-                Ok(Content::Text(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Content<'de>, E> {
-                Ok(Content::Text(Cow::Owned(text.to_owned())))
-            }
-            fn visit_unit<E: Error>(self) -> Result<Content<'de>, E> {
-                Ok(Content::default())
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Content<'de>, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(Entry(block)) = list.next_element()? {
-                    blocks.push(block);
-                }
-                Ok(Content::Blocks(blocks))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Content<'de>, A::Error> {
-                Ok(Content::Blocks(vec![Some(Block::deserialize(MapAccessDeserializer::new(map))?)]))
-            }
-        }
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-/// An entry of a content list; `None` where it is no object.
-struct Entry<'a>(Option<Block<'a>>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entry<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Entry<'a>, D::Error> {
-        struct EntryVisitor;
-        impl<'de> Visitor<'de> for EntryVisitor {
-            type Value = Entry<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a content block")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Entry<'de>, A::Error> {
-                Ok(Entry(Some(Block::deserialize(MapAccessDeserializer::new(map))?)))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Entry<'de>, A::Error> {
-                while list.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Entry(None))
-            }
-            fn visit_str<E: Error>(self, _: &str) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-            fn visit_i64<E: Error>(self, _: i64) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-            fn visit_u64<E: Error>(self, _: u64) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-            fn visit_f64<E: Error>(self, _: f64) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-            fn visit_unit<E: Error>(self) -> Result<Entry<'de>, E> {
-                Ok(Entry(None))
-            }
-        }
-        deserializer.deserialize_any(EntryVisitor)
-    }
+    url: Words<'a>,
 }
 
 /// Weighs content blocks, and remembers which tool each call id belongs to.
@@ -183,16 +99,19 @@ impl<'s> Weigher<'s> {
     /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
     /// The first one has the role asked for, if it has any part of its own before a result.
     pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
-        let blocks = match content {
-            Content::Text(text) => return vec![Message::new(role, vec![Part::Text(self.scale.weigh(text))])],
-            Content::Blocks(blocks) => blocks,
-        };
         let mut own: Vec<Part> = Vec::new();
         let mut messages = Vec::new();
-        for block in blocks {
-            let Some(block) = block else {
-                lose("content block that is no object");
-                continue;
+        for block in &content.0 {
+            let block = match block {
+                Block::Object(block) => block,
+                Block::Text(text) => {
+                    own.push(Part::Text(self.scale.weigh(text)));
+                    continue;
+                }
+                Block::Other => {
+                    lose("content block of an unexpected shape");
+                    continue;
+                }
             };
             if !block.is_result() {
                 own.extend(self.part(block, lose));
@@ -212,7 +131,7 @@ impl<'s> Weigher<'s> {
         messages
     }
 
-    fn part(&mut self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+    fn part(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
         match &*block.kind {
             "text" => Some(Part::Text(self.scale.weigh(&block.text))),
             "thinking" => Some(Part::Thinking { text: self.scale.weigh(&block.thinking), sealed_bytes: length(&block.signature) }),
@@ -239,7 +158,7 @@ impl<'s> Weigher<'s> {
         }
     }
 
-    fn media(&self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+    fn media(&self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
         match block.source.map(|source| serde_json::from_str::<Media>(source.get())) {
             Some(Ok(media)) if &*media.kind == "text" => Some(Part::Other(self.scale.weigh(&media.data))),
             // The pages of a document are charged as pictures are.
@@ -252,15 +171,14 @@ impl<'s> Weigher<'s> {
         }
     }
 
-    fn result(&mut self, block: &Block<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Part> {
+    fn result(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Part> {
         let mut pictures = Vec::new();
         let text = match block.content {
             None => Cow::Borrowed(""),
             // What a provider's own tool returns has a shape for each tool, with sealed parts in between.
             Some(content) if &*block.kind != "tool_result" => Cow::Owned(visible_text(content.get())),
             Some(content) => match serde_json::from_str(content.get()) {
-                Ok(Content::Text(text)) => text,
-                Ok(Content::Blocks(blocks)) => self.result_text(blocks, &mut pictures, lose),
+                Ok(Blocks(blocks)) => self.result_text(blocks, &mut pictures, lose),
                 Err(_) => {
                     lose("tool result of an unexpected shape");
                     Cow::Borrowed("")
@@ -276,17 +194,18 @@ impl<'s> Weigher<'s> {
 
     fn result_text<'a>(
         &mut self,
-        blocks: Vec<Option<Block<'a>>>,
+        blocks: Vec<Block<'a, Piece<'a>>>,
         pictures: &mut Vec<Part>,
         lose: &mut dyn FnMut(&'static str),
     ) -> Cow<'a, str> {
         let mut texts: Vec<Cow<'a, str>> = Vec::new();
         for block in blocks {
             match block {
-                Some(block) if &*block.kind == "text" => texts.push(block.text.0),
-                Some(block) if &*block.kind == "tool_reference" => texts.push(block.tool_name.0),
-                Some(block) => pictures.extend(self.part(&block, lose)),
-                None => lose("content block that is no object"),
+                Block::Text(text) => texts.push(text),
+                Block::Object(block) if &*block.kind == "text" => texts.push(block.text.0),
+                Block::Object(block) if &*block.kind == "tool_reference" => texts.push(block.tool_name.0),
+                Block::Object(block) => pictures.extend(self.part(&block, lose)),
+                Block::Other => lose("content block of an unexpected shape"),
             }
         }
         match texts.len() {
@@ -354,82 +273,10 @@ struct OutputDetails {
     reasoning_tokens: Count,
 }
 
-/// A recorded number of tokens.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Count {
-    /// Not recorded, or null.
-    #[default]
-    Absent,
-    /// A number that can be.
-    Known(u64),
-    /// Negative, no whole number, no number at all, or larger than any prompt.
-    Absurd,
-}
-
-/// No prompt or reply has more tokens than this.
-const MOST_TOKENS: u64 = 1 << 40;
-
-impl Count {
-    /// The number, where one is known.
-    pub fn known(self) -> Option<u64> {
-        match self {
-            Count::Known(count) => Some(count),
-            Count::Absent | Count::Absurd => None,
-        }
-    }
-
-    fn or_zero(self) -> Result<u64, AbsurdUsage> {
-        match self {
-            Count::Absent => Ok(0),
-            Count::Known(count) => Ok(count),
-            Count::Absurd => Err(AbsurdUsage),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Count {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Count, D::Error> {
-        struct CountVisitor;
-        impl<'de> Visitor<'de> for CountVisitor {
-            type Value = Count;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a number of tokens")
-            }
-            fn visit_u64<E: Error>(self, count: u64) -> Result<Count, E> {
-                Ok(if count <= MOST_TOKENS { Count::Known(count) } else { Count::Absurd })
-            }
-            fn visit_i64<E: Error>(self, count: i64) -> Result<Count, E> {
-                u64::try_from(count).map_or(Ok(Count::Absurd), |count| self.visit_u64(count))
-            }
-            fn visit_f64<E: Error>(self, count: f64) -> Result<Count, E> {
-                let whole = count.fract() == 0.0 && (0.0..=MOST_TOKENS as f64).contains(&count);
-                Ok(if whole { Count::Known(count as u64) } else { Count::Absurd })
-            }
-            fn visit_unit<E: Error>(self) -> Result<Count, E> {
-                Ok(Count::Absent)
-            }
-            fn visit_bool<E: Error>(self, _: bool) -> Result<Count, E> {
-                Ok(Count::Absurd)
-            }
-            fn visit_str<E: Error>(self, _: &str) -> Result<Count, E> {
-                Ok(Count::Absurd)
-            }
-        }
-        deserializer.deserialize_any(CountVisitor)
-    }
-}
-
-/// Usage holds numbers that cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AbsurdUsage;
-
-/// The loss to report for [`AbsurdUsage`].
-pub const ABSURD_USAGE: &str = "absurd usage numbers";
-
 impl UsageRecord {
     /// The usage in the house's dialect. The three input figures are disjoint parts of the prompt; a request of several passes
     /// has the context of its last one.
-    pub fn usage(&self) -> Result<Usage, AbsurdUsage> {
+    pub fn usage(&self) -> Result<Usage, Absurd> {
         let last = self.iterations.iter().flatten().rfind(|pass| pass.kind == "message");
         let context = last.unwrap_or(self);
         let lifetimes = context.cache_creation.as_ref();
@@ -439,16 +286,13 @@ impl UsageRecord {
         let cache_write = context.cache_creation_input_tokens.or_zero()?.max(one_hour + five_minutes);
         let cache_read = context.cache_read_input_tokens.or_zero()?;
         let details = self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens);
-        if details == Some(Count::Absurd) {
-            return Err(AbsurdUsage);
-        }
         Ok(Usage {
             prompt: context.input_tokens.or_zero()? + cache_read + cache_write,
             cache_read,
             cache_write,
             cache_write_1h: one_hour,
             output: self.output_tokens.or_zero()?,
-            reasoning: details.and_then(Count::known),
+            reasoning: details.unwrap_or_default().known()?,
             cost_nano_usd: None,
             trust: Trust::Provider,
             output_is_final: true,

@@ -4,9 +4,12 @@
 //! (also with `api`, as recorders of several providers write it), a list of messages, and single messages `{role, content, usage}`.
 //! Each request repeats the whole conversation, so a request that extends the one before it carries on its session.
 
-use super::anthropic::{ABSURD_USAGE, Block, Content, UsageRecord, Weigher};
-use super::json::{Str, compact, mend, top_keys, values};
-use super::lines::TOO_LONG;
+use super::anthropic::{Content, Piece, UsageRecord, Weigher};
+use super::blocks::{Block, Blocks};
+use super::count::ABSURD;
+use super::json::{compact, fault, values};
+use super::outline::Outline;
+use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
@@ -52,24 +55,15 @@ const BODY_KEYS: [&str; 26] = [
 ];
 
 fn claims(source: &Source) -> Claim {
-    let head = String::from_utf8_lossy(source.head());
-    let head = head.trim_start_matches('\u{feff}').trim_start();
-    let keys = match head.strip_prefix('[') {
-        Some(list) => top_keys(list.trim_start()),
-        None => top_keys(head),
-    };
+    let outline = Outline::of(source.head());
+    let keys: Vec<&str> = outline.top().collect();
+    let head = source.head();
     let has = |key: &str| keys.contains(&key);
-    let holds = |marks: &[&str]| marks.iter().any(|mark| head.contains(mark));
+    let holds = |marks: &[&str]| marks.iter().any(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some());
     let own = holds(&["\"tool_use_id\"", "\"input_schema\"", "\"cache_creation_input_tokens\"", "\"cache_read_input_tokens\""]);
     let hint = holds(&["\"stop_reason\"", "\"input_tokens\""]);
     if has("api") && has("request") {
-        return match values::<Item>(head).next() {
-            Some(Ok(item)) if &*item.api == ANTHROPIC => Claim::Yes,
-            Some(Err(error)) if error.is_eof() && holds(&["\"api\":\"anthropic_messages\"", "\"api\": \"anthropic_messages\""]) => {
-                Claim::Yes
-            }
-            _ => Claim::No,
-        };
+        return if outline.text("api") == ANTHROPIC || outline.text("[].api") == ANTHROPIC { Claim::Yes } else { Claim::No };
     }
     let exchange =
         has("request") && keys.iter().all(|key| matches!(*key, "request" | "response" | "url" | "seq" | "source" | "timestamp" | "id"));
@@ -91,13 +85,13 @@ const ANTHROPIC: &str = "anthropic_messages";
 #[serde(default)]
 struct Item<'a> {
     #[serde(borrow)]
-    api: Str<'a>,
+    api: Words<'a>,
     #[serde(borrow)]
     request: Option<&'a RawValue>,
     #[serde(borrow)]
     response: Option<&'a RawValue>,
     #[serde(borrow)]
-    model: Str<'a>,
+    model: Words<'a>,
     #[serde(borrow)]
     system: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -105,7 +99,7 @@ struct Item<'a> {
     #[serde(borrow)]
     messages: Option<Vec<Turn<'a>>>,
     #[serde(borrow)]
-    role: Str<'a>,
+    role: Words<'a>,
 }
 
 /// A message of a request, or a response.
@@ -113,13 +107,13 @@ struct Item<'a> {
 #[serde(default)]
 struct Turn<'a> {
     #[serde(rename = "type", borrow)]
-    kind: Str<'a>,
+    kind: Words<'a>,
     #[serde(borrow)]
-    id: Str<'a>,
+    id: Words<'a>,
     #[serde(borrow)]
-    role: Str<'a>,
+    role: Words<'a>,
     #[serde(borrow)]
-    model: Str<'a>,
+    model: Words<'a>,
     #[serde(borrow)]
     content: Content<'a>,
     usage: Option<UsageRecord>,
@@ -127,47 +121,18 @@ struct Turn<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut file = File { name: source.name(), scale, session: None, count: 0 };
-    let mut lines = source.lines();
-    // A document may spread over many lines; it shows when its first line ends within a value.
-    let mut document: Option<String> = None;
-    let mut first = true;
-    while let Some(line) = lines.next_line()? {
-        let number = line.number;
-        if let Some(damage) = line.damage {
-            source.lose(number, damage);
-            if damage == TOO_LONG {
-                continue;
-            }
-        }
-        let text = match mend(&line.text) {
-            Some(mended) => {
-                source.lose(number, "escapes of half a character (replaced)");
-                mended.into()
-            }
-            None => line.text,
-        };
-        if let Some(document) = &mut document {
-            document.push('\n');
-            document.push_str(&text);
-        } else if first && !line.last_unterminated && is_unfinished(&text) {
-            document = Some(text.into_owned());
-        } else {
-            let reason = if line.last_unterminated { "cut last line" } else { "broken JSON" };
-            file.values(&text, reason, &mut |reason| source.lose(number, reason), hand_over);
-        }
-        first = false;
-    }
-    if let Some(document) = document {
-        file.values(&document, "cut document", &mut |reason| source.lose(1, reason), hand_over);
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        file.values(&text, true, &mut |reason| source.lose(1, reason), hand_over);
+    } else {
+        source.each_line(|source, line| {
+            file.values(&line.text, line.last_unterminated, &mut |reason| source.lose(line.number, reason), hand_over);
+        })?;
     }
     if let Some(session) = file.session.take() {
         hand_over(session.transcript);
     }
     Ok(())
-}
-
-fn is_unfinished(text: &str) -> bool {
-    values::<serde::de::IgnoredAny>(text).last().is_some_and(|last| last.is_err_and(|error| error.is_eof()))
 }
 
 type Lose<'l> = &'l mut dyn FnMut(&'static str);
@@ -180,11 +145,15 @@ struct File<'s> {
 }
 
 impl<'s> File<'s> {
-    fn values(&mut self, text: &str, cut: &'static str, lose: Lose<'_>, hand_over: &mut dyn FnMut(Transcript)) {
+    /// `at_end`: the text is the end of the file, and may be cut off.
+    fn values(&mut self, text: &str, at_end: bool, lose: Lose<'_>, hand_over: &mut dyn FnMut(Transcript)) {
         for value in values::<&RawValue>(text) {
-            let Ok(value) = value else {
-                lose(cut);
-                continue;
+            let value = match value {
+                Ok(value) => value,
+                Err(error) => {
+                    lose(fault(&error, at_end));
+                    continue;
+                }
             };
             if value.get().starts_with('[') {
                 match serde_json::from_str::<Vec<Turn>>(value.get()) {
@@ -362,16 +331,13 @@ impl<'s> Session<'s> {
     fn reply(&mut self, reply: &Turn<'_>, asked: &str, lose: Lose<'_>) {
         let model = if reply.model.is_empty() { asked } else { &reply.model };
         let usage = reply.usage.as_ref().and_then(|usage| {
-            let usage = usage.usage().inspect_err(|_| lose(ABSURD_USAGE)).ok()?;
+            let usage = usage.usage().inspect_err(|_| lose(ABSURD)).ok()?;
             (usage.prompt > 0).then_some(usage).or_else(|| {
                 lose("usage of zero tokens (not used)");
                 None
             })
         });
-        let serves_itself = match &reply.content {
-            Content::Blocks(blocks) => blocks.iter().flatten().any(Block::is_server_call),
-            Content::Text(_) => false,
-        };
+        let serves_itself = reply.content.objects().any(Piece::is_server_call);
         let passes = reply.usage.as_ref().and_then(|usage| usage.iterations.as_deref()).unwrap_or_default();
         let own_passes = passes.iter().filter(|pass| !pass.is_kind("compaction")).count();
         (1..own_passes).for_each(|_| lose("earlier pass of a call with server tools (no call of its own)"));
@@ -404,9 +370,8 @@ impl<'s> Session<'s> {
 
     /// Compactions that the provider made: a block with the summary, and a pass of its own in the usage.
     fn compactions(&mut self, turn: &Turn<'_>, passes: Option<&[UsageRecord]>) {
-        let Content::Blocks(blocks) = &turn.content else { return };
         let mut summarising = passes.unwrap_or_default().iter().filter(|pass| pass.is_kind("compaction"));
-        for block in blocks.iter().flatten().filter(|block| &*block.kind == "compaction") {
+        for block in turn.content.objects().filter(|block| &*block.kind == "compaction") {
             let usage = summarising.next().and_then(|pass| pass.usage().ok());
             let after = turn.usage.as_ref().and_then(|usage| usage.usage().ok());
             let summary = block.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
@@ -448,14 +413,16 @@ fn prints(body: &Item<'_>) -> Vec<u128> {
 
 /// What identifies the blocks of a message wherever it is sent again.
 fn print(turn: &Turn<'_>, prints: &mut Vec<u128>) {
-    match &turn.content {
-        Content::Text(text) => prints.push(block_print(&turn.role, "text", text)),
-        Content::Blocks(blocks) => prints.extend(blocks.iter().flatten().filter_map(|block| print_of(&turn.role, block))),
-    }
+    prints.extend(turn.content.0.iter().filter_map(|block| print_of(&turn.role, block)));
 }
 
 /// Calls and results are known by their ids. Thinking may be left out when a reply is sent again, so it has none.
-fn print_of(role: &str, block: &Block<'_>) -> Option<u128> {
+fn print_of(role: &str, block: &Block<'_, Piece<'_>>) -> Option<u128> {
+    let block = match block {
+        Block::Text(text) => return Some(block_print(role, "text", text)),
+        Block::Object(block) => block,
+        Block::Other => return None,
+    };
     let content = || [block.source, block.content].into_iter().flatten().next().map_or("", |raw| raw.get());
     match &*block.kind {
         "thinking" | "redacted_thinking" => None,
@@ -473,11 +440,10 @@ fn block_print(role: &str, kind: &str, text: &str) -> u128 {
 
 /// The blocks of a message after those that are known: the API joins messages of one role, so a known one may come back longer.
 fn rest<'a>(turn: &Turn<'a>, known: usize) -> Content<'a> {
-    let Content::Blocks(blocks) = &turn.content else { return Content::default() };
     let mut seen = 0;
-    let is_new = |block: &&Option<Block<'a>>| {
-        seen += usize::from(block.as_ref().is_some_and(|block| print_of(&turn.role, block).is_some()));
+    let is_new = |block: &&Block<'a, Piece<'a>>| {
+        seen += usize::from(print_of(&turn.role, block).is_some());
         seen > known
     };
-    Content::Blocks(blocks.iter().filter(is_new).cloned().collect())
+    Blocks(turn.content.0.iter().filter(is_new).cloned().collect())
 }

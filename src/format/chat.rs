@@ -1,8 +1,10 @@
 //! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
 
-use super::blocks::{Block, Blocks, Words};
+use super::blocks::{Block, Blocks};
 use super::count::{Absurd, Count, Dollars};
-use super::{image, raw};
+use super::image;
+use super::json::{string, text_or_json};
+use super::words::Words;
 use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -118,14 +120,9 @@ pub struct ChatFunction<'a> {
     arguments: Option<&'a RawValue>,
 }
 
-/// What a JSON value says when it is a string; empty where it is something else.
-pub fn words(raw: Option<&RawValue>) -> String {
-    raw.and_then(|raw| serde_json::from_str::<Words>(raw.get()).ok()).map_or_else(String::new, |words| words.0.into_owned())
-}
-
 /// The message's id; empty where it has none, or only a number within its file.
 pub fn message_id(message: &ChatMessage) -> String {
-    let id = words(message.id);
+    let id = string(message.id);
     if id.len() >= SHORTEST_ID { id } else { String::new() }
 }
 
@@ -150,7 +147,7 @@ impl Chat {
         };
         let mut parts = Vec::new();
         if role == Role::Assistant {
-            let openrouter = words(message.reasoning);
+            let openrouter = string(message.reasoning);
             let thinking = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
             if !thinking.is_empty() {
                 parts.push(Part::Thinking { text: scale.weigh(thinking), sealed_bytes: 0 });
@@ -188,13 +185,14 @@ impl Chat {
                     "text" | "input_text" | "output_text" | "" => parts.push(Part::Text(scale.weigh(&part.text))),
                     "refusal" => parts.push(Part::Text(scale.weigh(&part.refusal))),
                     "thinking" | "reasoning" => {
-                        let text = if part.text.is_empty() { words(part.thinking) } else { part.text.to_string() };
+                        let text = if part.text.is_empty() { string(part.thinking) } else { part.text.to_string() };
                         parts.push(Part::Thinking { text: scale.weigh(&text), sealed_bytes: 0 });
                     }
                     "image_url" | "input_image" => parts.extend(part.image_url.0.iter().map(|address| {
                         Part::Image(image::from_data_url(match address {
                             Block::Text(url) => url,
                             Block::Object(address) => &address.url,
+                            Block::Other => "",
                         }))
                     })),
                     "file" | "input_file" => {
@@ -204,6 +202,7 @@ impl Chat {
                     }
                     _ => lose("unknown content part"),
                 },
+                Block::Other => lose("unknown content part"),
             }
         }
     }
@@ -223,7 +222,7 @@ impl Chat {
         if !id.is_empty() {
             self.names.insert(id.to_owned(), name.to_owned());
         }
-        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&raw::text_or_json(arguments)) }
+        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&text_or_json(arguments)) }
     }
 }
 
@@ -235,7 +234,7 @@ pub fn text_of(content: &Blocks<ChatPart>) -> String {
         .filter_map(|block| match block {
             Block::Text(text) => Some(text.as_ref()),
             Block::Object(part) if matches!(&*part.kind, "text" | "input_text" | "output_text" | "") => Some(&*part.text),
-            Block::Object(_) => None,
+            Block::Object(_) | Block::Other => None,
         })
         .collect();
     texts.join("\n")
@@ -255,7 +254,7 @@ pub fn fingerprint(message: &ChatMessage) -> u64 {
     for call in message.tool_calls.iter().flatten() {
         field(&call.id);
         field(call.function.as_ref().map_or(&call.name, |function| &function.name));
-        field(&raw::text_or_json(call.function.as_ref().map_or(call.arguments, |function| function.arguments)));
+        field(&text_or_json(call.function.as_ref().map_or(call.arguments, |function| function.arguments)));
     }
     xxhash_rust::xxh3::xxh3_64(text.as_bytes())
 }

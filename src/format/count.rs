@@ -57,6 +57,13 @@ impl Count {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dollars(pub Option<i64>);
 
+impl Dollars {
+    /// The same without zero, for agents that write 0 where they know no price (subscriptions, unlisted models): it says nothing.
+    pub fn above_zero(self) -> Option<i64> {
+        self.0.filter(|nano| *nano > 0)
+    }
+}
+
 /// A JSON value as far as numbers go.
 enum Number {
     None,

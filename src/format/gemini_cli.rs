@@ -3,9 +3,13 @@
 //! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
 //! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
 
-use super::blocks::{Block, Blocks, Words};
+use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count};
-use super::{Claim, ReadError, Reader, Source, image, millis, outline::Outline, raw, raw::compact, values};
+use super::json::{compact, fault, values};
+use super::outline::Outline;
+use super::time::millis;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -154,12 +158,11 @@ impl Tokens {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session::new(scale, source);
-    // An old file is printed over many lines: its first line is no value by itself.
-    let first_line = source.head().split(|byte| *byte == b'\n').next().unwrap_or_default();
-    if first_line.len() < 16 {
+    // The old files are.
+    if source.is_printed_over_lines() {
         let text = source.document()?;
         for (number, value) in values::<Record>(&text).enumerate() {
-            session.record(value, number as u64 + 1, false, source);
+            session.record(value, number as u64 + 1, true, source);
         }
     } else {
         source.each_line(|source, line| {
@@ -204,7 +207,7 @@ impl<'s> Session<'s> {
     fn record(&mut self, value: Result<Record, serde_json::Error>, line: u64, last_unterminated: bool, source: &mut Source) {
         match value {
             Ok(record) => self.take(&record, line, source, Depth::Journal),
-            Err(error) => source.lose(line, raw::fault(&error, last_unterminated)),
+            Err(error) => source.lose(line, fault(&error, last_unterminated)),
         }
     }
 
@@ -223,8 +226,10 @@ impl<'s> Session<'s> {
             if &*record.kind == "subagent" {
                 self.transcript.parent.clone_from(&self.folder);
             }
-            if let Some(messages) = &record.messages {
-                self.replace(messages, line, source);
+            match &record.messages {
+                Some(messages) => self.replace(messages, line, source),
+                None if depth == Depth::Journal && record.session_id.is_empty() => source.lose(line, "unknown record type"),
+                None => {}
             }
         }
     }
@@ -370,7 +375,7 @@ impl<'s> Session<'s> {
                 parts.push(Part::Thinking { text: self.scale.weigh(text), sealed_bytes: 0 });
             }
             Block::Object(Piece { text: Some(text), .. }) => parts.push(Part::Text(self.scale.weigh(text))),
-            Block::Object(_) => lose(),
+            Block::Object(_) | Block::Other => lose(),
         }
     }
 
@@ -449,6 +454,7 @@ fn text_of(content: &Blocks<Piece>) -> String {
         .filter_map(|block| match block {
             Block::Text(text) => Some(text.as_ref()),
             Block::Object(piece) => piece.text.as_deref(),
+            Block::Other => None,
         })
         .collect();
     texts.join("\n")

@@ -1,10 +1,10 @@
-//! JSON as logs hold it: values glued together on a line, strings that may be null, escapes of half a character.
+//! JSON text as logs hold it: values glued together on a line, why one does not decode, and how a model gets to see it.
 
-use memchr::memmem;
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use super::words::Words;
+use serde::de::{Deserialize, IgnoredAny};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
-use std::ops::Deref;
 
 /// Decodes each JSON value of a line in turn. Some agents glue two objects together without a newline; both are found.
 /// The error of a value that cannot be decoded is the last thing handed out: where a value ends is not known once it is broken.
@@ -21,137 +21,128 @@ pub fn values<'a, T: Deserialize<'a> + 'a>(line: &'a str) -> impl Iterator<Item 
     })
 }
 
-/// A string of a log, borrowed from its line where it holds no escapes. Absent and null are empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Str<'a>(pub Cow<'a, str>);
+/// The reason for the loss of what a file that is cut off does not hold any more.
+pub const CUT_OFF: &str = "cut off at the end of the file";
 
-impl Deref for Str<'_> {
-    type Target = str;
-    fn deref(&self) -> &str {
-        &self.0
+/// The reason to hand to `Source::lose` for a value that could not be decoded. `at_end`: nothing follows it, neither a line nor a
+/// newline, so that it may have been cut off.
+pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
+    match error.classify() {
+        Category::Eof if at_end => CUT_OFF,
+        Category::Data => "record of an unexpected shape",
+        // The decoder has a limit, so that no file can exhaust the stack.
+        Category::Syntax if error.to_string().starts_with("recursion limit") => "JSON nested too deeply",
+        _ => "not JSON",
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Str<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Str<'a>, D::Error> {
-        struct StrVisitor;
-        impl<'de> Visitor<'de> for StrVisitor {
-            type Value = Str<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a string or null")
-            }
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Borrowed(text)))
-            }
-            fn visit_str<E: Error>(self, text: &str) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Owned(text.to_owned())))
-            }
-            fn visit_string<E: Error>(self, text: String) -> Result<Str<'de>, E> {
-                Ok(Str(Cow::Owned(text)))
-            }
-            fn visit_unit<E: Error>(self) -> Result<Str<'de>, E> {
-                Ok(Str::default())
-            }
-        }
-        deserializer.deserialize_any(StrVisitor)
-    }
-}
-
-/// The same JSON as an agent sends it: no white space between tokens, and no escapes that need not be.
-pub fn compact(json: &str) -> String {
-    let mut compacted = String::with_capacity(json.len());
-    let mut rest = json;
-    while let Some(quote) = memchr::memchr(b'"', rest.as_bytes()) {
-        let (between, string_on) = rest.split_at(quote);
-        compacted.extend(between.chars().filter(|character| !character.is_ascii_whitespace()));
-        let (string, after) = string_on.split_at(string_end(string_on));
-        match string.contains("\\u") || string.contains("\\/") {
-            true => match serde_json::from_str::<String>(string).and_then(|text| serde_json::to_string(&text)) {
-                Ok(plain) => compacted.push_str(&plain),
-                Err(_) => compacted.push_str(string),
-            },
-            false => compacted.push_str(string),
-        }
-        rest = after;
-    }
-    compacted.extend(rest.chars().filter(|character| !character.is_ascii_whitespace()));
-    compacted
-}
-
-/// Where the string that begins this text ends, its closing quote included.
-fn string_end(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
-        at += found;
-        match bytes[at] {
-            b'"' => return at + 1,
-            _ => at += 2,
-        }
-    }
-    text.len()
-}
-
-/// The text with escapes of half a character replaced (`\ud83d` without its second half), or `None` where it holds none.
-/// Agents that cut strings by UTF-16 units write such escapes, and no decoder takes them.
-pub fn mend(json: &str) -> Option<String> {
-    let bytes = json.as_bytes();
-    // Most lines have none of them, and the look for two letters is far cheaper than one at each escape.
-    if memmem::find(bytes, b"\\ud").is_none() && memmem::find(bytes, b"\\uD").is_none() {
+/// A document that was cut off, closed after the last whole element of its outermost list that has one: what is kept is as it was
+/// written, and nothing is kept by halves. `None` for a text that is not cut off, or holds no such element.
+pub fn close(text: &str) -> Option<String> {
+    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()) {
         return None;
     }
-    let unit = |at: usize| -> Option<u16> {
-        let digits = json.get(at..at + 6)?.strip_prefix("\\u")?;
-        u16::from_str_radix(digits, 16).ok()
-    };
-    let mut mended = String::new();
-    let mut copied = 0;
-    let mut at = 0;
-    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr(b'\\', rest)) {
-        at += found;
-        match (unit(at), unit(at + 6)) {
-            (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => at += 12,
-            (Some(0xd800..0xe000), _) => {
-                mended.push_str(&json[copied..at]);
-                mended.push_str("\\ufffd");
-                at += 6;
-                copied = at;
-            }
-            _ => at += 2,
-        }
-    }
-    (copied > 0).then(|| mended + &json[copied..])
-}
-
-/// The keys of the object that this text begins with, as far as the text goes; empty where it is no object.
-pub fn top_keys(text: &str) -> Vec<&str> {
     let bytes = text.as_bytes();
-    let (mut keys, mut depth, mut at, mut key_expected) = (Vec::new(), 0_usize, 0, false);
+    // The closing brackets that are still to come, the outermost first.
+    let mut awaited = Vec::new();
+    let mut kept: Option<(usize, Vec<u8>)> = None;
+    let mut at = 0;
     while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
-            b'"' => {
-                let end = at + string_end(&text[at..]);
-                if depth == 1 && key_expected {
-                    keys.extend(text.get(at + 1..end - 1));
-                    key_expected = false;
-                }
-                at = end;
-                continue;
-            }
-            b'{' | b'[' => {
-                key_expected = depth == 0 && *byte == b'{';
-                depth += 1;
-            }
+            b'"' => at = string_end(bytes, at),
+            b'{' => awaited.push(b'}'),
+            b'[' => awaited.push(b']'),
             b'}' | b']' => {
-                depth = depth.saturating_sub(1);
-                if depth == 0 {
-                    break;
+                awaited.pop();
+                let outer_or_later = kept.as_ref().is_none_or(|(_, brackets)| awaited.len() <= brackets.len());
+                if awaited.last() == Some(&b']') && outer_or_later {
+                    kept = Some((at, awaited.clone()));
                 }
             }
-            b',' if depth == 1 => key_expected = text.trim_start().starts_with('{'),
             _ => {}
         }
-        at += 1;
     }
-    keys
+    let (end, brackets) = kept?;
+    let closing = brackets.iter().rev().map(|bracket| char::from(*bracket));
+    Some(text.get(..end)?.chars().chain(closing).collect())
+}
+
+/// Where a string ends that was opened just before this place, its closing quote included.
+fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if bytes.get(at) == Some(&b'"') {
+            return at + 1;
+        }
+        at += 2;
+    }
+    bytes.len()
+}
+
+/// The text of a JSON value without white space between its tokens, and with letters in place of their `\u` escapes, as
+/// most programs write it when they hand it to a model.
+pub fn compact(raw: &str) -> Cow<'_, str> {
+    let mut text = String::new();
+    // Everything before this place is in `text` already; nothing is copied as long as nothing has to change.
+    let mut copied = 0;
+    let mut in_string = false;
+    let mut at = 0;
+    let bytes = raw.as_bytes();
+    while let Some(&byte) = bytes.get(at) {
+        let (length, instead) = match byte {
+            b'"' => {
+                in_string = !in_string;
+                (1, None)
+            }
+            b'\\' if in_string => match escape(raw.get(at..).unwrap_or_default()) {
+                Some((letter, length)) => (length, Some(letter)),
+                None => (2, None),
+            },
+            b' ' | b'\n' | b'\r' | b'\t' if !in_string => {
+                text.push_str(raw.get(copied..at).unwrap_or_default());
+                copied = at + 1;
+                (1, None)
+            }
+            _ => (1, None),
+        };
+        if let Some(letter) = instead {
+            text.push_str(raw.get(copied..at).unwrap_or_default());
+            text.push(letter);
+            copied = at + length;
+        }
+        at += length;
+    }
+    if copied == 0 {
+        return Cow::Borrowed(raw);
+    }
+    text.push_str(raw.get(copied..).unwrap_or_default());
+    Cow::Owned(text)
+}
+
+/// The text of a JSON string, or any other value as compact JSON; empty for none. Arguments of tools come as either.
+pub fn text_or_json(raw: Option<&RawValue>) -> String {
+    let Some(raw) = raw.map(RawValue::get) else { return String::new() };
+    match serde_json::from_str::<String>(raw) {
+        Ok(text) => text,
+        Err(_) => compact(raw).into_owned(),
+    }
+}
+
+/// What a JSON value says when it is a string; empty where it is something else.
+pub fn string(raw: Option<&RawValue>) -> String {
+    raw.and_then(|raw| serde_json::from_str::<Words>(raw.get()).ok()).map_or_else(String::new, |words| words.0.into_owned())
+}
+
+/// The letter beyond ASCII that a `\u` escape (or a pair of them) at the start of this text stands for, and the escape's length.
+fn escape(text: &str) -> Option<(char, usize)> {
+    let unit = |at: usize| {
+        let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let first = unit(0)?;
+    let pair = [first, unit(6).unwrap_or(0)];
+    let units = if (0xd800..0xdc00).contains(&first) { 2 } else { 1 };
+    let letter = char::decode_utf16(pair).next()?.ok()?;
+    (letter >= '\u{a0}').then_some((letter, units * 6))
 }

@@ -3,10 +3,12 @@
 //! Version 1 speaks in text: its observations have the role `user`, though no person wrote them. Version 1.1 (agent 2.x) may use real
 //! tool calls. The earliest files are the bare list of messages.
 
-use super::blocks::Words;
 use super::chat::{Chat, ChatMessage, ChatUsage, text_of};
 use super::count::{ABSURD, Dollars};
-use super::{Claim, ReadError, Reader, Source, outline::Outline, raw};
+use super::json::fault;
+use super::outline::Outline;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -90,9 +92,8 @@ struct Response<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let text = source.document()?;
-    let damaged = |error: serde_json::Error| {
-        ReadError::Damaged(format!("not a mini-swe-agent trajectory: {} (line {})", raw::fault(&error, true), error.line()))
-    };
+    let damaged =
+        |error: serde_json::Error| ReadError::Damaged(format!("not a trajectory: {} (line {})", fault(&error, true), error.line()));
     let trajectory: Trajectory = if text.trim_start().starts_with('[') {
         Trajectory { messages: serde_json::from_str(&text).map_err(damaged)?, ..Trajectory::default() }
     } else {
@@ -166,8 +167,14 @@ const CODE: &str = "<returncode>";
 
 /// What a command printed, whatever role it was sent with.
 fn observation(message: Message, text: &str, scale: &dyn Scale) -> Message {
-    let result = Part::ToolResult { call_id: String::new(), name: String::new(), text: scale.weigh(text), error: false };
-    let pictures = message.parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
+    let mut parts = message.parts;
+    // A text by itself has been weighed already.
+    let text = match parts.as_mut_slice() {
+        [Part::Text(only)] => std::mem::take(only),
+        _ => scale.weigh(text),
+    };
+    let result = Part::ToolResult { call_id: String::new(), name: String::new(), text, error: false };
+    let pictures = parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
     let parts = std::iter::once(result).chain(pictures).collect();
     Message { role: Role::Tool, parts, ..message }
 }

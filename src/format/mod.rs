@@ -3,32 +3,28 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
-pub mod anthropic;
+mod anthropic;
 mod anthropic_messages;
 mod blocks;
 mod chat;
 mod claude_code;
 mod codex;
 mod count;
-mod field;
 mod gemini_cli;
 pub mod image;
 pub mod json;
-mod lines;
+pub mod lines;
 mod mini_swe_agent;
 mod native;
 mod openai_chat;
 mod opencode;
 mod outline;
 mod pi;
-mod raw;
 mod source;
 mod time;
+mod words;
 
-pub use json::{compact, values};
-pub use lines::{Line, Lines};
-pub use source::{Opened, ReadError, Source};
-pub use time::millis;
+pub use source::{ReadError, Source};
 
 use crate::transcript::{Scale, Transcript};
 

@@ -1,8 +1,11 @@
 //! The program's own shape, for agents that are not listed: one line a session's head, message or event. `docs/native.md` describes it.
 
-use super::blocks::Words;
 use super::count::{ABSURD, Absurd, Count, Dollars};
-use super::{Claim, ReadError, Reader, Source, millis, outline::Outline, raw, values};
+use super::json::{fault, text_or_json, values};
+use super::outline::Outline;
+use super::time::millis;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -187,7 +190,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             let written = match value {
                 Ok(written) => written,
                 Err(error) => {
-                    source.lose(line.number, raw::fault(&error, line.last_unterminated));
+                    source.lose(line.number, fault(&error, line.last_unterminated));
                     continue;
                 }
             };
@@ -301,7 +304,7 @@ impl Session {
             }
             NativePart { call: Some(call), .. } => {
                 self.names.insert(call.id.to_string(), call.name.to_string());
-                let arguments = scale.weigh(&raw::text_or_json(call.arguments));
+                let arguments = scale.weigh(&text_or_json(call.arguments));
                 Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments }
             }
             NativePart { result: Some(result), .. } => {
@@ -312,7 +315,7 @@ impl Session {
             NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
                 Part::Image(Image { width: *width, height: *height, bytes: *bytes })
             }
-            NativePart { tools: tools @ Some(_), .. } => Part::Tools(scale.weigh(&raw::text_or_json(*tools))),
+            NativePart { tools: tools @ Some(_), .. } => Part::Tools(scale.weigh(&text_or_json(*tools))),
             NativePart { other: Some(text), .. } => Part::Other(scale.weigh(text)),
             _ => return None,
         })

@@ -1,6 +1,8 @@
 //! What the head of a file looks like, for readers that have to tell their own files from others'.
 
+use super::lines::whole_characters;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::borrow::Cow;
 use std::fmt;
 
 /// How deep the keys of nested objects are listed.
@@ -17,10 +19,17 @@ impl Outline {
     /// The outline of the first JSON value of a file's head.
     pub fn of(head: &[u8]) -> Outline {
         let mut keys = Vec::new();
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+        let head = whole_characters(&head).map_or(head, Cow::Owned);
         // A head is cut anywhere, so an error at its end is what is to be expected.
-        let _ = Level { path: String::new(), depth: 0, keys: &mut keys }.deserialize(&mut serde_json::Deserializer::from_slice(head));
+        let _ = Level { path: String::new(), depth: 0, keys: &mut keys }.deserialize(&mut serde_json::Deserializer::from_str(&head));
         Outline(keys)
+    }
+
+    /// The keys of the value itself or, where it is a list, of the first object in it.
+    pub fn top(&self) -> impl Iterator<Item = &str> {
+        let paths = self.0.iter().map(|(path, _)| path.strip_prefix("[].").unwrap_or(path));
+        paths.filter(|path| !path.contains(['.', '[']))
     }
 
     /// Is there a key with this path?

@@ -1,7 +1,9 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
-use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, whole_characters};
+use super::json::{CUT_OFF, close};
+use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_characters};
 use crate::transcript::Loss;
+use serde::de::IgnoredAny;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -9,8 +11,8 @@ use std::path::{Path, PathBuf};
 /// How much of a file is looked at to tell its format.
 const HEAD_BYTES: usize = 64 * 1024;
 
-/// A document that has to be held as a whole may be this large.
-const LARGEST_DOCUMENT: u64 = 1 << 30;
+/// A document that has to be held as a whole may be no larger than a line may be.
+const LARGEST_DOCUMENT: u64 = LONGEST_LINE as u64;
 
 /// Why a file gave nothing at all.
 #[derive(Debug, thiserror::Error)]
@@ -23,9 +25,6 @@ pub enum ReadError {
     Damaged(String),
 }
 
-/// What opening a path gave.
-pub type Opened = Result<Source, ReadError>;
-
 /// One file, opened for reading and never for writing.
 pub struct Source {
     /// Where it lies; `-` for standard input.
@@ -37,13 +36,13 @@ pub struct Source {
 
 impl Source {
     /// Opens a file; `.gz` and `.zst` content is known by its first bytes and decompressed on the fly.
-    pub fn open(path: &Path) -> Opened {
+    pub fn open(path: &Path) -> Result<Source, ReadError> {
         let file = File::open(path)?;
         Source::from_reader(path, Box::new(file))
     }
 
     /// Reads from any stream, under a name.
-    pub fn from_reader(path: &Path, mut raw: Box<dyn Read + Send>) -> Opened {
+    pub fn from_reader(path: &Path, mut raw: Box<dyn Read + Send>) -> Result<Source, ReadError> {
         let magic = read_up_to(&mut raw, 4)?;
         let chained: Box<dyn Read + Send> = Box::new(Cursor::new(magic.clone()).chain(raw));
         let mut stream: Box<dyn Read + Send> = match magic.as_slice() {
@@ -67,6 +66,16 @@ impl Source {
     /// The file's name without its folders, for ids of sessions that have none.
     pub fn name(&self) -> String {
         self.path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// Is the file one JSON document, printed over many lines? Its first line is then no value by itself.
+    pub fn is_printed_over_lines(&self) -> bool {
+        let mut lines = self.head.split(|byte| *byte == b'\n');
+        let (Some(first), Some(second)) = (lines.next(), lines.next()) else { return false };
+        let first = first.strip_prefix(b"\xef\xbb\xbf").unwrap_or(first).trim_ascii();
+        let unfinished = serde_json::from_slice::<IgnoredAny>(first).is_err_and(|error| error.is_eof());
+        // A whole value after a long beginning tells that the first line is a broken record of many.
+        unfinished && (first.len() <= 2 || serde_json::from_slice::<IgnoredAny>(second).is_err())
     }
 
     /// The content as a stream, from its first byte. It can be taken once.
@@ -103,12 +112,13 @@ impl Source {
         }
     }
 
-    /// The whole content as one text, for formats that are one JSON document. It can be taken once.
+    /// The whole content as one text, for formats that are one JSON document. One that was cut off is closed, and that is counted.
+    /// It can be taken once.
     pub fn document(&mut self) -> Result<String, ReadError> {
         let mut bytes = Vec::new();
         self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes)?;
         if bytes.len() as u64 > LARGEST_DOCUMENT {
-            return Err(ReadError::Damaged("document larger than 1 GiB".to_owned()));
+            return Err(ReadError::Damaged("document larger than 64 MiB".to_owned()));
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
             self.lose(0, NOT_UTF8);
@@ -121,8 +131,15 @@ impl Source {
             }
             None => text,
         };
-        Ok(match text.strip_prefix('\u{feff}') {
+        let text = match text.strip_prefix('\u{feff}') {
             Some(rest) => rest.to_owned(),
+            None => text,
+        };
+        Ok(match close(&text) {
+            Some(closed) => {
+                self.lose(0, CUT_OFF);
+                closed
+            }
             None => text,
         })
     }

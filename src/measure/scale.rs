@@ -60,7 +60,8 @@ impl TextScale {
                 self.inner_steps(chunk, so_far, size, &mut steps);
             }
             so_far = so_far.plus(size);
-            steps.push(so_far.less(self.size(text.get(step..end).unwrap_or_default())));
+            let behind = text.get(step..end).unwrap_or_default();
+            steps.push(if behind.is_empty() { so_far } else { so_far.less(self.size(behind)) });
             at = end;
         }
         if steps.last().is_none_or(|step| step.length.bytes < so_far.length.bytes) {
@@ -144,12 +145,15 @@ fn words(text: &str) -> u32 {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
     let space = |byte: u8| matches!(byte, b' ' | 0x09..=0x0d);
-    let (bytes, mut words, mut after_space) = (text.as_bytes(), 0u32, true);
-    for &byte in bytes {
-        words = words.saturating_add(u32::from(after_space & !space(byte)));
-        after_space = space(byte);
-    }
-    words
+    let Some((&first, rest)) = text.as_bytes().split_first() else {
+        return 0;
+    };
+    // A word begins wherever no space follows a space; counted in blocks, as in `tally`.
+    let blocks = text.as_bytes().chunks(255).zip(rest.chunks(255));
+    blocks.fold(u32::from(!space(first)), |words, (before, after)| {
+        let begun: u8 = before.iter().zip(after).map(|(&before, &after)| u8::from(space(before) & !space(after))).sum();
+        words.saturating_add(u32::from(begun))
+    })
 }
 
 /// Code points of each line longer than [`LONG_LINE`].
@@ -165,7 +169,7 @@ fn long_lines(text: &str) -> Vec<u32> {
 fn cleaned(text: &str) -> Option<String> {
     let plain = without_colours(text);
     let source = plain.as_deref().unwrap_or(text);
-    if !source.contains("\n\n\n") {
+    if memchr::memmem::find(source.as_bytes(), b"\n\n\n").is_none() {
         return plain;
     }
     let mut cleaned = String::with_capacity(source.len());
@@ -183,7 +187,9 @@ fn cleaned(text: &str) -> Option<String> {
 fn without_colours(text: &str) -> Option<String> {
     let mut kept: Option<String> = None;
     let (mut from, mut search) = (0, 0);
-    while let Some(start) = text.get(search..).and_then(|rest| rest.find("\x1b[")).map(|offset| search + offset) {
+    while let Some(start) =
+        text.as_bytes().get(search..).and_then(|rest| memchr::memmem::find(rest, b"\x1b[")).map(|offset| search + offset)
+    {
         let parameters = text.get(start + 2..).unwrap_or_default();
         let end = parameters.find(|character: char| !character.is_ascii_digit() && character != ';');
         search = start + 2;

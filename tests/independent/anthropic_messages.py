@@ -31,6 +31,11 @@ def main():
                 passes = [item for item in usage.get("iterations") or [] if item.get("type") == "message"]
                 prompts.append(prompt_tokens(passes[-1] if passes else usage))
                 outputs.append(usage["output_tokens"])
+                # A compaction that the provider made within the call is a call of its own.
+                for item in usage.get("iterations") or []:
+                    if item.get("type") == "compaction":
+                        prompts.append(prompt_tokens(item))
+                        outputs.append(item["output_tokens"])
         print(os.path.basename(path), len(prompts), sum(prompts), sum(outputs), max(prompts, default=0), sep="\t")
 
 

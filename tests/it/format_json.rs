@@ -1,4 +1,5 @@
-use ctxsim::format::{Lines, compact, values};
+use ctxsim::format::json::{close, compact, values};
+use ctxsim::format::lines::Lines;
 use std::io::Cursor;
 
 #[test]
@@ -27,4 +28,28 @@ fn half_characters_do_not_cost_their_line() {
     assert!(values::<serde_json::Value>(&line.text).all(|value| value.is_ok()));
     // An escape that is cut short is left as it is: that line is broken anyway.
     assert!(lines.next_line().unwrap().unwrap().damage.is_none());
+}
+
+#[test]
+fn a_document_that_was_cut_is_closed_after_its_last_whole_element() {
+    let whole = r#"{"info":{"tags":[{"a":"]"},{"b":1}]},"messages":[{"content":[{"t":1}]},{"content":[{"t":2}]}],"end":{"x":[1]}}"#;
+    assert_eq!(close(whole), None);
+    let cases = [
+        (r#"{"info":{"tags":[{"a":"]"},{"b""#, Some(r#"{"info":{"tags":[{"a":"]"}]}}"#)),
+        (r#"{"info":{"tags":[{"a":"]"},{"b":1}]},"messages":[{"content":[{"#, Some(r#"{"info":{"tags":[{"a":"]"},{"b":1}]}}"#)),
+        (
+            r#"{"info":{"tags":[{"a":1}]},"messages":[{"content":[{"t":1}]},{"content":[{"t":2}"#,
+            Some(r#"{"info":{"tags":[{"a":1}]},"messages":[{"content":[{"t":1}]}]}"#),
+        ),
+        (r#"[{"role":"user"},{"role":"assistant","content":"}]\"}]\\","x":"}]\""#, Some(r#"[{"role":"user"}]"#)),
+        (r#"{"a":"#, None),
+        ("", None),
+        ("not JSON", None),
+    ];
+    for (cut, expected) in cases {
+        assert_eq!(close(cut).as_deref(), expected, "{cut}");
+    }
+    for end in 0..whole.len() {
+        assert!(close(&whole[..end]).is_none_or(|closed| serde_json::from_str::<serde_json::Value>(&closed).is_ok()));
+    }
 }

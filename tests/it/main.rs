@@ -1,11 +1,15 @@
 //! One test binary; a module for each room or promise.
+/// The rules of the house: who may know whom, and what no room may hold.
+mod architecture;
+/// Files that no agent wrote so: empty, binary, cut, huge, absurd.
+mod bad_input;
 mod catalog;
+/// The program from outside: forms, exit codes, sentences.
+mod cli;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
-/// Figures of the readers against independent scripts.
-mod independent;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// Policies as documents: presets, inheritance, mistakes.
@@ -35,8 +39,12 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// Every form of a report: pages, and words of others that stay words.
+mod render;
 /// The sample corpus and its table.
 mod samples;
+/// Every real file: who claims it, and its calls against its row and an independent count.
+mod sources;
 /// Sums by reader and by independent script.
 mod sums;
 /// What tests of readers share.

@@ -1,7 +1,6 @@
-use crate::sums::{independent_sums, recorded, sums};
-use crate::support::{read_all, shared};
+use crate::support::{files, read_all, shared};
 use ctxsim::transcript::{Compaction, CompactionKind, Image, Loss, Message, Part, Role, Text, Transcript};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn fixture(name: &str) -> (Vec<Transcript>, Vec<Loss>) {
     read_all(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/claude-code").join(name))
@@ -77,11 +76,11 @@ fn a_reply_is_put_together_from_its_lines() {
     assert_eq!((usage.cache_read, usage.cache_write, usage.cache_write_1h), (20, 10, 6));
     let expected = [
         ("sub-agent traffic mirrored in progress records (left out)", 1, 9),
-        ("escapes of half a character (replaced)", 1, 18),
+        ("half of a surrogate pair (replaced)", 1, 18),
         ("unknown record type", 1, 16),
         ("record of an unexpected shape", 1, 17),
         ("absurd usage numbers", 1, 20),
-        ("cut last line", 1, 21),
+        ("cut off at the end of the file", 1, 21),
     ];
     let (mut found, mut expected) = (lost(&losses), expected.to_vec());
     found.sort_unstable();
@@ -144,34 +143,12 @@ fn sub_agents_have_sessions_of_their_own() {
 }
 
 #[test]
-fn real_files_agree_with_their_description() {
-    let Some(folder) = shared() else { return };
-    let rows = recorded(&folder, "claude-code");
-    assert!(!rows.is_empty());
-    for (path, count, largest) in rows {
-        let (transcripts, _) = read_all(&path);
-        let (calls, _, _, prompt) = sums(&transcripts);
-        assert_eq!((calls, prompt), (count, largest), "{}", path.display());
-        for transcript in &transcripts {
+fn real_sessions_are_in_order() {
+    let Some(shared) = shared() else { return };
+    for path in files(&shared.join("transcripts/claude-code")) {
+        for transcript in &read_all(&path).0 {
             check_order(transcript, &path);
         }
-    }
-}
-
-#[test]
-fn real_files_agree_with_an_independent_count() {
-    let Some(folder) = shared() else { return };
-    let mut files: Vec<PathBuf> = recorded(&folder, "claude-code").into_iter().map(|(path, _, _)| path).collect();
-    for name in ["claude-code-log/representative_messages", "claude-code-log/session_b", "claude-code-log/todowrite_examples"] {
-        files.push(folder.join(format!("transcripts/fixtures/{name}.jsonl")));
-    }
-    for name in ["compaction_claude_session_with_compaction", "forks_claude_forked_session", "rejections_claude_with_rejection"] {
-        files.push(folder.join(format!("transcripts/fixtures/agent-history/tests_fixtures_{name}.jsonl")));
-    }
-    let Some(expected) = independent_sums("claude_code.py", &files) else { return };
-    assert_eq!(expected.len(), files.len());
-    for (path, expected) in files.iter().zip(expected) {
-        assert_eq!(sums(&read_all(path).0), expected, "{}", path.display());
     }
 }
 
@@ -189,9 +166,4 @@ fn check_order(transcript: &Transcript, path: &Path) {
         }
     }
     assert!(transcript.compactions.iter().all(|compaction| compaction.before <= transcript.messages.len()));
-}
-
-#[test]
-fn broken_files_never_panic() {
-    crate::sums::cut_and_spoil("claude-code");
 }

@@ -1,10 +1,5 @@
-use crate::support::{compare_with_sources, fixture, in_short, prompts, read_all, shared, sources};
+use crate::support::{files, fixture, in_short, prompts, read_all, shared};
 use ctxsim::transcript::Transcript;
-
-#[test]
-fn real_rollouts_agree_with_their_table_and_an_independent_count() {
-    compare_with_sources("codex/", "codex", "codex.py");
-}
 
 #[test]
 fn usage_before_its_items_belongs_to_the_response_that_follows() {
@@ -72,7 +67,7 @@ fn usage_after_its_items_compaction_abort_and_roll_back() {
 fn damage_costs_only_what_it_touches() {
     let (transcripts, lost) = fixture("codex/broken.jsonl");
     let lost: Vec<&str> = lost.iter().map(|(reason, _)| reason.as_str()).collect();
-    assert_eq!(lost, ["not JSON", "half of a surrogate pair (replaced)", "absurd usage numbers", "last line cut off"]);
+    assert_eq!(lost, ["not JSON", "half of a surrogate pair (replaced)", "absurd usage numbers", "cut off at the end of the file"]);
     let session = &transcripts[0];
     assert_eq!(in_short(session), ["u: Hi", "a: half \u{fffd}", "t: (none)=", "a: Sound \u{1f600}"]);
     assert_eq!(prompts(session), [(0, 0), (70, 3)]);
@@ -99,15 +94,17 @@ fn a_fork_keeps_its_own_id_and_shares_the_ids_of_copied_calls() {
 fn a_real_fork_repeats_its_origins_calls_under_the_same_ids() {
     let Some(shared) = shared() else { return };
     let session = |end: &str| {
-        let (path, ..) = sources(&shared, "codex/cpolar").into_iter().find(|(path, ..)| path.to_string_lossy().ends_with(end)).unwrap();
-        read_all(&path).0.remove(0)
+        let path = files(&shared.join("transcripts/codex")).into_iter().find(|path| path.to_string_lossy().ends_with(end));
+        path.map(|path| read_all(&path).0.remove(0))
     };
     let ids = |session: Transcript| {
         let calls = session.messages.into_iter().filter_map(|message| message.call);
         calls.map(|call| call.id).collect::<std::collections::BTreeSet<String>>()
     };
-    let (origin, fork) =
-        (ids(session("9cd28a74-da7e-4458-a91a-fffec2be9d7a.jsonl")), ids(session("613a9a68-8816-40b2-a2d4-041ade599da6.jsonl")));
+    let origin = session("9cd28a74-da7e-4458-a91a-fffec2be9d7a.jsonl");
+    let fork = session("613a9a68-8816-40b2-a2d4-041ade599da6.jsonl");
+    let (Some(origin), Some(fork)) = (origin, fork) else { return println!("skipped: another collection of rollouts") };
+    let (origin, fork) = (ids(origin), ids(fork));
     // Ids are unique within a file, and every call of the origin is in the fork.
     assert_eq!((origin.len(), fork.len(), origin.intersection(&fork).count()), (56, 69, 56));
 }

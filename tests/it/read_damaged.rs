@@ -1,34 +1,33 @@
-use crate::support::PlainScale;
-use ctxsim::format::{Source, by_name};
+use crate::support::{PlainScale, files};
+use ctxsim::format::{READERS, Source, by_name};
 use std::io::Cursor;
 use std::path::Path;
 
-fn read(reader: &str, bytes: Vec<u8>) {
-    let mut source = Source::from_reader(Path::new("damaged"), Box::new(Cursor::new(bytes))).unwrap();
-    // An error is an answer too; only a panic is none.
-    let _ = (by_name(reader).unwrap().read)(&mut source, &PlainScale { keep_content: false }, &mut |_| {});
+fn read(reader: &str, path: &Path, bytes: Vec<u8>) {
+    let mut source = Source::from_reader(path, Box::new(Cursor::new(bytes))).unwrap();
+    let reader = by_name(reader).unwrap();
+    // A refusal and an error are answers too; only a panic is none.
+    let _ = (reader.claims)(&source);
+    let _ = (reader.read)(&mut source, &PlainScale { keep_content: false }, &mut |_| {});
 }
 
+/// Every fixture of a reader, cut at many places and with a byte replaced there. Small files are cut at every place.
 #[test]
 fn no_damage_makes_a_reader_panic() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    for (reader, file) in [
-        ("pi", "pi/version1.jsonl"),
-        ("pi", "pi/tree.jsonl"),
-        ("pi", "pi/broken.jsonl"),
-        ("opencode", "opencode/export.json"),
-        ("opencode", TREE),
-    ] {
-        let whole = std::fs::read(data.join(file)).unwrap();
-        for place in (0..whole.len()).step_by(13) {
-            read(reader, whole[..place].to_vec());
-            for damage in [b'"', b'{', b']', b'0', b'-', 0xff] {
+    for reader in READERS {
+        let mut fixtures = files(&data.join(reader.name));
+        if reader.name == "opencode" {
+            fixtures.push(data.join("opencode/tree_since_0.6/storage/session/pr/ses_tree.json"));
+        }
+        for path in fixtures.into_iter().filter(|path| path.is_file()) {
+            let whole = std::fs::read(&path).unwrap();
+            for place in (0..whole.len()).step_by(1 + whole.len() / 1500) {
+                read(reader.name, &path, whole[..place].to_vec());
                 let mut bytes = whole.clone();
-                bytes[place] = damage;
-                read(reader, bytes);
+                bytes[place] = b"\"{[\\,\xff0-]"[place % 9];
+                read(reader.name, &path, bytes);
             }
         }
     }
 }
-
-const TREE: &str = "opencode/tree_since_0.6/storage/session/pr/ses_tree.json";

@@ -1,4 +1,5 @@
-use crate::support::{read_all, sums};
+use crate::sums::sums;
+use crate::support::read_all;
 use ctxsim::format::{self, Source};
 use ctxsim::transcript::{CompactionKind, Image, Part, Role, Transcript};
 use std::path::Path;
@@ -60,7 +61,7 @@ fn damage_is_counted_and_the_rest_is_read() {
             ("usage of a message that no call produced", 1, 6),
             ("unknown record type", 1, 7),
             ("session in an unknown version of the native shape", 1, 8),
-            ("last line cut off", 1, 10),
+            ("cut off at the end of the file", 1, 10),
         ]
     );
     assert_eq!(transcripts.len(), 1);

@@ -1,11 +1,5 @@
-use crate::support::{compare_with_sources, fixture, in_short, prompts};
+use crate::support::{fixture, in_short, prompts};
 use ctxsim::transcript::{Call, Transcript};
-
-#[test]
-fn real_conversations_agree_with_their_table_and_an_independent_count() {
-    compare_with_sources("openai_chat_jsonl/", "openai-chat", "openai_chat.py");
-    compare_with_sources("api_reqres_jsonl/openai_chat", "openai-chat", "openai_chat.py");
-}
 
 fn calls(session: &Transcript) -> Vec<&Call> {
     session.messages.iter().filter_map(|message| message.call.as_ref()).collect()

@@ -1,5 +1,5 @@
-use crate::independent::{calls, claim, compare, figures, files, listed};
-use crate::support::{read_all, shared};
+use crate::sums::{calls, compare};
+use crate::support::{claim, files, read_all, shared};
 use ctxsim::format::Claim;
 use ctxsim::transcript::{CompactionKind, Loss, Message, Part, Role, Transcript};
 use std::path::PathBuf;
@@ -128,7 +128,7 @@ fn a_cut_export_gives_what_it_has() {
     assert_eq!((session.id.as_str(), session.parent), ("ses_cut", None));
     assert_eq!(session.messages.len(), 6);
     assert_eq!(losses.len(), 1);
-    assert_eq!(losses[0].reason, "file is cut off or broken: the rest is lost");
+    assert_eq!(losses[0].reason, "cut off at the end of the file");
 }
 
 #[test]
@@ -139,39 +139,13 @@ fn trees_of_both_generations_give_the_same_conversation() {
         assert_eq!(session.id, "ses_tree");
         assert_eq!(session.messages, export.messages[..9], "{tree}");
         let expected = if tree.contains("since") { 1 } else { 0 };
-        assert_eq!(losses.iter().filter(|loss| loss.reason == "message of an unknown shape").count(), expected, "{tree}");
+        assert_eq!(losses.iter().filter(|loss| loss.reason == "message of an unexpected shape").count(), expected, "{tree}");
     }
 }
 
 #[test]
 fn figures_are_those_of_an_independent_count() {
-    compare("opencode.py", &[fixture("export.json"), fixture(TREES[0]), fixture(TREES[1])]);
-    let Some(shared) = shared() else { return };
-    let transcripts = shared.join("transcripts");
-    compare("opencode.py", &files(&transcripts.join("opencode-export")));
-    #[cfg(feature = "sqlite")]
-    compare("opencode.py", &[files(&transcripts.join("opencode-sqlite"))[0].clone(), transcripts.join("opencode-wal/opencode.db")]);
-}
-
-#[test]
-fn real_sessions_have_the_calls_that_their_list_names() {
-    let Some(shared) = shared() else { return };
-    let rows = listed(&shared, "opencode-export/");
-    assert!(!rows.is_empty());
-    for (path, calls, max_prompt) in rows {
-        let (transcripts, losses) = read_all(&path);
-        let figures = figures(&transcripts);
-        assert_eq!((figures.calls, figures.max_prompt), (calls, max_prompt), "{}", path.display());
-        assert_eq!(losses, [], "{}", path.display());
-    }
-    #[cfg(feature = "sqlite")]
-    for (path, calls, max_prompt) in listed(&shared, "opencode-sqlite/") {
-        // The list describes the largest of the sessions that this database holds.
-        let (transcripts, _) = read_all(&path);
-        let largest = transcripts.iter().map(|transcript| figures(std::slice::from_ref(transcript))).max_by_key(|figures| figures.calls);
-        let largest = largest.unwrap();
-        assert_eq!((largest.calls, largest.max_prompt), (calls, max_prompt), "{}", path.display());
-    }
+    compare("opencode", &[fixture("export.json"), fixture(TREES[0]), fixture(TREES[1])]);
 }
 
 #[test]
@@ -181,22 +155,16 @@ fn an_exported_session_and_the_same_one_in_a_database_agree() {
         return;
     }
     let transcripts = shared.join("transcripts");
-    let (exported, _) = read_all(&files(&transcripts.join("opencode-export")).pop().unwrap());
-    let (stored, _) = read_all(&files(&transcripts.join("opencode-sqlite"))[0]);
-    let stored = stored.iter().find(|transcript| transcript.id == exported[0].id).unwrap();
+    let [Some(exported), Some(stored)] = ["opencode-export", "opencode-sqlite"].map(|folder| files(&transcripts.join(folder)).pop()) else {
+        return println!("skipped: no database beside the exports");
+    };
+    let (exported, stored) = (read_all(&exported).0, read_all(&stored).0);
+    let Some(stored) = stored.iter().find(|transcript| transcript.id == exported[0].id) else {
+        return println!("skipped: another collection of sessions");
+    };
     let ids = |transcript: &Transcript| calls(transcript).map(|call| call.id.clone()).collect::<Vec<_>>();
     assert_eq!(ids(stored), ids(&exported[0]));
     assert_eq!(stored.messages.len(), exported[0].messages.len());
-}
-
-#[test]
-fn databases_of_other_programs_are_not_claimed() {
-    let Some(shared) = shared() else { return };
-    for folder in ["opencode-go-sqlite", "crush-sqlite"] {
-        for path in files(&shared.join("transcripts").join(folder)) {
-            assert!(claim(&path).is_none_or(|(reader, _)| reader != "opencode"), "{}", path.display());
-        }
-    }
 }
 
 #[cfg(not(feature = "sqlite"))]

@@ -39,10 +39,9 @@ fn assert_measured(text: &str) -> Text {
 
 #[test]
 fn weird_texts_are_measured() {
-    for text in weird_texts() {
-        assert_measured(&text);
-        assert_measured(&text.repeat(2_200 / text.len().max(1)));
-    }
+    let texts = weird_texts();
+    texts.iter().for_each(|text| drop(assert_measured(text)));
+    texts.iter().step_by(29).for_each(|text| drop(assert_measured(&text.repeat(2_200 / text.len().max(1)))));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! What several tests need: a plain scale, the folder of real transcripts, reading a whole file.
 
-use ctxsim::format::{Source, sniff};
+use ctxsim::format::{Claim, Source, sniff};
 use ctxsim::transcript::{Length, Loss, Message, Part, Role, Scale, Text, Transcript};
 use std::path::{Path, PathBuf};
 
@@ -48,81 +48,16 @@ pub fn read_all(path: &Path) -> (Vec<Transcript>, Vec<Loss>) {
     (transcripts, source.losses().to_vec())
 }
 
-/// What a file says of its calls: how many have usage, the sums of their prompts and outputs, the largest prompt.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    pub calls: u64,
-    pub prompt: u64,
-    pub output: u64,
-    pub max_prompt: u64,
+/// The claim on a file, by the name of its reader.
+pub fn claim(path: &Path) -> Option<(&'static str, Claim)> {
+    sniff(&Source::open(path).unwrap()).map(|(reader, claim)| (reader.name, claim))
 }
 
-/// The sums over all calls of these transcripts: those of messages, of compactions and on the side.
-pub fn sums(transcripts: &[Transcript]) -> Sums {
-    let mut sums = Sums::default();
-    for transcript in transcripts {
-        let messages = transcript.messages.iter().filter_map(|message| message.call.as_ref());
-        let compactions = transcript.compactions.iter().filter_map(|compaction| compaction.call.as_ref());
-        for usage in messages.chain(compactions).chain(&transcript.side_calls).filter_map(|call| call.usage) {
-            sums.calls += 1;
-            sums.prompt += usage.prompt;
-            sums.output += usage.output;
-            sums.max_prompt = sums.max_prompt.max(usage.prompt);
-        }
-    }
-    sums
-}
-
-/// What `tests/independent/<script>.py`, which knows nothing of the readers, finds in these files. Absent where there is no python3.
-pub fn independent(script: &str, files: &[PathBuf]) -> Option<Vec<Sums>> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script);
-    let Ok(output) = std::process::Command::new("python3").arg(&script).args(files).output() else {
-        println!("skipped: no python3 for {}", script.display());
-        return None;
-    };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let row = |line: &str| {
-        let numbers: Vec<u64> = line.split('\t').skip(1).map(|field| field.parse().unwrap()).collect();
-        Sums { calls: numbers[0], prompt: numbers[1], output: numbers[2], max_prompt: numbers[3] }
-    };
-    Some(String::from_utf8(output.stdout).unwrap().lines().map(row).collect())
-}
-
-/// The rows of the shared `SOURCES.tsv` whose path starts with this: path, calls with usage, largest prompt.
-pub fn sources(shared: &Path, start: &str) -> Vec<(PathBuf, u64, u64)> {
-    let table = std::fs::read_to_string(shared.join("transcripts/SOURCES.tsv")).unwrap();
-    let number = |field: &str| field.parse().unwrap_or(0);
-    table
-        .lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>())
-        .filter(|row| row[0].starts_with(start))
-        .map(|row| (shared.join("transcripts").join(row[0]), number(row[5]), number(row[6])))
-        .collect()
-}
-
-/// Reads every listed file and compares its calls with `SOURCES.tsv` and with the independent script.
-pub fn compare_with_sources(start: &str, reader: &str, script: &str) {
-    let Some(shared) = shared() else { return };
-    let rows = sources(&shared, start);
-    assert!(!rows.is_empty(), "no rows for {start}");
-    let files: Vec<PathBuf> = rows.iter().map(|(path, ..)| path.clone()).collect();
-    let counted = independent(script, &files);
-    for (index, (path, calls, max_prompt)) in rows.iter().enumerate() {
-        let (claimed_by, _) = sniff(&Source::open(path).unwrap()).unwrap_or_else(|| panic!("nobody claims {}", path.display()));
-        assert_eq!(claimed_by.name, reader, "{}", path.display());
-        let (transcripts, losses) = read_all(path);
-        let sums = sums(&transcripts);
-        assert_eq!((sums.calls, sums.max_prompt), (*calls, *max_prompt), "{} {losses:?}", path.display());
-        if let Some(counted) = &counted {
-            assert_eq!(sums, counted[index], "{}", path.display());
-        }
-        for transcript in &transcripts {
-            assert!(!transcript.messages.is_empty(), "{}", path.display());
-        }
-        if !losses.is_empty() {
-            println!("{}: {losses:?}", path.display());
-        }
-    }
+/// The entries of a folder, by name.
+pub fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
 }
 
 /// The sessions of a fixture under `tests/data`, and each reason for a loss with its count.

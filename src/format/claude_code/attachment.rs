@@ -1,6 +1,6 @@
 //! The text of an attachment that the model reads: reminders, hook output, lists of skills and tools, files.
 
-use crate::format::json::Str;
+use crate::format::words::Words;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -9,9 +9,9 @@ use serde_json::value::RawValue;
 #[serde(default, rename_all = "camelCase")]
 struct Attachment<'a> {
     #[serde(rename = "type", borrow)]
-    kind: Str<'a>,
+    kind: Words<'a>,
     #[serde(borrow)]
-    hook_event: Str<'a>,
+    hook_event: Words<'a>,
     filename: Value,
     content: Value,
     added_lines: Value,

@@ -1,12 +1,14 @@
 //! One conversation, put together record by record.
 
-use super::record::{CompactMetadata, Kind, Record, Wire, id};
+use super::record::{CompactMetadata, Kind, Record, Wire};
 use super::tree::Tree;
-use crate::format::anthropic::{ABSURD_USAGE, Block, Content, UsageRecord, Weigher, visible_text};
+use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
+use crate::format::blocks::{Block, Blocks};
+use crate::format::count::ABSURD;
 use crate::format::time::millis;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use std::collections::HashMap;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::Xxh3;
 
 /// Receives the reason of each loss.
 pub(super) type Lose<'l> = &'l mut dyn FnMut(&'static str);
@@ -85,12 +87,12 @@ impl<'s> Conversation<'s> {
 
     /// A line of a reply: the first one begins it, others add to it.
     pub fn assistant(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
-        let request = id(&record.request_id);
-        let key = [id(&wire.id), request, id(&record.uuid)].into_iter().find(|key| !key.is_empty()).unwrap_or_default().to_owned();
+        let request = record.request_id.id();
+        let key = [wire.id.id(), request, record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default().to_owned();
         let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request.is_empty() || request.is_empty());
         let index = carried_on.filter(|_| !key.is_empty()).map(|reply| reply.message);
         let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| reply.blocks.as_slice()).unwrap_or_default();
-        let blocks = block_hashes(&wire.content);
+        let blocks: Vec<u128> = wire.content.0.iter().map(block_hash).collect();
         let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
             lose("repeated content block");
             self.weigher.messages(Role::Assistant, &unseen(&wire.content, seen), lose)
@@ -119,7 +121,7 @@ impl<'s> Conversation<'s> {
 
     /// A line that is a copy of an earlier one may still know more of the usage.
     pub fn assistant_again(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
-        let key = [id(&wire.id), id(&record.request_id), id(&record.uuid)].into_iter().find(|key| !key.is_empty()).unwrap_or_default();
+        let key = [wire.id.id(), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default();
         if let Some(index) = self.replies.get(key).map(|reply| reply.message) {
             self.observe_again(key, index, wire, &mut |_| {});
         }
@@ -129,9 +131,9 @@ impl<'s> Conversation<'s> {
         self.go_back(node);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
         let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| reported(usage, lose));
-        let succeeded = usage.is_some() || !id(&wire.id).is_empty() || !wire.stop_reason.is_empty();
+        let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
         let call = (real && succeeded).then(|| Call {
-            id: call_id(id(&wire.id), id(&record.request_id)),
+            id: call_id(wire.id.id(), record.request_id.id()),
             model: wire.model.to_string(),
             usage,
             unchained: self.interrupted || (!self.last_model.is_empty() && *self.last_model != *wire.model),
@@ -143,14 +145,14 @@ impl<'s> Conversation<'s> {
         let index = self.transcript.messages.len();
         let reply = Reply {
             message: index,
-            request: id(&record.request_id).to_owned(),
+            request: record.request_id.id().to_owned(),
             lowest_output: usage.map_or(0, |usage| usage.output),
             settled: is_settled(wire),
             blocks: Vec::new(),
         };
         self.add(record, node, Message { call, ..Message::new(Role::Assistant, parts) });
         if let Some(message) = self.transcript.messages.get_mut(index)
-            && !id(&wire.id).is_empty()
+            && !wire.id.id().is_empty()
         {
             message.id = wire.id.to_string();
         }
@@ -189,8 +191,8 @@ impl<'s> Conversation<'s> {
             before: self.transcript.messages.len(),
             kind: CompactionKind::Compact,
             automatic: automatic(metadata),
-            tokens_before: metadata.pre_tokens.known(),
-            tokens_after: metadata.post_tokens.known(),
+            tokens_before: metadata.pre_tokens.known().ok().flatten(),
+            tokens_after: metadata.post_tokens.known().ok().flatten(),
             summary: None,
             kept_from,
             call: None,
@@ -215,16 +217,13 @@ impl<'s> Conversation<'s> {
 
     /// The summary that stands for the old messages. Older versions, and files that begin with it, have no boundary before it.
     pub fn summary(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
-        let text = match &wire.content {
-            Content::Text(text) => text.to_string(),
-            Content::Blocks(blocks) => {
-                let text = |block: &Block<'_>| match block.text.is_empty() {
-                    true => block.content.map(|content| visible_text(content.get())).unwrap_or_default(),
-                    false => block.text.to_string(),
-                };
-                blocks.iter().flatten().map(text).collect::<Vec<_>>().join("\n")
-            }
+        let text = |block: &Block<'_, Piece<'_>>| match block {
+            Block::Text(text) => text.to_string(),
+            Block::Object(piece) if piece.text.is_empty() => piece.content.map(|content| visible_text(content.get())).unwrap_or_default(),
+            Block::Object(piece) => piece.text.to_string(),
+            Block::Other => String::new(),
         };
+        let text = wire.content.0.iter().map(text).collect::<Vec<_>>().join("\n");
         if self.unsummarised.is_none() {
             self.boundary(record, &CompactMetadata::default(), None);
         }
@@ -249,9 +248,9 @@ impl<'s> Conversation<'s> {
         let index = self.transcript.messages.len();
         let role = message.role;
         let id = match self.tree.first_message(node) {
-            None => id(&record.uuid).to_owned(),
-            Some(_) if id(&record.uuid).is_empty() => String::new(),
-            Some(first) => format!("{}/{}", id(&record.uuid), index.saturating_sub(first)),
+            None => record.uuid.id().to_owned(),
+            Some(_) if record.uuid.id().is_empty() => String::new(),
+            Some(first) => format!("{}/{}", record.uuid.id(), index.saturating_sub(first)),
         };
         let rewind = self.rewind.take();
         self.transcript.messages.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
@@ -282,7 +281,7 @@ fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
         }
         Ok(usage) => Some(usage),
         Err(_) => {
-            lose(ABSURD_USAGE);
+            lose(ABSURD);
             None
         }
     }
@@ -293,26 +292,24 @@ fn is_settled(wire: &Wire<'_>) -> bool {
     !wire.stop_reason.is_empty() || wire.usage.as_ref().is_some_and(UsageRecord::is_settled)
 }
 
-/// What tells a block of a reply from the others. An entry that is no object has the hash of an empty block.
-fn block_hash(block: Option<&Block<'_>>) -> u128 {
+/// What tells a block of a reply from the others.
+fn block_hash(block: &Block<'_, Piece<'_>>) -> u128 {
     let mut hash = Xxh3::new();
-    for text in block.iter().flat_map(|block| [&block.kind, &block.id, &block.text, &block.thinking, &block.signature, &block.data]) {
-        hash.update(text.as_bytes());
-        hash.update(&[0]);
+    match block {
+        Block::Text(text) => hash.update(text.as_bytes()),
+        Block::Object(Piece { kind, id, text, thinking, signature, data, .. }) => {
+            for text in [kind, id, text, thinking, signature, data] {
+                hash.update(text.as_bytes());
+                hash.update(&[0]);
+            }
+        }
+        Block::Other => {}
     }
     hash.digest128()
 }
 
-fn block_hashes(content: &Content<'_>) -> Vec<u128> {
-    match content {
-        Content::Text(text) => vec![xxh3_128(text.as_bytes())],
-        Content::Blocks(blocks) => blocks.iter().map(|block| block_hash(block.as_ref())).collect(),
-    }
-}
-
 fn unseen<'a>(content: &Content<'a>, seen: &[u128]) -> Content<'a> {
-    let Content::Blocks(blocks) = content else { return Content::default() };
-    Content::Blocks(blocks.iter().filter(|block| !seen.contains(&block_hash(block.as_ref()))).cloned().collect())
+    Blocks(content.0.iter().filter(|block| !seen.contains(&block_hash(block))).cloned().collect())
 }
 
 fn call_id(message: &str, request: &str) -> String {
@@ -341,7 +338,7 @@ fn visible_tokens(part: &Part) -> u64 {
 /// Did the person type this? Results of tools and text of the agent's own are user records too.
 pub(super) fn is_prompt(record: &Record<'_>) -> bool {
     let Some(wire) = record.message.as_ref().filter(|_| &*record.kind == "user" && !record.is_summary()) else { return false };
-    let answers = matches!(&wire.content, Content::Blocks(blocks) if blocks.iter().flatten().any(Block::is_result));
+    let answers = wire.content.objects().any(Piece::is_result);
     !answers && record.is_meta != Some(true) && !is_written_by_agent(record, wire)
 }
 
@@ -361,12 +358,10 @@ fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     if let Some(origin) = origin.filter(|origin| !origin.kind.is_empty()) {
         return &*origin.kind != "human";
     }
-    let text = match &wire.content {
-        Content::Text(text) => text.as_ref(),
-        Content::Blocks(blocks) => match blocks.as_slice() {
-            [Some(block)] => &block.text,
-            _ => "",
-        },
+    let text = match wire.content.0.as_slice() {
+        [Block::Text(text)] => text.as_ref(),
+        [Block::Object(piece)] => &piece.text,
+        _ => "",
     };
     OPENINGS.iter().any(|opening| text.trim_start().starts_with(opening))
 }

@@ -2,13 +2,12 @@
 
 use super::attachment;
 use super::conversation::{Conversation, Lose, is_prompt};
-use super::record::{CompactMetadata, Kind, Record, id};
+use super::record::{CompactMetadata, Kind, Record};
 use super::tree::Parent;
-use crate::format::json::{Str, mend, values};
-use crate::format::lines::TOO_LONG;
+use crate::format::json::{fault, values};
+use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Source};
 use crate::transcript::{Scale, Transcript};
-use serde_json::error::Category;
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -51,28 +50,14 @@ fn is_cut_record(line: &str) -> bool {
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut file = File { scale, conversations: Vec::new(), sessions: HashMap::new(), nodes: HashMap::new(), latest: [None; 2] };
-    let mut lines = source.lines();
-    while let Some(line) = lines.next_line()? {
-        let number = line.number;
-        if let Some(damage) = line.damage {
-            source.lose(number, damage);
-            if damage == TOO_LONG {
-                continue;
-            }
-        }
-        let mended = mend(&line.text);
-        if mended.is_some() {
-            source.lose(number, "escapes of half a character (replaced)");
-        }
-        for record in values::<Record>(mended.as_deref().unwrap_or(&line.text)) {
+    source.each_line(|source, line| {
+        for record in values::<Record>(&line.text) {
             match record {
-                Ok(record) => file.record(&record, &mut |reason| source.lose(number, reason)),
-                Err(error) if error.classify() == Category::Data => source.lose(number, "record of an unexpected shape"),
-                Err(_) if line.last_unterminated => source.lose(number, "cut last line"),
-                Err(_) => source.lose(number, "broken JSON"),
+                Ok(record) => file.record(&record, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
             }
         }
-    }
+    })?;
     let name = source.name();
     for conversation in file.conversations {
         let mut transcript = conversation.finish();
@@ -132,7 +117,7 @@ impl File<'_> {
         if &*record.kind == "progress" && record.data.is_some_and(|data| is_kind(data.get(), "agent_progress")) {
             lose("sub-agent traffic mirrored in progress records (left out)");
         }
-        let hash = Some(id(&record.uuid)).filter(|uuid| !uuid.is_empty()).map(|uuid| xxh3_128(uuid.as_bytes()));
+        let hash = record.uuid.some_id().map(|uuid| xxh3_128(uuid.as_bytes()));
         if let Some((conversation, _)) = hash.and_then(|hash| self.nodes.get(&hash)).copied() {
             lose("repeated record (same uuid)");
             if let (Some(wire), "assistant") = (&record.message, &*record.kind) {
@@ -165,8 +150,8 @@ impl File<'_> {
         let side = record.is_side();
         let is_side = |index: &usize| self.conversations[*index].transcript.parent.is_some();
         let of_parent = of_parent.filter(|index| is_side(index) == side);
-        let session = id(&record.session_id);
-        let key = match (side, id(&record.agent_id)) {
+        let session = record.session_id.id();
+        let key = match (side, record.agent_id.id()) {
             (false, _) => session.to_owned(),
             (true, "") => String::new(),
             (true, agent) => format!("{session}/{agent}"),
@@ -186,7 +171,7 @@ impl File<'_> {
             let mut conversation = Conversation::new(self.scale);
             if side {
                 conversation.transcript.parent = Some(session.to_owned());
-                let own = [id(&record.agent_id), id(&record.uuid)].into_iter().find(|own| !own.is_empty()).unwrap_or_default();
+                let own = [record.agent_id.id(), record.uuid.id()].into_iter().find(|own| !own.is_empty()).unwrap_or_default();
                 conversation.transcript.id = format!("{session}/{own}");
             }
             self.conversations.push(conversation);
@@ -205,7 +190,7 @@ impl File<'_> {
     /// The first old message that a boundary keeps in the context.
     fn kept_from(&self, record: &Record<'_>, index: usize) -> Option<usize> {
         let metadata = serde_json::from_str::<CompactMetadata>(record.compact_metadata?.get()).ok()?;
-        let message = |uuid: &Str<'_>| {
+        let message = |uuid: &Words<'_>| {
             let (conversation, node) = self.nodes.get(&xxh3_128(uuid.as_bytes()))?;
             self.conversations[index].tree.first_message(*node).filter(|_| *conversation == index)
         };

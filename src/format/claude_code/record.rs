@@ -1,7 +1,8 @@
 //! The fields of a line that matter here. All else is passed over without being decoded.
 
-use crate::format::anthropic::{Content, Count, UsageRecord};
-use crate::format::json::Str;
+use crate::format::anthropic::{Content, UsageRecord};
+use crate::format::count::Count;
+use crate::format::words::Words;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -10,27 +11,27 @@ use serde_json::value::RawValue;
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Record<'a> {
     #[serde(rename = "type", borrow)]
-    pub kind: Str<'a>,
+    pub kind: Words<'a>,
     #[serde(borrow)]
-    pub subtype: Str<'a>,
+    pub subtype: Words<'a>,
     #[serde(borrow)]
-    pub uuid: Str<'a>,
+    pub uuid: Words<'a>,
     #[serde(borrow)]
-    pub parent_uuid: Str<'a>,
+    pub parent_uuid: Words<'a>,
     #[serde(borrow)]
-    pub logical_parent_uuid: Str<'a>,
+    pub logical_parent_uuid: Words<'a>,
     #[serde(borrow)]
-    pub session_id: Str<'a>,
+    pub session_id: Words<'a>,
     #[serde(borrow)]
-    pub agent_id: Str<'a>,
+    pub agent_id: Words<'a>,
     #[serde(borrow)]
-    pub timestamp: Str<'a>,
+    pub timestamp: Words<'a>,
     #[serde(borrow)]
-    pub version: Str<'a>,
+    pub version: Words<'a>,
     #[serde(borrow)]
-    pub request_id: Str<'a>,
+    pub request_id: Words<'a>,
     #[serde(borrow)]
-    pub leaf_uuid: Str<'a>,
+    pub leaf_uuid: Words<'a>,
     pub is_sidechain: Option<bool>,
     pub is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,
@@ -57,11 +58,11 @@ pub(super) struct Record<'a> {
 #[serde(default)]
 pub(super) struct Wire<'a> {
     #[serde(borrow)]
-    pub id: Str<'a>,
+    pub id: Words<'a>,
     #[serde(borrow)]
-    pub model: Str<'a>,
+    pub model: Words<'a>,
     #[serde(borrow)]
-    pub stop_reason: Str<'a>,
+    pub stop_reason: Words<'a>,
     #[serde(borrow)]
     pub content: Content<'a>,
     pub usage: Option<UsageRecord>,
@@ -72,7 +73,7 @@ pub(super) struct Wire<'a> {
 #[serde(default)]
 pub(super) struct Kind<'a> {
     #[serde(rename = "type", alias = "kind", borrow)]
-    pub kind: Str<'a>,
+    pub kind: Words<'a>,
 }
 
 /// What a boundary tells of the compaction.
@@ -80,7 +81,7 @@ pub(super) struct Kind<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct CompactMetadata<'a> {
     #[serde(borrow)]
-    pub trigger: Str<'a>,
+    pub trigger: Words<'a>,
     pub pre_tokens: Count,
     pub post_tokens: Count,
     #[serde(borrow)]
@@ -89,7 +90,7 @@ pub(super) struct CompactMetadata<'a> {
     pub preserved_messages: Option<PreservedMessages<'a>>,
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
     #[serde(borrow)]
-    pub compacted_tool_ids: Vec<Str<'a>>,
+    pub compacted_tool_ids: Vec<Words<'a>>,
 }
 
 /// The stretch of old messages that stays.
@@ -97,7 +98,7 @@ pub(super) struct CompactMetadata<'a> {
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct PreservedSegment<'a> {
     #[serde(borrow)]
-    pub head_uuid: Str<'a>,
+    pub head_uuid: Words<'a>,
 }
 
 /// The old messages that stay.
@@ -105,21 +106,13 @@ pub(super) struct PreservedSegment<'a> {
 #[serde(default)]
 pub(super) struct PreservedMessages<'a> {
     #[serde(borrow)]
-    pub uuids: Vec<Str<'a>>,
-}
-
-/// An id of the log; empty where it has none or where a redaction tool wrote over it.
-pub(super) fn id<'t>(text: &'t Str<'_>) -> &'t str {
-    if &**text == "REDACTED" { "" } else { text }
+    pub uuids: Vec<Words<'a>>,
 }
 
 impl Record<'_> {
     /// The parent's id, across a compaction's boundary too.
     pub fn parent(&self) -> &str {
-        match id(&self.parent_uuid) {
-            "" => id(&self.logical_parent_uuid),
-            parent => parent,
-        }
+        self.parent_uuid.some_id().unwrap_or(self.logical_parent_uuid.id())
     }
 
     /// Does it belong to a sub-agent?

@@ -3,7 +3,8 @@
 use super::record::Piece;
 use super::session::Lost;
 use crate::format::blocks::{Block, Blocks};
-use crate::format::{image, raw};
+use crate::format::image;
+use crate::format::json::text_or_json;
 use crate::transcript::{Part, Scale};
 use std::borrow::Cow;
 
@@ -15,22 +16,26 @@ pub struct ItemParts {
 
 /// Weighs each block of a content list.
 pub fn parts_of(content: &Blocks<Piece>, scale: &dyn Scale) -> ItemParts {
-    let mut lost = Ok(());
-    let parts = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Object(piece) if &*piece.kind == "input_image" => Some(Part::Image(image::from_data_url(&piece.image_url))),
-            block => match text_of_block(block) {
-                Some(text) => Some(Part::Text(scale.weigh(&text))),
-                None => {
-                    lost = Err("unknown content part");
-                    None
-                }
-            },
-        })
-        .collect();
-    ItemParts { parts, lost }
+    let text = |block| text_of_block(block).map(|text| Part::Text(scale.weigh(&text)));
+    let parts = content.0.iter().filter_map(|block| picture(block).or_else(|| text(block))).collect();
+    ItemParts { parts, lost: unknown(content) }
+}
+
+/// The pictures of a result, whose text is weighed as one.
+pub fn pictures_of(content: &Blocks<Piece>) -> ItemParts {
+    ItemParts { parts: content.0.iter().filter_map(picture).collect(), lost: unknown(content) }
+}
+
+fn picture(block: &Block<Piece>) -> Option<Part> {
+    match block {
+        Block::Object(piece) if &*piece.kind == "input_image" => Some(Part::Image(image::from_data_url(&piece.image_url))),
+        _ => None,
+    }
+}
+
+fn unknown(content: &Blocks<Piece>) -> Lost {
+    let known = |block| picture(block).is_some() || text_of_block(block).is_some();
+    if content.0.iter().all(known) { Ok(()) } else { Err("unknown content part") }
 }
 
 /// All text of a content list, joined by newlines.
@@ -41,11 +46,12 @@ pub fn text_of(content: &Blocks<Piece>) -> String {
 fn text_of_block<'b>(block: &'b Block<Piece>) -> Option<Cow<'b, str>> {
     match block {
         Block::Text(text) => Some(Cow::Borrowed(text)),
+        Block::Other => None,
         Block::Object(piece) => match &*piece.kind {
             "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => Some(Cow::Borrowed(&piece.text)),
             "refusal" => Some(Cow::Borrowed(&piece.refusal)),
             // The earliest results: `{content, success}`.
-            "" => Some(Cow::Owned(raw::text_or_json(piece.content))),
+            "" => Some(Cow::Owned(text_or_json(piece.content))),
             _ => None,
         },
     }

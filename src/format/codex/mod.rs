@@ -7,7 +7,9 @@ mod content;
 mod record;
 mod session;
 
-use super::{Claim, ReadError, Reader, Source, outline::Outline, raw, values};
+use super::json::{fault, values};
+use super::outline::Outline;
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::Session;
@@ -32,7 +34,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         for value in values::<Record>(&line.text) {
             let lost = match value {
                 Ok(record) => session.take(&record, &line.text),
-                Err(error) => Err(raw::fault(&error, line.last_unterminated)),
+                Err(error) => Err(fault(&error, line.last_unterminated)),
             };
             if let Err(reason) = lost {
                 source.lose(line.number, reason);

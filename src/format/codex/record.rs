@@ -1,7 +1,8 @@
 //! The shapes of a rollout's records.
 
-use crate::format::blocks::{Blocks, Words};
+use crate::format::blocks::Blocks;
 use crate::format::count::{Absurd, Count};
+use crate::format::words::Words;
 use crate::transcript::{Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -4,13 +4,14 @@
 //! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
-use super::content::{ItemParts, contextual, failed, parts_of, text_of};
+use super::content::{ItemParts, contextual, failed, parts_of, pictures_of, text_of};
 use super::record::{
     Compacted, Event, Instructions, Item, Meta, Record, RolledBack, SubAgentSource, TokenCount, TokenInfo, TokenUsage, TurnContext,
 };
-use crate::format::blocks::{Block, Words};
+use crate::format::blocks::Block;
 use crate::format::count::{ABSURD, Count};
-use crate::format::{millis, raw};
+use crate::format::json::{string, text_or_json};
+use crate::format::time::millis;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -111,7 +112,11 @@ impl<'s> Session<'s> {
             return Ok(());
         }
         if record.kind.is_empty() {
-            self.meta(&decode(line)?, time);
+            let meta: Meta = decode(line)?;
+            if meta.id.is_empty() {
+                return Err("unknown record type");
+            }
+            self.meta(&meta, time);
             return Ok(());
         }
         self.item(&decode(line)?, time)
@@ -141,12 +146,13 @@ impl<'s> Session<'s> {
             .map(|block| match block {
                 Block::Text(text) => text.as_ref(),
                 Block::Object(Instructions { text }) => text,
+                Block::Other => "",
             })
             .collect();
         if !base.is_empty() {
             self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&base))]) });
         }
-        let instructions = meta.instructions.and_then(|raw| serde_json::from_str::<Words>(raw.get()).ok()).unwrap_or_default();
+        let instructions = string(meta.instructions);
         if !instructions.trim().is_empty() {
             self.instructions = Some((self.transcript.messages.len(), instructions.trim().to_owned()));
             self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&instructions))]) });
@@ -281,7 +287,7 @@ impl<'s> Session<'s> {
                 let id = if item.call_id.is_empty() { item.id.to_string() } else { item.call_id.to_string() };
                 let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name }.to_owned();
                 self.names.insert(id.clone(), name.clone());
-                let arguments = scale.weigh(&raw::text_or_json(item.arguments.or(item.input).or(item.action)));
+                let arguments = scale.weigh(&text_or_json(item.arguments.or(item.input).or(item.action)));
                 self.response_part(item, vec![Part::ToolCall { id, name, arguments }], time);
                 Ok(())
             }
@@ -307,7 +313,7 @@ impl<'s> Session<'s> {
         let pending = self.pending.take();
         let usage_first = pending.is_some();
         let call = pending.unwrap_or_else(|| self.new_call());
-        self.push(Message { id: visible_id(item), call: Some(call), time, ..Message::new(Role::Assistant, parts) });
+        self.push(Message { id: item.id.id().to_owned(), call: Some(call), time, ..Message::new(Role::Assistant, parts) });
         self.open = Some(Response { message: self.transcript.messages.len() - 1, usage_first, answered: false, aborted: false });
     }
 
@@ -321,24 +327,23 @@ impl<'s> Session<'s> {
             self.transcript.messages.remove(index);
         }
         let synthetic = role == Role::User && contextual(&text);
-        self.push(Message { id: visible_id(item), time, synthetic, ..Message::new(role, parts) });
+        self.push(Message { id: item.id.id().to_owned(), time, synthetic, ..Message::new(role, parts) });
     }
 
     fn result(&mut self, item: &Item, time: Option<i64>) -> Lost {
         if let Some(open) = &mut self.open {
             open.answered = true;
         }
-        let ItemParts { parts, lost } = parts_of(&item.output, self.scale);
+        let ItemParts { parts: pictures, lost } = pictures_of(&item.output);
         let text = match item.tools {
-            Some(tools) => raw::text_or_json(Some(tools)),
+            Some(tools) => text_or_json(Some(tools)),
             None => text_of(&item.output),
         };
         let error = failed(&text, &item.output);
         let name = self.names.get(&*item.call_id).cloned().unwrap_or_default();
         let result = Part::ToolResult { call_id: item.call_id.to_string(), name, text: self.scale.weigh(&text), error };
-        let pictures = parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
         let parts = std::iter::once(result).chain(pictures).collect();
-        self.push(Message { id: visible_id(item), time, ..Message::new(Role::Tool, parts) });
+        self.push(Message { id: item.id.id().to_owned(), time, ..Message::new(Role::Tool, parts) });
         lost
     }
 
@@ -383,11 +388,6 @@ impl<'s> Session<'s> {
 
 fn decode<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, &'static str> {
     serde_json::from_str(text).map_err(|_| UNEXPECTED)
-}
-
-fn visible_id(item: &Item) -> String {
-    // Publishing tools blot out ids; such an id is none.
-    if *item.id == *"REDACTED" { String::new() } else { item.id.to_string() }
 }
 
 fn input(usage: &TokenUsage) -> u64 {

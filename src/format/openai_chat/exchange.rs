@@ -3,9 +3,10 @@
 
 use super::Conversation;
 use crate::format::Source;
-use crate::format::blocks::Words;
-use crate::format::chat::{ChatMessage, ChatUsage, fingerprint, words};
+use crate::format::chat::{ChatMessage, ChatUsage, fingerprint};
 use crate::format::count::{ABSURD, Count};
+use crate::format::json::string;
+use crate::format::words::Words;
 use crate::transcript::{Call, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -93,7 +94,7 @@ impl Exchanges {
             Some(open) if fingerprints.starts_with(&open.fingerprints) => None,
             _ => self.end(),
         };
-        let model = if response.model.is_empty() { words(request.model) } else { response.model.to_string() };
+        let model = if response.model.is_empty() { string(request.model) } else { response.model.to_string() };
         let tools = request.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
         let open = self.open.get_or_insert_with(|| {
             let mut conversation = Conversation::new(response.id.to_string(), model.clone());

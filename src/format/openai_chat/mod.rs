@@ -3,10 +3,13 @@
 
 mod exchange;
 
-use super::blocks::Words;
-use super::chat::{Chat, ChatMessage, ChatUsage, message_id, words};
+use super::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use super::count::ABSURD;
-use super::{Claim, ReadError, Reader, Source, millis, outline::Outline, raw, raw::compact, values};
+use super::json::{compact, fault, string, values};
+use super::outline::Outline;
+use super::time::millis;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use exchange::{Exchanges, Request, Response};
 use serde::Deserialize;
@@ -78,12 +81,12 @@ struct Shape<'a> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges: Exchanges::default() };
-    if printed_over_lines(source.head()) {
+    if source.is_printed_over_lines() {
         let text = source.document()?;
         for (number, value) in values::<&RawValue>(&text).enumerate() {
             match value {
                 Ok(value) => file.value(value.get(), number as u64 + 1, source),
-                Err(error) => source.lose(number as u64 + 1, raw::fault(&error, true)),
+                Err(error) => source.lose(number as u64 + 1, fault(&error, true)),
             }
         }
     } else {
@@ -91,20 +94,13 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             for value in values::<&RawValue>(&line.text) {
                 match value {
                     Ok(value) => file.value(value.get(), line.number, source),
-                    Err(error) => source.lose(line.number, raw::fault(&error, line.last_unterminated)),
+                    Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
                 }
             }
         })?;
     }
     file.finish();
     Ok(())
-}
-
-/// Is the file one document, printed over many lines? Its first line is then no value by itself.
-fn printed_over_lines(head: &[u8]) -> bool {
-    let Some(end) = memchr::memchr(b'\n', head) else { return false };
-    let first = head.get(..end).unwrap_or_default();
-    serde_json::from_slice::<serde::de::IgnoredAny>(first).is_err_and(|error| error.is_eof())
 }
 
 struct File<'s> {
@@ -129,7 +125,7 @@ impl File<'_> {
                     // A list of messages is a whole session, and the next list is another.
                     self.end_single();
                 }
-                Err(error) => source.lose(line, raw::fault(&error, false)),
+                Err(error) => source.lose(line, fault(&error, false)),
             }
         } else {
             self.object(text, line, source);
@@ -139,7 +135,7 @@ impl File<'_> {
     fn object(&mut self, text: &str, line: u64, source: &mut Source) {
         let shape = match serde_json::from_str::<Shape>(text) {
             Ok(shape) => shape,
-            Err(error) => return source.lose(line, raw::fault(&error, false)),
+            Err(error) => return source.lose(line, fault(&error, false)),
         };
         if !shape.api.is_empty() && &*shape.api != "openai_chat" {
             return source.lose(line, "exchange in another dialect");
@@ -155,7 +151,7 @@ impl File<'_> {
                 self.exchange(&request, Some(response), line, source);
             }
             Shape { messages: Some(messages), tools, model, usage, id, .. } => {
-                let mut conversation = Conversation::new(words(id), words(model));
+                let mut conversation = Conversation::new(string(id), string(model));
                 conversation.tools(tools, scale);
                 for message in &messages {
                     conversation.message(message, line, scale, source);
@@ -168,7 +164,7 @@ impl File<'_> {
                     let single = self.single.get_or_insert_with(|| Conversation::new(String::new(), String::new()));
                     single.message(&message, line, scale, source);
                 }
-                Err(error) => source.lose(line, raw::fault(&error, false)),
+                Err(error) => source.lose(line, fault(&error, false)),
             },
             _ => source.lose(line, "unknown record type"),
         }
@@ -251,7 +247,7 @@ impl Conversation {
 
     /// Adds a message. One of the model's was made by a call, of which the message may hold the usage.
     fn message(&mut self, written: &ChatMessage, line: u64, scale: &dyn Scale, source: &mut Source) {
-        let mut call = Call { id: message_id(written), model: words(written.model), ..Call::default() };
+        let mut call = Call { id: message_id(written), model: string(written.model), ..Call::default() };
         if &*written.role == "assistant" {
             match recorded(written, &mut call) {
                 Ok(usage) => call.usage = usage,

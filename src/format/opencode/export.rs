@@ -2,34 +2,23 @@
 
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
+use crate::format::json::fault;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
-use std::io::Read;
-
-/// A longer file is refused: it is one session, and would be held in memory as one text.
-const LONGEST_FILE: u64 = 1 << 30;
 
 /// Reads the session of an export file.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut bytes = Vec::new();
-    source.stream().take(LONGEST_FILE + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > LONGEST_FILE {
-        return Err(ReadError::Damaged("session file larger than 1 GiB".to_owned()));
-    }
-    let text = String::from_utf8_lossy(&bytes);
-    if let Cow::Owned(_) = text {
-        source.lose(0, "bytes that are not UTF-8 (replaced)");
-    }
+    let text = source.document()?;
     let mut session = Session::new(source.name(), scale);
     let mut json = serde_json::Deserializer::from_str(&text);
     let outcome = Export { session: &mut session, source }.deserialize(&mut json);
     // What was read before the damage stays.
-    if outcome.and_then(|()| json.end()).is_err() {
-        source.lose(0, "file is cut off or broken: the rest is lost");
+    if let Err(error) = outcome.and_then(|()| json.end()) {
+        source.lose(0, fault(&error, true));
     }
     match session.finish() {
         Some(transcript) => give(transcript),
@@ -95,7 +84,7 @@ impl<'de> Visitor<'de> for Messages<'_, '_, '_> {
             number += 1;
             match serde_json::from_str::<Stored<'de>>(raw.get()) {
                 Ok(stored) => session.stored(&stored, &mut |reason| source.lose(number, reason)),
-                Err(_) => source.lose(number, "message of an unknown shape"),
+                Err(_) => source.lose(number, "message of an unexpected shape"),
             }
         }
         Ok(())

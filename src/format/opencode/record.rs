@@ -1,6 +1,7 @@
 //! The records of OpenCode: session, message, part. All forms of storage hold the same objects.
 
-use crate::format::field::{Count, Words};
+use crate::format::count::{Count, Dollars};
+use crate::format::words::Words;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -9,54 +10,57 @@ use std::fmt;
 
 /// What is known of a session.
 #[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct SessionInfo<'a> {
     #[serde(borrow)]
-    pub id: Option<Words<'a>>,
+    pub id: Words<'a>,
     #[serde(borrow, rename = "parentID")]
-    pub parent: Option<Words<'a>>,
+    pub parent: Words<'a>,
     #[serde(borrow)]
-    pub version: Option<Words<'a>>,
+    pub version: Words<'a>,
 }
 
 /// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct MessageInfo<'a> {
     #[serde(borrow)]
-    pub id: Option<Words<'a>>,
+    pub id: Words<'a>,
     #[serde(borrow)]
-    pub role: Cow<'a, str>,
-    #[serde(default)]
+    pub role: Words<'a>,
     pub time: Times,
     #[serde(borrow, rename = "modelID")]
-    pub model: Option<Words<'a>>,
+    pub model: Words<'a>,
     #[serde(borrow, rename = "providerID")]
-    pub provider: Option<Words<'a>>,
+    pub provider: Words<'a>,
     #[serde(borrow)]
-    pub agent: Option<Words<'a>>,
+    pub agent: Words<'a>,
     /// What the agent was called before it was called `agent`.
     #[serde(borrow)]
-    pub mode: Option<Words<'a>>,
+    pub mode: Words<'a>,
     /// True on the message that a summariser wrote. User messages have an object here, which says something else.
-    #[serde(default, deserialize_with = "is_true")]
+    #[serde(deserialize_with = "is_true")]
     pub summary: bool,
     pub tokens: Option<Tokens>,
-    pub cost: Option<f64>,
+    pub cost: Dollars,
     #[serde(borrow)]
     pub error: Option<Failure<'a>>,
     /// Instructions that came with a user message.
     #[serde(borrow)]
-    pub system: Option<Words<'a>>,
+    pub system: Words<'a>,
 }
 
 /// Why a message is not whole.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct Failure<'a> {
     #[serde(borrow)]
-    pub name: Option<Words<'a>>,
+    pub name: Words<'a>,
 }
 
 /// Times in milliseconds since 1970.
 #[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
 pub struct Times {
     pub created: Option<f64>,
     pub completed: Option<f64>,
@@ -90,72 +94,75 @@ pub struct Cache {
 }
 
 /// One part of a message.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct PartRecord<'a> {
     #[serde(borrow)]
-    pub id: Option<Words<'a>>,
+    pub id: Words<'a>,
     #[serde(borrow, rename = "type")]
-    pub kind: Cow<'a, str>,
+    pub kind: Words<'a>,
     #[serde(borrow)]
-    pub text: Option<Words<'a>>,
-    #[serde(default, deserialize_with = "is_true")]
+    pub text: Words<'a>,
+    #[serde(deserialize_with = "is_true")]
     pub synthetic: bool,
-    #[serde(default, deserialize_with = "is_true")]
+    #[serde(deserialize_with = "is_true")]
     pub ignored: bool,
     #[serde(borrow)]
     pub metadata: Option<&'a RawValue>,
     #[serde(borrow, rename = "callID")]
-    pub call: Option<Words<'a>>,
+    pub call: Words<'a>,
     #[serde(borrow)]
-    pub tool: Option<Words<'a>>,
+    pub tool: Words<'a>,
     #[serde(borrow)]
     pub state: Option<ToolState<'a>>,
     #[serde(borrow)]
-    pub mime: Option<Words<'a>>,
+    pub mime: Words<'a>,
     #[serde(borrow)]
-    pub url: Option<Words<'a>>,
+    pub url: Words<'a>,
     #[serde(borrow)]
-    pub filename: Option<Words<'a>>,
+    pub filename: Words<'a>,
     pub tokens: Option<Tokens>,
-    pub cost: Option<f64>,
+    pub cost: Dollars,
     pub auto: Option<bool>,
     /// The first message that a compaction keeps.
     #[serde(borrow, rename = "tail_start_id")]
-    pub kept_from: Option<Words<'a>>,
+    pub kept_from: Words<'a>,
 }
 
 /// How far a tool call has come, and what it returned.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct ToolState<'a> {
     #[serde(borrow)]
-    pub status: Option<Words<'a>>,
+    pub status: Words<'a>,
     #[serde(borrow)]
     pub input: Option<&'a RawValue>,
     #[serde(borrow)]
-    pub output: Option<Words<'a>>,
+    pub output: Words<'a>,
     #[serde(borrow)]
-    pub error: Option<Words<'a>>,
+    pub error: Words<'a>,
     #[serde(borrow)]
     pub metadata: Option<&'a RawValue>,
     #[serde(borrow)]
     pub attachments: Option<Vec<Attachment<'a>>>,
-    #[serde(default)]
     pub time: Times,
 }
 
 /// A file that a tool returned.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct Attachment<'a> {
     #[serde(borrow)]
-    pub mime: Option<Words<'a>>,
+    pub mime: Words<'a>,
     #[serde(borrow)]
-    pub url: Option<Words<'a>>,
+    pub url: Words<'a>,
     #[serde(borrow)]
-    pub filename: Option<Words<'a>>,
+    pub filename: Words<'a>,
 }
 
 /// What a tool had printed when it was interrupted.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct Interrupted<'a> {
     interrupted: bool,
     #[serde(borrow)]
@@ -165,13 +172,13 @@ pub struct Interrupted<'a> {
 impl ToolState<'_> {
     /// The result as the model reads it, and whether it is a failure. `None` while the tool has not ended.
     pub fn result(&self) -> Option<(Cow<'_, str>, bool)> {
-        match self.status.as_deref() {
-            Some("completed") => Some((self.output.as_deref().unwrap_or_default().into(), false)),
-            Some("error") => {
+        match &*self.status {
+            "completed" => Some((Cow::Borrowed(&self.output), false)),
+            "error" => {
                 let interrupted = self.metadata.and_then(|json| serde_json::from_str::<Interrupted<'_>>(json.get()).ok());
                 match interrupted.filter(|state| state.interrupted) {
                     Some(state) => Some((state.output.0, false)),
-                    None => Some((self.error.as_deref().unwrap_or_default().into(), true)),
+                    None => Some((Cow::Borrowed(&self.error), true)),
                 }
             }
             _ => None,
@@ -180,19 +187,19 @@ impl ToolState<'_> {
 }
 
 /// Reasoning that only the provider can read, in a part's metadata: each provider has its own name for it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 struct Sealed<'a> {
     #[serde(borrow)]
-    signature: Option<Words<'a>>,
+    signature: Words<'a>,
     #[serde(borrow)]
-    redacted_data: Option<Words<'a>>,
+    redacted_data: Words<'a>,
     #[serde(borrow)]
-    reasoning_encrypted_content: Option<Words<'a>>,
+    reasoning_encrypted_content: Words<'a>,
     #[serde(borrow)]
-    reasoning_opaque: Option<Words<'a>>,
+    reasoning_opaque: Words<'a>,
     #[serde(borrow)]
-    thought_signature: Option<Words<'a>>,
+    thought_signature: Words<'a>,
 }
 
 /// Bytes of the sealed reasoning in a part's metadata.
@@ -201,7 +208,7 @@ pub fn sealed_bytes(metadata: Option<&RawValue>) -> u32 {
     let sealed = providers.iter().flat_map(|providers| providers.values()).flat_map(|sealed| {
         [&sealed.signature, &sealed.redacted_data, &sealed.reasoning_encrypted_content, &sealed.reasoning_opaque, &sealed.thought_signature]
     });
-    let bytes: usize = sealed.flatten().map(|words| words.len()).sum();
+    let bytes: usize = sealed.map(|words| words.len()).sum();
     u32::try_from(bytes).unwrap_or(u32::MAX)
 }
 

@@ -1,8 +1,9 @@
 //! Builds the transcript of one OpenCode session from its messages and parts, in whatever form they are stored.
 
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
-use crate::format::field::{self, Count};
+use crate::format::count::{ABSURD, Count, Dollars};
 use crate::format::image;
+use crate::format::json::compact;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -60,7 +61,7 @@ struct Open {
     time: Option<i64>,
     completed: Option<i64>,
     tokens: Option<Tokens>,
-    cost: Option<f64>,
+    cost: Dollars,
     speaker: String,
     model: String,
     /// The reply is not whole.
@@ -82,7 +83,7 @@ struct Run {
     results: Vec<Message>,
     ended: bool,
     tokens: Option<Tokens>,
-    cost: Option<f64>,
+    cost: Dollars,
 }
 
 impl<'s> Session<'s> {
@@ -105,16 +106,16 @@ impl<'s> Session<'s> {
 
     /// Takes what is known of the session itself.
     pub fn describe(&mut self, info: &SessionInfo<'_>) {
-        if let Some(id) = field::id(&info.id) {
+        if let Some(id) = info.id.some_id() {
             self.transcript.id = id.to_owned();
         }
-        self.transcript.parent = field::id(&info.parent).map(str::to_owned);
-        self.transcript.version = field::text(&info.version).to_owned();
+        self.transcript.parent = info.parent.some_id().map(str::to_owned);
+        self.transcript.version = info.version.to_string();
     }
 
     /// Takes a message with all its parts.
     pub fn stored(&mut self, stored: &Stored<'_>, lose: Lose<'_>) {
-        self.begin(&stored.info, stored.info.id.as_deref(), lose);
+        self.begin(&stored.info, stored.info.id.id(), lose);
         for part in &stored.parts {
             self.part(part.get(), None, lose);
         }
@@ -122,8 +123,8 @@ impl<'s> Session<'s> {
     }
 
     /// Begins a message. Its parts follow.
-    pub fn begin(&mut self, info: &MessageInfo<'_>, id: Option<&str>, lose: Lose<'_>) {
-        let user = match info.role.as_ref() {
+    pub fn begin(&mut self, info: &MessageInfo<'_>, id: &str, lose: Lose<'_>) {
+        let user = match &*info.role {
             "user" => true,
             "assistant" => false,
             _ => {
@@ -132,22 +133,22 @@ impl<'s> Session<'s> {
             }
         };
         if user {
-            self.instructions(field::text(&info.system), lose);
+            self.instructions(&info.system, lose);
         }
-        let agent = info.agent.as_ref().or(info.mode.as_ref()).map_or("", |agent| agent);
-        let failure = info.error.as_ref().map(|failure| field::text(&failure.name));
+        let agent = if info.agent.is_empty() { &info.mode } else { &info.agent };
+        let failure = info.error.as_ref().map(|failure| &failure.name);
         self.open = Some(Open {
-            id: id.filter(|id| *id != "REDACTED").unwrap_or_default().to_owned(),
+            id: id.to_owned(),
             user,
             summary: !user && info.summary,
             time: millis(info.time.created),
             completed: millis(info.time.completed),
             tokens: info.tokens,
             cost: info.cost,
-            speaker: format!("{}/{}/{agent}", field::text(&info.provider), field::text(&info.model)),
-            model: field::text(&info.model).to_owned(),
+            speaker: format!("{}/{}/{}", &*info.provider, &*info.model, &**agent),
+            model: info.model.to_string(),
             broken_off: failure.is_some() || info.time.completed.is_none(),
-            withdrawn: failure.is_some_and(|name| name != "MessageAbortedError"),
+            withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
             asked: None,
             summary_text: String::new(),
             runs: Vec::new(),
@@ -175,22 +176,22 @@ impl<'s> Session<'s> {
         let Some(mut open) = self.open.take() else { return };
         match serde_json::from_str::<PartRecord<'_>>(json) {
             Ok(part) if open.user => self.user_part(&mut open, &part, lose),
-            Ok(part) => self.assistant_part(&mut open, &part, id.or(part.id.as_deref()), lose),
-            Err(_) => lose("part of an unknown shape"),
+            Ok(part) => self.assistant_part(&mut open, &part, id.unwrap_or(part.id.id()), lose),
+            Err(_) => lose("part of an unexpected shape"),
         }
         self.open = Some(open);
     }
 
     fn user_part(&self, open: &mut Open, part: &PartRecord<'_>, lose: Lose<'_>) {
-        let measured = match part.kind.as_ref() {
+        let measured = match &*part.kind {
             "text" if part.ignored => return,
-            "text" => Part::Text(self.scale.weigh(field::text(&part.text))),
+            "text" => Part::Text(self.scale.weigh(&part.text)),
             // OpenCode turns these into text parts that follow.
-            "file" if matches!(field::text(&part.mime), "text/plain" | "application/x-directory") => return,
-            "file" => self.file(field::text(&part.mime), field::text(&part.url), field::text(&part.filename), lose),
+            "file" if matches!(&*part.mime, "text/plain" | "application/x-directory") => return,
+            "file" => self.file(&part.mime, &part.url, &part.filename, lose),
             "subtask" => Part::Text(self.scale.weigh(SUBTASK)),
             "compaction" => {
-                let kept_from = field::id(&part.kept_from).map(str::to_owned);
+                let kept_from = part.kept_from.some_id().map(str::to_owned);
                 open.asked = Some(Asked { automatic: part.auto, kept_from });
                 return;
             }
@@ -203,21 +204,21 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn assistant_part(&mut self, open: &mut Open, part: &PartRecord<'_>, id: Option<&str>, lose: Lose<'_>) {
-        match part.kind.as_ref() {
+    fn assistant_part(&mut self, open: &mut Open, part: &PartRecord<'_>, id: &str, lose: Lose<'_>) {
+        match &*part.kind {
             "text" if open.summary => {
                 if !open.summary_text.is_empty() {
                     open.summary_text.push('\n');
                 }
-                open.summary_text.push_str(field::text(&part.text));
+                open.summary_text.push_str(&part.text);
             }
-            "text" => open.step().parts.push(Part::Text(self.scale.weigh(field::text(&part.text)))),
+            "text" => open.step().parts.push(Part::Text(self.scale.weigh(&part.text))),
             "reasoning" => {
-                let text = self.scale.weigh(field::text(&part.text));
+                let text = self.scale.weigh(&part.text);
                 open.step().parts.push(Part::Thinking { text, sealed_bytes: sealed_bytes(part.metadata) });
             }
             "file" => {
-                let file = self.file(field::text(&part.mime), field::text(&part.url), field::text(&part.filename), lose);
+                let file = self.file(&part.mime, &part.url, &part.filename, lose);
                 open.step().parts.push(file);
             }
             "tool" => self.tool(open, part, id, lose),
@@ -233,25 +234,21 @@ impl<'s> Session<'s> {
         }
     }
 
-    fn tool(&mut self, open: &mut Open, part: &PartRecord<'_>, id: Option<&str>, lose: Lose<'_>) {
+    fn tool(&mut self, open: &mut Open, part: &PartRecord<'_>, id: &str, lose: Lose<'_>) {
         let Some(state) = &part.state else { return lose("tool part without a state") };
-        let call_id = field::id(&part.call).unwrap_or_default();
-        let name = field::text(&part.tool);
-        let arguments = self.scale.weigh(&field::compact(state.input.map_or("{}", |json| json.get())));
+        let call_id = part.call.id();
+        let name = &part.tool;
+        let arguments = self.scale.weigh(&compact(state.input.map_or("{}", |json| json.get())));
         let step = open.step();
-        step.parts.push(Part::ToolCall { id: call_id.to_owned(), name: name.to_owned(), arguments });
+        step.parts.push(Part::ToolCall { id: call_id.to_owned(), name: name.to_string(), arguments });
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
         let text = self.scale.weigh(&output);
-        let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_owned(), text, error }];
+        let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
-            parts.push(self.file(field::text(mime), field::text(url), field::text(filename), lose));
+            parts.push(self.file(mime, url, filename, lose));
         }
-        step.results.push(Message {
-            id: id.filter(|id| *id != "REDACTED").unwrap_or_default().to_owned(),
-            time: millis(state.time.end),
-            ..Message::new(Role::Tool, parts)
-        });
+        step.results.push(Message { id: id.to_owned(), time: millis(state.time.end), ..Message::new(Role::Tool, parts) });
         self.prunings.extend(millis(state.time.compacted));
     }
 
@@ -359,7 +356,7 @@ impl<'s> Session<'s> {
         let (tokens, cost) = match recorded {
             Some(tokens) => (Some(tokens), step.cost),
             None if is_holder => (open.tokens, open.cost),
-            None => (None, None),
+            None => (None, Dollars::default()),
         };
         let usage = tokens.and_then(|tokens| tokens.read(cost, thinking, lose));
         let usage = usage.map(|usage| Usage { output_is_final: step.ended || !open.broken_off, ..usage });
@@ -429,19 +426,19 @@ impl Tokens {
     }
 
     fn is_nothing(&self) -> bool {
-        self.counts().iter().all(|count| matches!(count, Count::Absent | Count::Given(0)))
+        self.counts().iter().all(|count| matches!(count, Count::Absent | Count::Sound(0)))
     }
 
     /// The usage as a fact; `None` where the log has zeros, which is how messages without a request are written.
-    fn read(&self, cost: Option<f64>, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
-        let [Some(input), Some(cache_read), Some(cache_write), Some(output), Some(reasoning)] = self.counts().map(Count::or_zero) else {
-            lose("absurd usage numbers");
+    fn read(&self, cost: Dollars, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
+        let [Ok(input), Ok(cache_read), Ok(cache_write), Ok(output), Ok(reasoning)] = self.counts().map(Count::or_zero) else {
+            lose(ABSURD);
             return None;
         };
         let prompt = input + cache_read + cache_write;
         // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
         let beside = match self.total {
-            Count::Given(total) if reasoning > 0 => total == prompt + output + reasoning,
+            Count::Sound(total) if reasoning > 0 => total == prompt + output + reasoning,
             _ => reasoning > output,
         };
         (prompt > 0).then(|| Usage {
@@ -452,7 +449,7 @@ impl Tokens {
             output: if beside { output + reasoning } else { output },
             // Where there is thinking, 0 means that the provider did not count it apart.
             reasoning: (self.reasoning != Count::Absent && (reasoning > 0 || !thinking)).then_some(reasoning),
-            cost_nano_usd: field::nano_usd(cost),
+            cost_nano_usd: cost.above_zero(),
             trust: Trust::Provider,
             output_is_final: true,
         })

@@ -7,22 +7,18 @@ use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-
-/// A larger file is passed over and counted.
-const LONGEST_FILE: u64 = 64 << 20;
 
 /// Reads the session of a session file, with the message and part files that belong to it.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut text = String::new();
-    source.stream().take(LONGEST_FILE).read_to_string(&mut text)?;
+    let text = source.document()?;
     let name = source.path.file_stem().map_or_else(|| source.name(), |stem| stem.to_string_lossy().into_owned());
     let mut session = Session::new(name.clone(), scale);
     match serde_json::from_str::<SessionInfo<'_>>(&text) {
         Ok(info) => session.describe(&info),
-        Err(_) => source.lose(0, "session file of an unknown shape"),
+        Err(_) => source.lose(0, "session file of an unexpected shape"),
     }
     let Some(folders) = Folders::of(&source.path, &name) else {
         return Err(ReadError::Damaged("session file without its storage tree".to_owned()));
@@ -31,10 +27,10 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
         let mut lose = |reason: &str| source.lose(number, reason);
         let Some(text) = contents(&message.path, &mut lose) else { continue };
         let Ok(info) = serde_json::from_str::<MessageInfo<'_>>(&text) else {
-            lose("message of an unknown shape");
+            lose("message of an unexpected shape");
             continue;
         };
-        session.begin(&info, info.id.as_deref(), &mut lose);
+        session.begin(&info, info.id.id(), &mut lose);
         for part in json_files(&folders.parts.join(&message.name), &mut lose) {
             if let Some(text) = contents(&part, &mut lose) {
                 session.part(&text, None, &mut lose);
@@ -112,16 +108,22 @@ fn json_files(folder: &Path, lose: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
     paths
 }
 
+/// The text of a small file. What is wrong with it is told; it is absent where nothing of it can be used.
 fn contents(path: &Path, lose: &mut dyn FnMut(&str)) -> Option<String> {
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(LONGEST_FILE + 1).read_to_end(&mut bytes));
-    if read.is_err() {
-        lose("file that cannot be read");
-        return None;
+    let read = Source::open(path).and_then(|mut file| {
+        let text = file.document();
+        file.losses().iter().for_each(|loss| lose(&loss.reason));
+        text
+    });
+    match read {
+        Ok(text) => Some(text),
+        Err(ReadError::Damaged(reason)) => {
+            lose(&reason);
+            None
+        }
+        Err(ReadError::Io(_)) => {
+            lose("file that cannot be read");
+            None
+        }
     }
-    if bytes.len() as u64 > LONGEST_FILE {
-        lose("file larger than 64 MiB");
-        return None;
-    }
-    String::from_utf8(bytes).map_err(|_| lose("file that is not UTF-8")).ok()
 }

@@ -3,10 +3,13 @@
 //! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
-use super::field::{self, Count};
-use super::{Claim, Line, ReadError, Reader, Source, image, millis, values};
+use super::blocks::Block;
+use super::count::{ABSURD, Count};
+use super::json::{compact, fault, values};
+use super::time::millis;
+use super::{Claim, ReadError, Reader, Source, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
-use record::{Block, Content, Entry, Payload};
+use record::{Content, Entry, Payload, Piece, joined_text, text_of};
 use std::collections::HashMap;
 
 mod record;
@@ -24,11 +27,15 @@ fn claims(source: &Source) -> Claim {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut lines = source.lines();
     let mut session = Session::new(source.name(), scale);
-    while let Some(line) = lines.next_line()? {
-        read_line(&line, &mut session, source);
-    }
+    source.each_line(|source, line| {
+        for value in values::<Entry<'_>>(&line.text) {
+            match value {
+                Ok(entry) => session.enter(&entry, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
     let transcript = session.transcript;
     if transcript.messages.is_empty() && transcript.compactions.is_empty() {
         source.lose(0, "session without messages");
@@ -36,19 +43,6 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
         give(transcript);
     }
     Ok(())
-}
-
-fn read_line(line: &Line<'_>, session: &mut Session<'_>, source: &mut Source) {
-    if let Some(damage) = line.damage {
-        source.lose(line.number, damage);
-    }
-    for value in values::<Entry<'_>>(&line.text) {
-        match value {
-            Ok(entry) => session.enter(&entry, &mut |reason| source.lose(line.number, reason)),
-            Err(_) if line.last_unterminated => source.lose(line.number, "last line is cut off"),
-            Err(_) => source.lose(line.number, "line is not a readable record"),
-        }
-    }
 }
 
 /// Takes the reason for something that could not be used.
@@ -100,15 +94,15 @@ impl<'s> Session<'s> {
     }
 
     fn enter(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
-        if entry.kind.as_ref() == "session" {
+        if &*entry.kind == "session" {
             self.open(entry, lose);
             return;
         }
         if !self.place(entry, lose) {
             return;
         }
-        let time = field::id(&entry.timestamp).and_then(millis);
-        match entry.kind.as_ref() {
+        let time = entry.timestamp.some_id().and_then(millis);
+        match &*entry.kind {
             "message" => match &entry.message {
                 Some(payload) => self.message(entry, payload, time, lose),
                 None => lose("message entry without a message"),
@@ -118,7 +112,7 @@ impl<'s> Session<'s> {
                 self.injected(entry, parts, time);
             }
             "branch_summary" => {
-                let parts = vec![Part::Text(self.scale.weigh(field::text(&entry.summary)))];
+                let parts = vec![Part::Text(self.scale.weigh(&entry.summary))];
                 self.injected(entry, parts, time);
                 self.summary_call(entry, lose).into_iter().for_each(|call| self.transcript.side_calls.push(call));
             }
@@ -134,16 +128,16 @@ impl<'s> Session<'s> {
             lose("second session header");
             return;
         }
-        if let Some(id) = field::id(&entry.id) {
+        if let Some(id) = entry.id.some_id() {
             self.transcript.id = id.to_owned();
         }
-        let parent = field::id(&entry.parent_session).or(field::id(&entry.branched_from));
+        let parent = entry.parent_session.some_id().or(entry.branched_from.some_id());
         self.transcript.parent = parent.map(session_of_file);
     }
 
     /// Puts the entry into the tree. False where it is there already.
     fn place(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> bool {
-        let id = field::id(&entry.id);
+        let id = entry.id.some_id();
         if id.is_some_and(|id| self.by_id.contains_key(id)) {
             lose("entry that is in the file already");
             return false;
@@ -212,7 +206,7 @@ impl<'s> Session<'s> {
             }
         }
         // Ids are eight digits, unique within a session only; with the time they name the same entry in a forked file, and no other.
-        let id = field::id(&entry.id).map(|id| format!("{id}@{}", field::text(&entry.timestamp)));
+        let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp));
         self.list(Message { id: id.unwrap_or_default(), time, ..message });
     }
 
@@ -222,7 +216,7 @@ impl<'s> Session<'s> {
 
     fn message(&mut self, entry: &Entry<'_>, payload: &Payload<'_>, time: Option<i64>, lose: Lose<'_>) {
         let time = time.or(payload.timestamp.filter(|time| time.is_finite()).map(|time| time as i64));
-        match payload.role.as_ref() {
+        match &*payload.role {
             "user" => {
                 let parts = self.parts(&payload.content, lose);
                 self.give(entry, time, Message::new(Role::User, parts));
@@ -248,7 +242,7 @@ impl<'s> Session<'s> {
                 self.injected(entry, parts, time);
             }
             "branchSummary" => {
-                let parts = vec![Part::Text(self.scale.weigh(field::text(&payload.summary)))];
+                let parts = vec![Part::Text(self.scale.weigh(&payload.summary))];
                 self.injected(entry, parts, time);
             }
             _ => lose("unknown message role"),
@@ -256,30 +250,30 @@ impl<'s> Session<'s> {
     }
 
     fn parts(&self, content: &Content<'_>, lose: Lose<'_>) -> Vec<Part> {
-        match content {
-            Content::Nothing => Vec::new(),
-            Content::Unknown => {
-                lose("content of an unknown shape");
-                Vec::new()
-            }
-            Content::Text(text) => vec![Part::Text(self.scale.weigh(text))],
-            Content::Blocks(blocks) => blocks.iter().filter_map(|block| self.part(block, lose)).collect(),
-        }
+        content.0.iter().filter_map(|block| self.part(block, lose)).collect()
     }
 
-    fn part(&self, block: &Block<'_>, lose: Lose<'_>) -> Option<Part> {
-        Some(match block.kind.as_ref() {
-            "text" => Part::Text(self.scale.weigh(field::text(&block.text))),
+    fn part(&self, block: &Block<'_, Piece<'_>>, lose: Lose<'_>) -> Option<Part> {
+        let block = match block {
+            Block::Object(block) => block,
+            Block::Text(text) => return Some(Part::Text(self.scale.weigh(text))),
+            Block::Other => {
+                lose("content of an unexpected shape");
+                return None;
+            }
+        };
+        Some(match &*block.kind {
+            "text" => Part::Text(self.scale.weigh(&block.text)),
             "thinking" => Part::Thinking {
-                text: self.scale.weigh(field::text(&block.thinking)),
-                sealed_bytes: u32::try_from(field::text(&block.thinking_signature).len()).unwrap_or(u32::MAX),
+                text: self.scale.weigh(&block.thinking),
+                sealed_bytes: u32::try_from(block.thinking_signature.len()).unwrap_or(u32::MAX),
             },
             "toolCall" => Part::ToolCall {
-                id: field::id(&block.id).unwrap_or_default().to_owned(),
-                name: field::text(&block.name).to_owned(),
-                arguments: self.scale.weigh(&field::compact(block.arguments.map_or("{}", |json| json.get()))),
+                id: block.id.some_id().unwrap_or_default().to_owned(),
+                name: block.name.to_string(),
+                arguments: self.scale.weigh(&compact(block.arguments.map_or("{}", |json| json.get()))),
             },
-            "image" => Part::Image(image::from_base64(field::text(&block.data))),
+            "image" => Part::Image(image::from_base64(&block.data)),
             _ => {
                 lose("unknown content block");
                 return None;
@@ -288,55 +282,48 @@ impl<'s> Session<'s> {
     }
 
     fn result(&self, payload: &Payload<'_>, lose: Lose<'_>) -> Vec<Part> {
-        let pictures = match &payload.content {
-            Content::Blocks(blocks) => blocks.iter().filter(|block| block.kind != "text").collect(),
-            Content::Unknown => {
-                lose("content of an unknown shape");
-                Vec::new()
-            }
-            _ => Vec::new(),
-        };
         let result = Part::ToolResult {
-            call_id: field::id(&payload.tool_call_id).unwrap_or_default().to_owned(),
-            name: field::text(&payload.tool_name).to_owned(),
-            text: self.scale.weigh(&payload.content.joined_text()),
+            call_id: payload.tool_call_id.some_id().unwrap_or_default().to_owned(),
+            name: payload.tool_name.to_string(),
+            text: self.scale.weigh(&joined_text(&payload.content)),
             error: payload.is_error.unwrap_or_default(),
         };
-        std::iter::once(result).chain(pictures.into_iter().filter_map(|block| self.part(block, lose))).collect()
+        let beside = payload.content.0.iter().filter(|block| text_of(block).is_none()).filter_map(|block| self.part(block, lose));
+        std::iter::once(result).chain(beside).collect()
     }
 
     /// The request behind an assistant message. One that was aborted or failed counts where the provider still reported usage:
     /// it was made, and paid for; only its reply is not whole.
     fn call(&mut self, payload: &Payload<'_>, lose: Lose<'_>) -> Option<Call> {
-        let broken_off = matches!(field::text(&payload.stop_reason), "aborted" | "error");
+        let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
         if broken_off && usage.is_none() {
             self.unchained = true;
             return None;
         }
-        let model = format!("{}/{}", field::text(&payload.provider), field::text(&payload.model));
+        let model = format!("{}/{}", &*payload.provider, &*payload.model);
         let changed = !self.model.is_empty() && self.model != model;
         let unchained = std::mem::replace(&mut self.unchained, broken_off) || changed;
         self.model = model;
-        let id = field::id(&payload.response_id).map(str::to_owned);
+        let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
-        Some(Call { id: id.unwrap_or_default(), model: field::text(&payload.model).to_owned(), usage, unchained })
+        Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained })
     }
 
     /// The request of a summariser, where the log has its usage.
     fn summary_call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Option<Call> {
         let usage = entry.usage.as_ref()?.read(lose)?;
         let model = self.model.split_once('/').map_or("", |(_, model)| model).to_owned();
-        let id = entry.id.as_deref().map(|id| format!("{id}@{}", field::text(&entry.timestamp))).unwrap_or_default();
+        let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp)).unwrap_or_default();
         Some(Call { id, model, usage: Some(usage), unchained: true })
     }
 
     fn compaction(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {
         let before = self.transcript.messages.len();
-        let first_kept = match (field::id(&entry.first_kept_entry_id), entry.first_kept_entry_index) {
+        let first_kept = match (entry.first_kept_entry_id.some_id(), entry.first_kept_entry_index) {
             (Some(id), _) => self.by_id.get(id).copied(),
-            (None, Count::Given(index)) => usize::try_from(index).ok(),
+            (None, Count::Sound(index)) => usize::try_from(index).ok(),
             _ => None,
         };
         // What is kept may begin with an entry that is no message (a change of model): the first message after it counts.
@@ -354,11 +341,11 @@ impl<'s> Session<'s> {
             kind: CompactionKind::Compact,
             automatic: None,
             tokens_before: match entry.tokens_before {
-                Count::Given(tokens) => Some(tokens),
+                Count::Sound(tokens) => Some(tokens),
                 _ => None,
             },
             tokens_after: None,
-            summary: Some(self.scale.weigh(field::text(&entry.summary))),
+            summary: Some(self.scale.weigh(&entry.summary)),
             kept_from,
             call,
             time,
@@ -377,8 +364,8 @@ impl record::Usage {
     /// The usage as a fact; `None` where the log has zeros, which is how requests without an answer are written.
     fn read(&self, lose: Lose<'_>) -> Option<Usage> {
         let counts = [self.input, self.output, self.cache_read, self.cache_write, self.reasoning].map(Count::or_zero);
-        let [Some(input), Some(output), Some(cache_read), Some(cache_write), Some(reasoning)] = counts else {
-            lose("absurd usage numbers");
+        let [Ok(input), Ok(output), Ok(cache_read), Ok(cache_write), Ok(reasoning)] = counts else {
+            lose(ABSURD);
             return None;
         };
         let prompt = input + cache_read + cache_write;
@@ -389,7 +376,7 @@ impl record::Usage {
             cache_write_1h: 0,
             output,
             reasoning: (self.reasoning != Count::Absent && reasoning <= output).then_some(reasoning),
-            cost_nano_usd: field::nano_usd(self.cost.as_ref().and_then(|cost| cost.total)),
+            cost_nano_usd: self.cost.as_ref().and_then(|cost| cost.total.above_zero()),
             trust: Trust::Provider,
             output_is_final: true,
         })

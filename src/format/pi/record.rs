@@ -1,65 +1,64 @@
 //! The records of a pi session file, as far as they are of use.
 
-use crate::format::field::{Count, Words};
+use crate::format::blocks::{Block, Blocks};
+use crate::format::count::{Count, Dollars};
+use crate::format::words::Words;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::fmt;
 
 /// The first line, for telling the format.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Header<'a> {
     #[serde(borrow, rename = "type")]
-    kind: Option<Words<'a>>,
+    kind: Words<'a>,
     #[serde(borrow)]
-    id: Option<Words<'a>>,
+    id: Words<'a>,
     #[serde(borrow)]
-    cwd: Option<Words<'a>>,
+    cwd: Words<'a>,
     #[serde(borrow)]
-    timestamp: Option<Words<'a>>,
+    timestamp: Words<'a>,
     delegation_depth: Option<IgnoredAny>,
 }
 
 impl Header<'_> {
     /// Another agent's header looks the same but for its `delegationDepth`.
     pub fn is_of_pi(&self) -> bool {
-        let session = self.kind.as_deref() == Some("session");
-        session && self.id.is_some() && self.cwd.is_some() && self.timestamp.is_some() && self.delegation_depth.is_none()
+        let named = !self.id.is_empty() && !self.cwd.is_empty() && !self.timestamp.is_empty();
+        &*self.kind == "session" && named && self.delegation_depth.is_none()
     }
 }
 
 /// One line.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Entry<'a> {
-    #[serde(borrow, default, rename = "type")]
-    pub kind: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
     #[serde(borrow)]
-    pub id: Option<Words<'a>>,
+    pub id: Words<'a>,
     /// Absent in version 1; null at a root.
-    #[serde(borrow, default, deserialize_with = "parent")]
+    #[serde(borrow, deserialize_with = "parent")]
     pub parent_id: Option<Option<Cow<'a, str>>>,
     #[serde(borrow)]
-    pub timestamp: Option<Words<'a>>,
+    pub timestamp: Words<'a>,
     #[serde(borrow)]
     pub message: Option<Payload<'a>>,
-    #[serde(borrow, default)]
+    #[serde(borrow)]
     pub content: Content<'a>,
     #[serde(borrow)]
-    pub summary: Option<Words<'a>>,
+    pub summary: Words<'a>,
     #[serde(borrow)]
-    pub first_kept_entry_id: Option<Words<'a>>,
-    #[serde(default)]
+    pub first_kept_entry_id: Words<'a>,
     pub first_kept_entry_index: Count,
-    #[serde(default)]
     pub tokens_before: Count,
     pub usage: Option<Usage>,
     #[serde(borrow)]
-    pub parent_session: Option<Words<'a>>,
+    pub parent_session: Words<'a>,
     #[serde(borrow)]
-    pub branched_from: Option<Words<'a>>,
+    pub branched_from: Words<'a>,
 }
 
 fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Cow<'de, str>>>, D::Error> {
@@ -68,34 +67,34 @@ fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Co
 }
 
 /// What a message entry holds.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
 pub struct Payload<'a> {
     #[serde(borrow)]
-    pub role: Cow<'a, str>,
-    #[serde(borrow, default)]
+    pub role: Words<'a>,
+    #[serde(borrow)]
     pub content: Content<'a>,
     #[serde(borrow)]
-    pub provider: Option<Words<'a>>,
+    pub provider: Words<'a>,
     #[serde(borrow)]
-    pub model: Option<Words<'a>>,
+    pub model: Words<'a>,
     pub usage: Option<Usage>,
     #[serde(borrow)]
-    pub stop_reason: Option<Words<'a>>,
+    pub stop_reason: Words<'a>,
     #[serde(borrow)]
-    pub response_id: Option<Words<'a>>,
+    pub response_id: Words<'a>,
     pub timestamp: Option<f64>,
     #[serde(borrow)]
-    pub tool_call_id: Option<Words<'a>>,
+    pub tool_call_id: Words<'a>,
     #[serde(borrow)]
-    pub tool_name: Option<Words<'a>>,
+    pub tool_name: Words<'a>,
     pub is_error: Option<bool>,
     #[serde(borrow)]
-    pub summary: Option<Words<'a>>,
+    pub summary: Words<'a>,
     #[serde(borrow)]
-    command: Option<Words<'a>>,
+    command: Words<'a>,
     #[serde(borrow)]
-    output: Option<Words<'a>>,
+    output: Words<'a>,
     exit_code: Option<i64>,
     cancelled: Option<bool>,
     pub exclude_from_context: Option<bool>,
@@ -104,10 +103,10 @@ pub struct Payload<'a> {
 impl Payload<'_> {
     /// A command that the person ran, as the model is told of it.
     pub fn command_as_text(&self) -> String {
-        let command = self.command.as_deref().unwrap_or_default();
-        let output = match self.output.as_deref() {
-            None | Some("") => "(no output)".to_owned(),
-            Some(output) => format!("```\n{output}\n```"),
+        let command = &*self.command;
+        let output = match &*self.output {
+            "" => "(no output)".to_owned(),
+            output => format!("```\n{output}\n```"),
         };
         let end = match self.exit_code {
             _ if self.cancelled == Some(true) => "\n\n(command cancelled)".to_owned(),
@@ -118,113 +117,49 @@ impl Payload<'_> {
     }
 }
 
-/// A message's content: a string or blocks.
-#[derive(Default)]
-pub enum Content<'a> {
-    #[default]
-    Nothing,
-    Text(Cow<'a, str>),
-    Blocks(Vec<Block<'a>>),
-    /// Neither of both.
-    Unknown,
-}
+/// A message's content.
+pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
-impl Content<'_> {
-    /// All text blocks as one text, a newline between two of them.
-    pub fn joined_text(&self) -> Cow<'_, str> {
-        match self {
-            Content::Nothing | Content::Unknown => Cow::Borrowed(""),
-            Content::Text(text) => Cow::Borrowed(text),
-            Content::Blocks(blocks) => {
-                let mut texts = blocks.iter().filter(|block| block.kind == "text").map(|block| block.text.as_deref().unwrap_or_default());
-                match (texts.next(), texts.next()) {
-                    (None, _) => Cow::Borrowed(""),
-                    (Some(only), None) => Cow::Borrowed(only),
-                    (Some(first), Some(second)) => {
-                        let all: Vec<&str> = [first, second].into_iter().chain(texts).collect();
-                        Cow::Owned(all.join("\n"))
-                    }
-                }
-            }
+/// All texts of a content as one, a newline between two of them.
+pub fn joined_text<'c>(content: &'c Content<'_>) -> Cow<'c, str> {
+    let mut texts = content.0.iter().filter_map(text_of);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        (Some(first), Some(second)) => {
+            let all: Vec<&str> = [first, second].into_iter().chain(texts).collect();
+            Cow::Owned(all.join("\n"))
         }
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Content<'a>, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string or content blocks")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Borrowed(text)))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Content<'de>, E> {
-        Ok(Content::Text(Cow::Owned(text.to_owned())))
-    }
-
-    fn visit_unit<E>(self) -> Result<Content<'de>, E> {
-        Ok(Content::Nothing)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Content<'de>, A::Error> {
-        let mut blocks = Vec::new();
-        while let Some(block) = items.next_element()? {
-            blocks.push(block);
-        }
-        Ok(Content::Blocks(blocks))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut items: A) -> Result<Content<'de>, A::Error> {
-        while items.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Content::Unknown)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Content<'de>, E> {
-        Ok(Content::Unknown)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Content<'de>, E> {
-        Ok(Content::Unknown)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Content<'de>, E> {
-        Ok(Content::Unknown)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Content<'de>, E> {
-        Ok(Content::Unknown)
+/// The text of a block; absent where it is something else.
+pub fn text_of<'b>(block: &'b Block<'_, Piece<'_>>) -> Option<&'b str> {
+    match block {
+        Block::Text(text) => Some(text),
+        Block::Object(piece) if &*piece.kind == "text" => Some(&piece.text),
+        Block::Object(_) | Block::Other => None,
     }
 }
 
 /// One block of content.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Block<'a> {
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Piece<'a> {
     #[serde(borrow, rename = "type")]
-    pub kind: Cow<'a, str>,
+    pub kind: Words<'a>,
     #[serde(borrow)]
-    pub text: Option<Words<'a>>,
+    pub text: Words<'a>,
     #[serde(borrow)]
-    pub thinking: Option<Words<'a>>,
+    pub thinking: Words<'a>,
     #[serde(borrow)]
-    pub thinking_signature: Option<Words<'a>>,
+    pub thinking_signature: Words<'a>,
     #[serde(borrow)]
-    pub data: Option<Words<'a>>,
+    pub data: Words<'a>,
     #[serde(borrow)]
-    pub id: Option<Words<'a>>,
+    pub id: Words<'a>,
     #[serde(borrow)]
-    pub name: Option<Words<'a>>,
+    pub name: Words<'a>,
     #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
@@ -243,7 +178,8 @@ pub struct Usage {
 }
 
 /// What the agent reckoned that the call cost, in dollars.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
+#[serde(default)]
 pub struct Cost {
-    pub total: Option<f64>,
+    pub total: Dollars,
 }

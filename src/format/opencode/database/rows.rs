@@ -3,7 +3,7 @@
 use super::super::record::{MessageInfo, SessionInfo};
 use super::super::session::Session;
 use super::{TABLES, beside, has_magic};
-use crate::format::field::Words;
+use crate::format::words::Words;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, OpenFlags, Row};
@@ -15,6 +15,9 @@ use tempfile::TempDir;
 
 /// How often a database that is being written to is copied anew before its copy is taken as it is.
 const TRIES: usize = 3;
+
+/// A database that comes out of a stream is copied to a folder of our own; a small file must not fill the disk.
+const LARGEST_STREAM: u64 = 4 << 30;
 
 /// Does the database (without its log) hold OpenCode's tables?
 pub fn has_tables(path: &Path) -> bool {
@@ -50,8 +53,8 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
 
 fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
     let mut statement = connection.prepare("SELECT id, parent_id, version FROM session ORDER BY time_created, id")?;
-    let words = |row: &Row<'_>, column| -> rusqlite::Result<Option<Words<'static>>> {
-        Ok(row.get::<_, Option<String>>(column)?.map(|text| Words(text.into())))
+    let words = |row: &Row<'_>, column| -> rusqlite::Result<Words<'static>> {
+        Ok(Words(row.get::<_, Option<String>>(column)?.unwrap_or_default().into()))
     };
     let rows = statement.query_map([], |row| Ok(SessionInfo { id: words(row, 0)?, parent: words(row, 1)?, version: words(row, 2)? }))?;
     rows.collect()
@@ -63,7 +66,7 @@ fn session(
     scale: &dyn Scale,
     lose: &mut dyn FnMut(&str),
 ) -> rusqlite::Result<Option<Transcript>> {
-    let id = info.id.as_deref().unwrap_or_default();
+    let id = &*info.id;
     let mut session = Session::new(id.to_owned(), scale);
     session.describe(info);
     let mut messages = connection.prepare_cached("SELECT id, data FROM message WHERE session_id = ?1 ORDER BY time_created, id")?;
@@ -75,10 +78,10 @@ fn session(
             continue;
         };
         let Ok(message) = serde_json::from_str::<MessageInfo<'_>>(data) else {
-            lose("message of an unknown shape");
+            lose("message of an unexpected shape");
             continue;
         };
-        session.begin(&message, Some(id), lose);
+        session.begin(&message, id, lose);
         let mut part_rows = parts.query([id])?;
         while let Some(row) = part_rows.next()? {
             match texts(row) {
@@ -122,7 +125,10 @@ impl Database {
         if !is_plain(&path) {
             // A stream or a compressed file has no logs beside it.
             let folder = TempDir::new()?;
-            io::copy(&mut source.stream(), &mut File::create(folder.path().join("copy"))?)?;
+            let copied = io::copy(&mut source.stream().take(LARGEST_STREAM + 1), &mut File::create(folder.path().join("copy"))?)?;
+            if copied > LARGEST_STREAM {
+                return Err(ReadError::Damaged("compressed database larger than 4 GiB".to_owned()));
+            }
             let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
             return Ok(Database { connection, copy: Some(folder), stamp: before });
         }

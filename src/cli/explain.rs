@@ -1,0 +1,94 @@
+//! `ctxsim explain`: one session's life under one policy.
+
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::policy::suggestion;
+use ctxsim::report::{self, Subject, first_few};
+use ctxsim::trace::Trace;
+use std::path::Path;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim explain 4f2a --policy opencode logs/        the session whose id begins with 4f2a
+  ctxsim explain rollout.jsonl --policy codex logs/  the session in this file
+  ctxsim replay logs/ --by session                   finds the sessions that are worth it";
+
+/// Tell one session's life under one policy: context at each call, what triggered, what it recovered, what overflowed and why
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Explain {
+    /// The session: its id, the beginning of it, or the name of its file
+    #[arg(value_name = "SESSION")]
+    session: String,
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Explain {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        if self.policies.policies.len() != 1 {
+            return Err(Failure::Usage("explain tells of one policy: name it with --policy".to_owned()));
+        }
+        let policies = self.policies.load()?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let mut corpus = self.logs.read(&catalog)?;
+        let place = find(&corpus.traces, &self.session)?;
+        let complaints = self.logs.complaints(&corpus);
+        // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
+        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        corpus.traces = corpus.traces.drain(..).skip(place).take(1).collect();
+        let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
+        for replay in &mut replays {
+            replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
+            replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+            replay.unknown_models.retain(|(name, _)| name == model);
+            replay.outgrown.retain(|(name, _)| name == model);
+        }
+        if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
+            self.output
+                .give("explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
+        }
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "explain".to_owned(), self.session.clone()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        quoted(&words)
+    }
+}
+
+/// The place of the session that somebody means: by its id, else by the beginning of one id, else by the name of one file.
+fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
+    let named_so = |trace: &Trace| {
+        let path = Path::new(&trace.source);
+        trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
+    };
+    let rules: [&dyn Fn(&Trace) -> bool; 3] = [&|trace| trace.id == wanted, &|trace| trace.id.starts_with(wanted), &named_so];
+    for rule in rules {
+        let places: Vec<usize> = traces.iter().enumerate().filter(|(_, trace)| rule(trace)).map(|(place, _)| place).collect();
+        match places.as_slice() {
+            [] => {}
+            [place] => return Ok(*place),
+            several => {
+                let which = |place: &usize| traces.get(*place).map_or(String::new(), |trace| format!("{} in {}", trace.id, trace.source));
+                let names: Vec<String> = several.iter().map(which).collect();
+                return Err(Failure::Usage(format!("`{wanted}` may be {} sessions: {}", several.len(), first_few(&names, 5))));
+            }
+        }
+    }
+    let hint = suggestion(wanted, traces.iter().map(|trace| trace.id.as_str()));
+    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` lists them)")))
+}

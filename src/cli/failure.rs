@@ -1,0 +1,86 @@
+//! What can go wrong, and the exit code of each.
+
+use ctxsim::catalog::CatalogError;
+use ctxsim::estimate::CounterError;
+use ctxsim::experiment::TraceFileError;
+use ctxsim::policy::PolicyError;
+use ctxsim::render::{RenderError, escape};
+use std::fmt::Display;
+use std::io;
+use std::process::ExitCode;
+
+/// Why the program does not end with 0.
+#[derive(Debug)]
+pub enum Failure {
+    /// A check that was asked for failed; a sentence for each.
+    Check(Vec<String>),
+    /// The command, a policy or the place for the output is wrong.
+    Usage(String),
+    /// There was nothing to read.
+    NothingReadable(String),
+    /// Whoever read our output has had enough.
+    Enough,
+}
+
+impl Failure {
+    /// Says what is wrong, and gives the exit code.
+    pub fn exit(self) -> ExitCode {
+        let (sentences, code) = match self {
+            Failure::Check(sentences) => (sentences, 1),
+            Failure::Usage(sentence) => (vec![sentence], 2),
+            Failure::NothingReadable(sentence) => (vec![sentence], 3),
+            Failure::Enough => (Vec::new(), 0),
+        };
+        for sentence in sentences {
+            tell(&sentence);
+        }
+        ExitCode::from(code)
+    }
+
+    /// What happened to a file that was to be written.
+    pub fn writing(path: &std::path::Path, error: &io::Error) -> Failure {
+        Failure::Usage(format!("{} cannot be written: {error}", path.display()))
+    }
+}
+
+/// Says a sentence on stderr. What stands in it may come from a log.
+pub fn tell(sentence: &str) {
+    use std::io::Write;
+    // Lines of a long message stay lines; everything else that a terminal would obey is shown. Nobody is left to hear of a failure here.
+    let lines: Vec<_> = sentence.lines().map(escape).collect();
+    let _ = writeln!(io::stderr(), "ctxsim: {}", lines.join("\n"));
+}
+
+fn usage(error: impl Display) -> Failure {
+    Failure::Usage(error.to_string())
+}
+
+impl From<PolicyError> for Failure {
+    fn from(error: PolicyError) -> Failure {
+        usage(error)
+    }
+}
+
+impl From<CatalogError> for Failure {
+    fn from(error: CatalogError) -> Failure {
+        usage(error)
+    }
+}
+
+impl From<CounterError> for Failure {
+    fn from(error: CounterError) -> Failure {
+        usage(error)
+    }
+}
+
+impl From<RenderError> for Failure {
+    fn from(error: RenderError) -> Failure {
+        usage(error)
+    }
+}
+
+impl From<TraceFileError> for Failure {
+    fn from(error: TraceFileError) -> Failure {
+        usage(error)
+    }
+}

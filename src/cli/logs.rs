@@ -1,0 +1,145 @@
+//! What is read: arguments that every command over logs shares.
+
+use super::failure::{Failure, tell};
+use super::progress::Bar;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::estimate::{Engine, Vocabulary};
+use ctxsim::experiment::{Corpus, Home, ReadSettings, homes, read};
+use ctxsim::format::{READERS, Reader, by_name};
+use ctxsim::policy::suggestion;
+use ctxsim::report::first_few;
+
+/// So many files are named in an error; the others are counted.
+const NAMED: usize = 5;
+
+/// What to read, and how.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Logs {
+    /// Files, folders, globs, `-` for standard input, or a .ctxtrace; .gz and .zst are unpacked. Without any: the agents' own folders
+    #[arg(value_name = "LOGS")]
+    pub logs: Vec<String>,
+    /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
+    #[arg(long, value_name = "READER")]
+    pub format: Option<String>,
+    /// Count texts in this vocabulary instead of each model's own; `reference` counts with the slow reference implementation
+    #[arg(long, value_name = "NAME")]
+    pub tokenizer: Option<String>,
+    /// Take every session for one of this model
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// End with exit code 1 if a file is skipped or a part of one cannot be used
+    #[arg(long)]
+    pub strict: bool,
+    /// No progress bar, no word on stderr but errors
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Use so many threads instead of one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+impl Logs {
+    /// Reads the logs that were named, or those in the agents' own folders. At least one session is there.
+    pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
+        let (engine, vocabulary) = self.tokenizer()?;
+        let format = self.reader()?;
+        if let Some(threads) = self.threads {
+            // It fails only where a pool is running already, which then has the size that it has; results do not depend on it.
+            let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+        }
+        let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
+        let progress = Bar::new(self.quiet);
+        let settings = ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, progress: &progress };
+        let corpus = read(&paths, &settings)?;
+        drop(progress);
+        if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }
+    }
+
+    /// With `--strict`: a sentence for whatever could not be used.
+    pub fn complaints(&self, corpus: &Corpus) -> Vec<String> {
+        if !self.strict {
+            return Vec::new();
+        }
+        let skipped = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason));
+        let losses = corpus.facts.losses.iter().map(|loss| {
+            let line = if loss.first_line > 0 { format!(":{}", loss.first_line) } else { String::new() };
+            let times = if loss.count > 1 { format!(" ({} times)", loss.count) } else { String::new() };
+            format!("{}{line}: {}{times}", loss.path, loss.reason)
+        });
+        skipped.chain(losses).collect()
+    }
+
+    /// The options that change a result, as they would be typed again; logs first and in order.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = self.logs.clone();
+        words.sort();
+        words.dedup();
+        for (flag, value) in [("--format", &self.format), ("--tokenizer", &self.tokenizer), ("--model", &self.model)] {
+            if let Some(value) = value {
+                words.extend([flag.to_owned(), value.clone()]);
+            }
+        }
+        words
+    }
+
+    fn reader(&self) -> Result<Option<&'static Reader>, Failure> {
+        let Some(name) = &self.format else { return Ok(None) };
+        let unknown = || {
+            let hint = suggestion(name, READERS.iter().map(|reader| reader.name));
+            Failure::Usage(format!("`{name}` is no format that ctxsim reads{hint} (`ctxsim formats` lists them)"))
+        };
+        by_name(name).map(Some).ok_or_else(unknown)
+    }
+
+    fn tokenizer(&self) -> Result<(Engine, Option<Vocabulary>), Failure> {
+        match self.tokenizer.as_deref() {
+            None => Ok((Engine::default(), None)),
+            Some("reference") => Ok((Engine::Reference, None)),
+            Some(name) => {
+                let names = || Vocabulary::ALL.iter().map(|vocabulary| vocabulary.name()).chain(["reference"]);
+                let unknown = || {
+                    let all: Vec<&str> = names().collect();
+                    Failure::Usage(format!("`{name}` is no tokenizer{}; there are {}", suggestion(name, names()), all.join(", ")))
+                };
+                Vocabulary::by_name(name).map(|vocabulary| (Engine::default(), Some(vocabulary))).ok_or_else(unknown)
+            }
+        }
+    }
+
+    fn found_at_home(&self) -> Result<Vec<String>, Failure> {
+        let homes = homes(&|name| std::env::var(name).ok());
+        let (found, missing): (Vec<Home>, Vec<Home>) = homes.into_iter().partition(|home| home.path.is_dir());
+        if found.is_empty() {
+            let looked: Vec<String> = missing.iter().map(|home| format!("  {} ({})", home.path.display(), home.agent)).collect();
+            let sentence = "no logs found; name a file or folder, as in `ctxsim replay logs/`. These folders were looked for:";
+            return Err(Failure::NothingReadable(format!("{sentence}\n{}", looked.join("\n"))));
+        }
+        if !self.quiet {
+            found.iter().for_each(|home| tell(&format!("found {} sessions in {}", home.agent, home.path.display())));
+        }
+        Ok(found.into_iter().map(|home| home.path.to_string_lossy().into_owned()).collect())
+    }
+}
+
+fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
+    let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
+    match skipped.split_at_checked(NAMED) {
+        _ if skipped.is_empty() => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),
+        Some((named, rest)) if !rest.is_empty() => {
+            Failure::NothingReadable(format!("nothing readable:\n  {}\n  and {} more files", named.join("\n  "), rest.len()))
+        }
+        _ if skipped.len() == 1 => Failure::NothingReadable(format!("nothing readable: {}", skipped.join(""))),
+        _ => Failure::NothingReadable(format!("nothing readable:\n  {}", skipped.join("\n  "))),
+    }
+}
+
+/// A number of tokens as it is typed: `200000`, `200_000`, `200k`, `1m`.
+pub fn tokens(text: &str) -> Result<u64, String> {
+    let number = ctxsim::policy::number(text).filter(|_| !text.ends_with('%'));
+    match number {
+        // Beyond this a float could not tell neighbours apart.
+        Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9e15 => Ok(number as u64),
+        _ => Err("a number of tokens is written as 200000, 200_000, 200k or 1m".to_owned()),
+    }
+}

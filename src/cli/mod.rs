@@ -1,0 +1,61 @@
+//! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
+
+mod explain;
+mod failure;
+mod formats;
+mod logs;
+mod models;
+mod output;
+mod policies;
+mod policy;
+mod progress;
+mod replay;
+mod trace;
+mod welcome;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim                                        find logs, replay them under the main presets
+  ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
+  ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
+  ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim policy show opencode > mine.toml       start a policy of your own
+
+Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
+
+/// Replays recorded agent transcripts through context-management policies: where would the context have overflowed, what does each
+/// policy save, how far were the estimates off. Works offline and never writes into an agent's own folders.
+#[derive(Parser)]
+#[command(name = "ctxsim", version, about, after_help = EXAMPLES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Replay(Box<replay::Replay>),
+    Explain(explain::Explain),
+    #[command(subcommand)]
+    Trace(trace::Trace),
+    #[command(subcommand)]
+    Policy(policy::Policy),
+    Formats(formats::Formats),
+    Models(models::Models),
+}
+
+/// Parses the arguments and does what they say.
+pub fn run() -> Result<(), Failure> {
+    match Cli::parse().command {
+        None => welcome::run(),
+        Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Trace(trace)) => trace.run(),
+        Some(Command::Policy(policy)) => policy.run(),
+        Some(Command::Formats(formats)) => formats.run(),
+        Some(Command::Models(models)) => models.run(),
+    }
+}

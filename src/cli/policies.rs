@@ -1,0 +1,107 @@
+//! Through what is replayed: arguments that name policies and turn their parameters.
+
+use super::failure::Failure;
+use super::logs::{Logs, tokens};
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{Corpus, Replay, ReplaySettings, replay};
+use ctxsim::policy::{Policy, PolicyError, suggestion};
+
+/// Policies that a first look takes.
+pub const MAIN_PRESETS: [&str; 6] = ["none", "baseagent", "opencode", "codex", "pi", "picoclaw"];
+
+/// Which policies, and what holds for all of them.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Policies {
+    /// A preset or a policy file; may be given several times [default: the main presets]
+    #[arg(long = "policy", short = 'p', value_name = "NAME|FILE")]
+    pub policies: Vec<String>,
+    /// Turn a parameter of all policies that have it, or of one: `--set codex:limit=150k`
+    #[arg(long, value_name = "[POLICY:]PARAM=VALUE")]
+    pub set: Vec<String>,
+    /// Take this window for every session instead of its model's: 200000, 200k, 1m
+    #[arg(long, value_name = "TOKENS", value_parser = window)]
+    pub window: Option<u64>,
+    /// Judge `over budget` by this output reserve instead of each policy's own
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub reserve: Option<u64>,
+}
+
+fn window(text: &str) -> Result<u64, String> {
+    tokens(text).and_then(|tokens| if tokens == 0 { Err("a window holds at least one token".to_owned()) } else { Ok(tokens) })
+}
+
+impl Policies {
+    /// The policies with their parameters as they were set.
+    pub fn load(&self) -> Result<Vec<Policy>, Failure> {
+        let names: Vec<&str> =
+            if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
+        let mut policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+        for setting in &self.set {
+            set(&mut policies, setting)?;
+        }
+        Ok(policies)
+    }
+
+    /// Replays a corpus.
+    pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
+        let settings = ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve };
+        Ok(replay(corpus, policies, &settings)?)
+    }
+
+    /// A model that nobody knows says nothing of its window.
+    pub fn check_model(&self, catalog: &Catalog, logs: &Logs) -> Result<(), Failure> {
+        match &logs.model {
+            Some(model) if self.window.is_none() && catalog.find(model).is_none() => {
+                let hint = suggestion(model, catalog.models().map(|model| model.id.as_str()));
+                Err(Failure::Usage(format!("the catalogue has no model `{model}`{hint} (--window says how large its window is)")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The options as they would be typed again.
+    pub fn words(&self) -> Vec<String> {
+        let flags = |flag: &str, values: &[String]| values.iter().flat_map(|value| [flag.to_owned(), value.clone()]).collect::<Vec<_>>();
+        let mut words = flags("--policy", &self.policies);
+        words.extend(flags("--set", &self.set));
+        for (flag, value) in [("--window", self.window), ("--reserve", self.reserve)] {
+            words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens.to_string()]));
+        }
+        words
+    }
+}
+
+/// Turns a parameter of the policy that the setting names, or of all that have it.
+fn set(policies: &mut [Policy], setting: &str) -> Result<(), Failure> {
+    let Some((left, value)) = setting.split_once('=') else {
+        return Err(Failure::Usage(format!(
+            "`--set {setting}` lacks a value: it is written --set PARAM=VALUE or --set POLICY:PARAM=VALUE"
+        )));
+    };
+    let (wanted, param) = left.rsplit_once(':').map_or((None, left), |(policy, param)| (Some(policy), param));
+    let is_wanted = |policy: &Policy| wanted.is_none_or(|wanted| policy.name == wanted || policy.name.split('@').next() == Some(wanted));
+    let known: Vec<String> = policies.iter().map(|policy| policy.name.clone()).collect();
+    let mut named: Vec<&mut Policy> = policies.iter_mut().filter(|policy| is_wanted(policy)).collect();
+    if named.is_empty() {
+        let wanted = wanted.unwrap_or_default();
+        let hint = suggestion(wanted, known.iter().map(String::as_str));
+        return Err(Failure::Usage(format!("`--set {setting}` names the policy `{wanted}`, which is not replayed{hint}")));
+    }
+    // Where nobody has the parameter, the policy that somebody was most likely to mean says what it has instead.
+    let nobody = !named.iter().any(|policy| policy.params.contains_key(param));
+    let takers = named.iter_mut().filter(|policy| nobody || policy.params.contains_key(param));
+    let mut failure = None;
+    for policy in takers {
+        if let Err(error) = policy.set(param, value) {
+            let guesses = error.to_string().contains("did you mean");
+            if failure.is_none() || guesses {
+                failure = Some(error);
+            }
+            if guesses {
+                break;
+            }
+        }
+    }
+    failure.map_or(Ok(()), |error| Err(error.into()))
+}

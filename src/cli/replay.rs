@@ -1,0 +1,131 @@
+//! `ctxsim replay`: recorded sessions in, a report on each policy out.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment;
+use ctxsim::report::{self, Asked, Series, grouped};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim replay transcripts/ --policy none --policy baseagent --policy opencode --policy codex
+  ctxsim replay session.jsonl --policy pi --window 128k --by tool
+  ctxsim replay logs/ --policy codex --set limit=150k --json > replay.json
+  ctxsim replay logs/ --policy mine.toml --fail-on overflow --quiet
+
+A policy that overflows is a finding and no failure: the exit code is 0 unless --fail-on or --strict asks for more.";
+
+/// Replay logs through policies: a row for each policy, with overflows, compactions and tokens saved
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Replay {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    output: Output,
+    /// What a row stands for, instead of a policy
+    #[arg(long, value_name = "ROW")]
+    by: Option<By>,
+    /// End with exit code 1 if a policy has such calls or sessions; may be given several times
+    #[arg(long, value_name = "FINDING")]
+    fail_on: Vec<Finding>,
+    /// Put each call into the JSON
+    #[arg(long)]
+    series: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    /// Sessions under policies, the worst first
+    Session,
+    /// Tools, by the tokens that calls carried for them
+    Tool,
+    /// What the window was filled with
+    Region,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Finding {
+    /// Calls that the provider would have refused
+    Overflow,
+    /// Sessions with a refusal that nothing could mend
+    Unrecoverable,
+    /// Calls whose reply would have been cut
+    Squeezed,
+    /// Calls above the window less the output reserve
+    OverBudget,
+}
+
+impl Replay {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policies = self.policies.load()?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.logs.read(&catalog)?;
+        let replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        let series = if self.series { Series::Included } else { Series::LeftOut };
+        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, command };
+        self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
+        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+            tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
+        }
+        let mut complaints = self.logs.complaints(&corpus);
+        complaints.extend(self.fail_on.iter().flat_map(|finding| replays.iter().filter_map(|replay| finding.complaint(replay))));
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// The command as it would be typed again. What does not change the report is left out.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "replay".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
+        words.extend(self.series.then(|| "--series".to_owned()));
+        quoted(&words)
+    }
+}
+
+/// Words as a shell would take them.
+pub fn quoted(words: &[String]) -> String {
+    let plain = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-./@:=,+%~".contains(letter));
+    let quote = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) };
+    words.iter().map(quote).collect::<Vec<_>>().join(" ")
+}
+
+impl By {
+    fn row(self) -> report::By {
+        match self {
+            By::Session => report::By::Session,
+            By::Tool => report::By::Tool,
+            By::Region => report::By::Region,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            By::Session => "session",
+            By::Tool => "tool",
+            By::Region => "region",
+        }
+    }
+}
+
+impl Finding {
+    /// A sentence where a policy shows it.
+    fn complaint(self, replay: &experiment::Replay) -> Option<String> {
+        let totals = &replay.totals;
+        let (count, what) = match self {
+            Finding::Overflow => (totals.overflows, "calls that overflow the window"),
+            Finding::Unrecoverable => (totals.unrecoverable_sessions, "sessions that end in a refusal"),
+            Finding::Squeezed => (totals.squeezed, "calls whose reply would be cut"),
+            Finding::OverBudget => (totals.over_budget, "calls over budget"),
+        };
+        (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))
+    }
+}

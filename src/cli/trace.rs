@@ -1,0 +1,50 @@
+//! `ctxsim trace`: measured logs in a file, without their content.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::Waiting;
+use clap::{Args, Subcommand};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::write_traces;
+use ctxsim::report::counted;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim trace build logs/ -o corpus.ctxtrace
+  ctxsim replay corpus.ctxtrace --policy none --policy pi";
+
+/// Measure logs once and keep the numbers
+#[derive(Subcommand, Debug)]
+pub enum Trace {
+    Build(Build),
+}
+
+/// Measure logs into a .ctxtrace: numbers, names and ids, no content. Every command takes it in the place of logs
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Build {
+    #[command(flatten)]
+    logs: Logs,
+    /// The file to write
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+impl Trace {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let Trace::Build(build) = self;
+        let corpus = build.logs.read(&Catalog::builtin()?)?;
+        let mut bytes = Vec::new();
+        write_traces(&corpus, &mut bytes)?;
+        Waiting::write(&build.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;
+        if !build.logs.quiet {
+            let (sessions, skipped) = (corpus.facts.sessions, corpus.facts.skipped.len() as u64);
+            let left_out = if skipped > 0 { format!(", {} skipped", counted(skipped, "file")) } else { String::new() };
+            tell(&format!("wrote {} with {}{left_out}", build.output.display(), counted(sessions, "session")));
+        }
+        let complaints = build.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+}

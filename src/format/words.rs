@@ -1,0 +1,61 @@
+//! A string of a log.
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+/// A string of a log, borrowed from its line where it holds no escapes. Null is empty, and so is an absent field with a default;
+/// a number in its place is what it reads. (A plain `Cow` in an `Option` would always be copied.)
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Words<'a>(pub Cow<'a, str>);
+
+impl Words<'_> {
+    /// The string as an id. Publishing tools write `REDACTED` over ids: such an id names nothing and is empty.
+    pub fn id(&self) -> &str {
+        if &*self.0 == "REDACTED" { "" } else { &self.0 }
+    }
+
+    /// The id, where there is one.
+    pub fn some_id(&self) -> Option<&str> {
+        Some(self.id()).filter(|id| !id.is_empty())
+    }
+}
+
+impl Deref for Words<'_> {
+    type Target = str;
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Words<'a>, D::Error> {
+        struct WordsVisitor;
+        impl<'de> Visitor<'de> for WordsVisitor {
+            type Value = Words<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Words<'de>, E> {
+                Ok(Words(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Words<'de>, E> {
+                Ok(Words(Cow::Owned(text.to_owned())))
+            }
+            fn visit_unit<E>(self) -> Result<Words<'de>, E> {
+                Ok(Words::default())
+            }
+            fn visit_u64<E>(self, number: u64) -> Result<Words<'de>, E> {
+                Ok(Words(Cow::Owned(number.to_string())))
+            }
+            fn visit_i64<E>(self, number: i64) -> Result<Words<'de>, E> {
+                Ok(Words(Cow::Owned(number.to_string())))
+            }
+            fn visit_f64<E>(self, number: f64) -> Result<Words<'de>, E> {
+                Ok(Words(Cow::Owned(number.to_string())))
+            }
+        }
+        deserializer.deserialize_any(WordsVisitor)
+    }
+}

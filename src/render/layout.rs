@@ -1,0 +1,151 @@
+//! How a table comes onto a page: which columns stand side by side, how wide they are, where words break.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// A page is never laid out for fewer columns than this.
+pub const NARROWEST: usize = 60;
+
+/// Between two columns, where there is room.
+const GAP: usize = 2;
+
+/// Sentences are not squeezed below this.
+const NARROWEST_PROSE: usize = 16;
+
+/// A column before it is laid out.
+pub(super) struct Measured {
+    /// Its widest cell, or its widest unbreakable piece of heading.
+    pub width: usize,
+    /// It names rows: repeated in each block.
+    pub label: bool,
+    /// Takes what is left of the page.
+    pub prose: bool,
+    /// Lower numbers come first.
+    pub priority: u8,
+}
+
+/// Columns that stand side by side.
+pub(super) struct Block {
+    /// Places of the columns in the table, each with its width.
+    pub columns: Vec<(usize, usize)>,
+    /// Between two of them.
+    pub gap: usize,
+}
+
+/// Lays columns out: all side by side where the page is wide enough, folded into blocks that repeat the labels where not.
+pub(super) fn blocks(columns: &[Measured], page: usize) -> Vec<Block> {
+    let page = page.max(NARROWEST);
+    for gap in [GAP, 1] {
+        let block = side_by_side(columns, (0..columns.len()).collect(), gap, page);
+        if width(&block) <= page {
+            return vec![block];
+        }
+    }
+    let places = |label: bool| (0..columns.len()).filter(move |place| columns.get(*place).is_some_and(|column| column.label == label));
+    let labels: Vec<usize> = places(true).collect();
+    let mut waiting: Vec<usize> = places(false).collect();
+    waiting.sort_by_key(|place| columns.get(*place).map(|column| column.priority));
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut here: Vec<usize> = labels.clone();
+    for place in waiting {
+        let wider: Vec<usize> = here.iter().copied().chain([place]).collect();
+        if here.len() > labels.len() && width(&side_by_side(columns, wider.clone(), GAP, page)) > page {
+            blocks.push(side_by_side(columns, std::mem::replace(&mut here, labels.clone()), GAP, page));
+            here.push(place);
+        } else {
+            here = wider;
+        }
+    }
+    blocks.push(side_by_side(columns, here, GAP, page));
+    blocks
+}
+
+fn side_by_side(columns: &[Measured], places: Vec<usize>, gap: usize, page: usize) -> Block {
+    let fixed = |place: &usize| columns.get(*place).filter(|column| !column.prose).map_or(0, |column| column.width);
+    let taken: usize = places.iter().map(fixed).sum::<usize>() + gap * places.len().saturating_sub(1);
+    let left = page.saturating_sub(taken).max(NARROWEST_PROSE);
+    let width = |place: usize| columns.get(place).map_or(0, |column| if column.prose { column.width.min(left) } else { column.width });
+    Block { columns: places.into_iter().map(|place| (place, width(place))).collect(), gap }
+}
+
+/// How wide a block is.
+pub(super) fn width(block: &Block) -> usize {
+    block.columns.iter().map(|(_, width)| width).sum::<usize>() + block.gap * block.columns.len().saturating_sub(1)
+}
+
+/// Breaks a text into lines of this width: between words, at soft hyphens, and within a word only where it is longer than a line.
+pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let width = width.max(1);
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let mut glue = " ";
+        for (place, piece) in word.split('\u{ad}').enumerate() {
+            if place > 0 {
+                glue = "";
+            }
+            // Room is kept for the hyphen that a break after this piece would need.
+            let hyphen = usize::from(word.contains('\u{ad}') && !word.ends_with(piece));
+            add(&mut lines, glue, piece, hyphen, width);
+        }
+    }
+    lines
+}
+
+fn add(lines: &mut Vec<String>, glue: &str, piece: &str, hyphen: usize, width: usize) {
+    let Some(line) = lines.last_mut() else { return };
+    if line.is_empty() || line.width() + glue.len() + piece.width() + hyphen <= width {
+        if !line.is_empty() {
+            line.push_str(glue);
+        }
+        line.push_str(piece);
+    } else {
+        if glue.is_empty() {
+            line.push('-');
+        }
+        lines.push(piece.to_owned());
+    }
+    while let Some(line) = lines.last_mut()
+        && line.width() > width
+    {
+        let kept = fitting(line, width);
+        let rest = line.split_off(kept);
+        if rest.is_empty() || kept == 0 {
+            line.push_str(&rest);
+            break;
+        }
+        lines.push(rest);
+    }
+}
+
+/// Shortens a text to this width: an ellipsis stands for its middle, for ids and paths differ at either end.
+pub(super) fn shorten(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let room = width.saturating_sub(1);
+    let head = text.get(..fitting(text, room - room / 3)).unwrap_or_default();
+    let backwards: String = text.chars().rev().collect();
+    let tail = backwards.get(..fitting(&backwards, room / 3)).unwrap_or_default();
+    format!("{head}…{}", tail.chars().rev().collect::<String>())
+}
+
+/// The bytes of a text that fit into this width.
+fn fitting(text: &str, width: usize) -> usize {
+    let mut taken = 0;
+    for (place, letter) in text.char_indices() {
+        taken += letter.width().unwrap_or(0);
+        if taken > width {
+            return place;
+        }
+    }
+    text.len()
+}
+
+/// The least width of a heading: its longest piece, with the hyphen that may follow it.
+pub(super) fn least_width(header: &str) -> usize {
+    let piece = |word: &str| {
+        let pieces: Vec<&str> = word.split('\u{ad}').collect();
+        let last = pieces.len().saturating_sub(1);
+        pieces.iter().enumerate().map(|(place, piece)| piece.width() + usize::from(place < last)).max().unwrap_or(0)
+    };
+    header.split_whitespace().map(piece).max().unwrap_or(0)
+}

@@ -1,0 +1,26 @@
+//! REPORT -> BYTES. One file a form. Knows the report and nothing below it.
+
+mod csv;
+mod escape;
+mod json;
+mod layout;
+mod markdown;
+mod text;
+
+pub use csv::csv;
+pub use escape::escape;
+pub use json::json;
+pub use layout::NARROWEST;
+pub use markdown::markdown;
+pub use text::{Emphasis, Page, text};
+
+/// Why a report has no such form.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The spreadsheet could not be written.
+    #[error("the report cannot be written as CSV: {0}")]
+    Csv(#[from] ::csv::Error),
+    /// The record could not be written.
+    #[error("the report cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+}

@@ -1,0 +1,207 @@
+//! For terminals: aligned columns that fit the page, the legend once, the notes below.
+
+use super::escape::escape;
+use super::layout::{Block, Measured, blocks, least_width, shorten, width, wrap};
+use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, grouped, percent};
+use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthStr;
+
+/// The page that a report is laid out for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Character cells in a line.
+    pub width: usize,
+    /// May the best cell of a column be set off?
+    pub emphasis: Emphasis,
+}
+
+/// How things are set off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Emphasis {
+    /// Not at all.
+    #[default]
+    Plain,
+    /// In bold, by terminal escapes.
+    Bold,
+}
+
+/// The report as text.
+pub fn text(report: &Report, page: Page) -> String {
+    let mut out = String::new();
+    if let Some(command) = &report.command {
+        out += &format!("$ {}\n\n", escape(command));
+    }
+    paragraph(&mut out, &report.title, "", page);
+    let mut explained = BTreeSet::new();
+    for section in &report.sections {
+        out.push('\n');
+        self::section(&mut out, section, page, &mut explained);
+    }
+    if !report.notes.is_empty() {
+        out.push('\n');
+    }
+    for note in &report.notes {
+        paragraph(&mut out, note, "- ", page);
+    }
+    out
+}
+
+fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) {
+    if !section.title.is_empty() {
+        paragraph(out, &section.title, "", page);
+        out.push('\n');
+    }
+    match &section.body {
+        Body::Lines(lines) => lines.iter().for_each(|line| paragraph(out, line, "", page)),
+        Body::Table(table) => {
+            self::table(out, table, page);
+            legend(out, table, page, explained);
+        }
+    }
+}
+
+/// A paragraph, its later lines set in under the first.
+fn paragraph(out: &mut String, text: &str, mark: &str, page: Page) {
+    for (place, line) in wrap(&escape(text), page.width.saturating_sub(mark.len())).iter().enumerate() {
+        let indent = if place == 0 { mark.to_owned() } else { " ".repeat(mark.len()) };
+        out.push_str(format!("{indent}{line}").trim_end());
+        out.push('\n');
+    }
+}
+
+/// What the headings mean, each explained once in a report.
+fn legend(out: &mut String, table: &Table, page: Page, explained: &mut BTreeSet<&'static str>) {
+    let fresh = table.columns.iter().filter(|column| !column.meaning.is_empty() && explained.insert(column.key));
+    let words: Vec<String> = fresh.map(|column| format!("{}: {}", column.plain_header(), column.meaning)).collect();
+    if !words.is_empty() {
+        out.push('\n');
+        paragraph(out, &format!("{}.", words.join("; ")), "", page);
+    }
+}
+
+fn table(out: &mut String, table: &Table, page: Page) {
+    let cells: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(figure).collect()).collect();
+    let names = table.columns.iter().take(table.labels).filter(|column| column.unit == Unit::Name).count().max(1);
+    // Names are shortened so far that at least half of the page is left for numbers.
+    let longest_name = (page.width / 2 / names).max(8);
+    let measured: Vec<Measured> = table
+        .columns
+        .iter()
+        .enumerate()
+        .map(|(place, column)| {
+            let widest = cells.iter().filter_map(|row| row.get(place)).map(|cell| cell.width()).max().unwrap_or(0);
+            let widest = if column.unit == Unit::Name { widest.min(longest_name) } else { widest };
+            Measured {
+                width: widest.max(least_width(column.header)),
+                label: place < table.labels,
+                prose: column.unit == Unit::Prose,
+                priority: column.priority,
+            }
+        })
+        .collect();
+    let best = if page.emphasis == Emphasis::Bold { best(table) } else { BTreeSet::new() };
+    for (place, block) in blocks(&measured, page.width).iter().enumerate() {
+        if place > 0 {
+            out.push('\n');
+        }
+        headings(out, table, block);
+        for (row, cells) in cells.iter().enumerate() {
+            self::row(out, table, block, cells, |column| best.contains(&(row, column)));
+        }
+    }
+}
+
+fn headings(out: &mut String, table: &Table, block: &Block) {
+    let wrapped = block.columns.iter().map(|(place, width)| {
+        let header = table.columns.get(*place).map_or("", |column| column.header);
+        wrap(header, *width)
+    });
+    let wrapped: Vec<Vec<String>> = wrapped.collect();
+    let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+    for line in 0..lines {
+        let cells = block.columns.iter().zip(&wrapped).map(|((place, width), header)| {
+            // Headings stand on the rule, so that short ones have their blank lines above.
+            let text = (line + header.len()).checked_sub(lines).and_then(|line| header.get(line)).map_or("", String::as_str);
+            aligned(table.columns.get(*place), text, *width)
+        });
+        put(out, cells.collect(), block.gap);
+    }
+    out.push_str(&"─".repeat(width(block)));
+    out.push('\n');
+}
+
+fn row(out: &mut String, table: &Table, block: &Block, cells: &[String], is_best: impl Fn(usize) -> bool) {
+    let wrapped = block.columns.iter().map(|(place, width)| {
+        let text = cells.get(*place).map_or("", String::as_str);
+        let column = table.columns.get(*place);
+        if column.is_some_and(|column| column.unit == Unit::Prose) { wrap(text, *width) } else { vec![shorten(text, *width)] }
+    });
+    let wrapped: Vec<Vec<String>> = wrapped.collect();
+    let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);
+    for line in 0..lines {
+        let cells = block.columns.iter().zip(&wrapped).map(|((place, width), texts)| {
+            let text = texts.get(line).map_or("", String::as_str);
+            let cell = aligned(table.columns.get(*place), text, *width);
+            if is_best(*place) && !text.is_empty() { format!("\u{1b}[1m{cell}\u{1b}[0m") } else { cell }
+        });
+        put(out, cells.collect(), block.gap);
+    }
+}
+
+fn put(out: &mut String, cells: Vec<String>, gap: usize) {
+    out.push_str(cells.join(&" ".repeat(gap)).trim_end());
+    out.push('\n');
+}
+
+fn aligned(column: Option<&Column>, text: &str, width: usize) -> String {
+    let blank = " ".repeat(width.saturating_sub(text.width()));
+    if column.is_some_and(is_number) { format!("{blank}{text}") } else { format!("{text}{blank}") }
+}
+
+/// Does a column hold numbers?
+pub(super) fn is_number(column: &Column) -> bool {
+    matches!(column.unit, Unit::Count | Unit::Tokens | Unit::Share)
+}
+
+/// A cell as people read it.
+pub(super) fn figure(cell: &Cell) -> String {
+    match cell {
+        Cell::Count(number) | Cell::Tokens(number) => grouped(*number),
+        Cell::SignedTokens(number) if *number < 0 => format!("-{}", grouped(number.unsigned_abs())),
+        Cell::SignedTokens(number) => grouped(number.unsigned_abs()),
+        Cell::Share { part, whole } => percent(*part, *whole),
+        Cell::Text(text) | Cell::Name(text) => escape(text).into_owned(),
+        Cell::Empty => String::new(),
+    }
+}
+
+/// The best cells of columns that have a good end, where the rows differ.
+fn best(table: &Table) -> BTreeSet<(usize, usize)> {
+    let mut best = BTreeSet::new();
+    for (place, column) in table.columns.iter().enumerate() {
+        let ranks: Vec<Option<i128>> = table.rows.iter().map(|row| row.get(place).and_then(rank)).collect();
+        let (least, most) = (ranks.iter().flatten().min(), ranks.iter().flatten().max());
+        let wanted = match column.better {
+            Better::Less => least,
+            Better::More => most,
+            Better::Neither => None,
+        };
+        if least != most
+            && let Some(wanted) = wanted
+        {
+            best.extend(ranks.iter().enumerate().filter(|(_, rank)| rank.as_ref() == Some(wanted)).map(|(row, _)| (row, place)));
+        }
+    }
+    best
+}
+
+/// A number by which cells of a column compare.
+fn rank(cell: &Cell) -> Option<i128> {
+    match cell {
+        Cell::Count(number) | Cell::Tokens(number) => Some(i128::from(*number)),
+        Cell::SignedTokens(number) => Some(i128::from(*number)),
+        // Shares compare to the decimal that is shown and beyond.
+        Cell::Share { part, whole } => (i128::from(*part) * 1_000_000_000).checked_div(i128::from(*whole)),
+        Cell::Text(_) | Cell::Name(_) | Cell::Empty => None,
+    }
+}

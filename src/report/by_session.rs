@@ -1,0 +1,57 @@
+//! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
+
+use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::figures::{FIGURES, FURTHER, Figure};
+use crate::experiment::{Corpus, Replay};
+use crate::sim::{Outcome, Totals};
+use crate::trace::Trace;
+use std::cmp::Reverse;
+
+/// Sessions and policies, the worst first: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
+pub fn worst_first(corpus: &Corpus, replays: &[Replay]) -> Section {
+    let mut columns = vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent")];
+    columns.extend(FIGURES.iter().map(|figure| figure.column));
+    let mut all: Vec<(&Trace, &Replay, &Outcome)> = pairs(corpus, replays).collect();
+    // The sort is stable: equals stay in the order of policies and corpus.
+    all.sort_by_key(|(.., outcome)| {
+        let totals = &outcome.totals;
+        Reverse((totals.unrecoverable_sessions, totals.overflows, totals.squeezed, totals.over_budget, totals.peak_tokens))
+    });
+    let rows = all.into_iter().map(|(trace, replay, outcome)| {
+        let names = [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone())];
+        names.into_iter().chain(cells(FIGURES, &outcome.totals)).collect()
+    });
+    let table = Table { labels: 2, rows: rows.collect(), columns };
+    Section { title: "Sessions, the worst first".to_owned(), body: Body::Table(table) }
+}
+
+/// All that is known of each policy and session, a row each.
+pub fn flat(corpus: &Corpus, replays: &[Replay]) -> Table {
+    let names = [("policy", "policy"), ("session", "session"), ("source", "source"), ("agent", "agent"), ("model", "model")];
+    let mut columns: Vec<Column> = names.iter().map(|(key, header)| Column::name(key, header)).collect();
+    columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
+    columns.extend(FIGURES.iter().chain(FURTHER).map(|figure| figure.column));
+    let rows = pairs(corpus, replays).map(|(trace, replay, outcome)| {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let model = trace.main_model().map_or(Cell::Empty, text);
+        let names = [
+            Cell::Name(replay.policy.clone()),
+            text(&trace.id),
+            text(&trace.source),
+            text(&trace.agent),
+            model,
+            Cell::Tokens(outcome.window),
+        ];
+        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(cells(FURTHER, &outcome.totals)).collect()
+    });
+    Table { labels: 2, rows: rows.collect(), columns }
+}
+
+fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome)> {
+    replays.iter().flat_map(|replay| corpus.traces.iter().zip(&replay.outcomes).map(move |(trace, outcome)| (trace, replay, outcome)))
+}
+
+/// The cells of some figures for some sums.
+pub fn cells<'a>(figures: &'a [Figure], totals: &'a Totals) -> impl Iterator<Item = Cell> + 'a {
+    figures.iter().map(|figure| (figure.cell)(totals))
+}

@@ -1,0 +1,159 @@
+//! A report: typed cells, sentences, notes. It knows no width, no colour, no separator.
+
+use super::record::Record;
+
+/// What a question found out, ready for any rendering.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// One line: what was looked at.
+    pub title: String,
+    /// The command that makes this report again. Absent where it is shown to whoever has just typed it.
+    pub command: Option<String>,
+    /// Tables, in the order in which they are read.
+    pub sections: Vec<Section>,
+    /// Sentences below everything: what the numbers rest on and what was left out.
+    pub notes: Vec<String>,
+    /// The flat table for spreadsheets.
+    pub rows: Table,
+    /// The same facts for programs, under a schema.
+    pub record: Record,
+}
+
+/// A part of a report with a heading.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Section {
+    /// The heading; empty for none.
+    pub title: String,
+    /// What stands under it.
+    pub body: Body,
+}
+
+/// What a section holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A table.
+    Table(Table),
+    /// Sentences, one a line.
+    Lines(Vec<String>),
+}
+
+/// A table of typed cells.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// How many of the first columns name a row: they are repeated wherever a page is too narrow for all columns.
+    pub labels: usize,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// The rows; each has a cell for each column.
+    pub rows: Vec<Vec<Cell>>,
+}
+
+/// One column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name for programs.
+    pub key: &'static str,
+    /// Its heading for people. A soft hyphen (U+00AD) marks where a word may be broken.
+    pub header: &'static str,
+    /// What it says, for the legend; empty where the heading says it all.
+    pub meaning: &'static str,
+    /// What its cells count.
+    pub unit: Unit,
+    /// Where its numbers come from.
+    pub provenance: Provenance,
+    /// On a narrow page columns of a lower number come first.
+    pub priority: u8,
+    /// Which end of it is the good one.
+    pub better: Better,
+}
+
+/// What the cells of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Names and ids, which may be shortened.
+    Name,
+    /// Sentences, which may be wrapped. A table has one such column at most, and it is the last.
+    Prose,
+    /// Calls, events, sessions.
+    Count,
+    /// Tokens.
+    Tokens,
+    /// A share of something.
+    Share,
+}
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Provenance {
+    /// It stands in the logs.
+    Recorded,
+    /// It is counted by a tokenizer, or rests partly on such counts.
+    Estimated,
+    /// It is what a policy would have done.
+    Simulated,
+}
+
+/// Which end of a column is the good one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The smaller, the better.
+    Less,
+    /// The larger, the better.
+    More,
+    /// Neither.
+    Neither,
+}
+
+/// One cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cell {
+    /// A number of calls, events, sessions.
+    Count(u64),
+    /// A number of tokens.
+    Tokens(u64),
+    /// A difference in tokens.
+    SignedTokens(i64),
+    /// A share; of nothing, where `whole` is 0.
+    Share {
+        /// The part.
+        part: i64,
+        /// The whole.
+        whole: u64,
+    },
+    /// Words from a transcript: nobody knows what is in them.
+    Text(String),
+    /// Words of the program or of the user.
+    Name(String),
+    /// Nothing to say.
+    Empty,
+}
+
+impl Cell {
+    /// A share of two counts.
+    pub fn share(part: u64, whole: u64) -> Cell {
+        Cell::Share { part: i64::try_from(part).unwrap_or(i64::MAX), whole }
+    }
+}
+
+impl Column {
+    /// A column of names.
+    pub const fn name(key: &'static str, header: &'static str) -> Column {
+        let (unit, provenance) = (Unit::Name, Provenance::Recorded);
+        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither }
+    }
+
+    /// A column of sentences.
+    pub const fn prose(key: &'static str, header: &'static str) -> Column {
+        Column { unit: Unit::Prose, ..Column::name(key, header) }
+    }
+
+    /// A column of numbers.
+    pub const fn number(key: &'static str, header: &'static str, unit: Unit, provenance: Provenance) -> Column {
+        Column { unit, provenance, ..Column::name(key, header) }
+    }
+
+    /// The heading without marks for breaking it.
+    pub fn plain_header(&self) -> String {
+        self.header.replace('\u{ad}', "")
+    }
+}

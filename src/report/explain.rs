@@ -1,0 +1,170 @@
+//! `explain`: one session's life under one policy, as an agent's own log would tell it.
+
+use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::record::{ExplainRecord, Record};
+use super::words::{counted, grouped, percent};
+use super::{causes, notes};
+use crate::experiment::{Corpus, Replay};
+use crate::policy::{Facts, Hook, Policy};
+use crate::sim::{CallOutcome, Event, EventKind, Outcome};
+use crate::trace::Trace;
+use std::collections::BTreeSet;
+
+/// What is explained.
+pub struct Subject<'a> {
+    /// A corpus of this one session; its facts may be those of all that was read.
+    pub corpus: &'a Corpus,
+    /// The policy, for where its rules stand in the loop.
+    pub policy: &'a Policy,
+    /// Its replay of this one session.
+    pub replay: &'a Replay,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// The report on one session.
+pub fn explain(subject: &Subject<'_>) -> Report {
+    let nothing = (Trace::default(), Outcome::default());
+    let trace = subject.corpus.traces.first().unwrap_or(&nothing.0);
+    let outcome = subject.replay.outcomes.first().unwrap_or(&nothing.1);
+    let replays = std::slice::from_ref(subject.replay);
+    let table = timeline(subject.policy, outcome);
+    let mut sections = vec![
+        Section { title: String::new(), body: Body::Lines(facts(trace, outcome)) },
+        Section { title: "Calls and events".to_owned(), body: Body::Table(table.clone()) },
+    ];
+    sections.extend(causes::causes(replays));
+    sections.extend(causes::warnings(replays));
+    let notes = notes::of_one_session(subject.corpus, subject.replay);
+    let record = ExplainRecord::new(trace, subject.replay, outcome, subject.command.clone(), notes.clone());
+    Report {
+        title: format!("Session {} under {}", trace.id, subject.replay.policy),
+        command: subject.command.clone(),
+        sections,
+        notes,
+        rows: table,
+        record: Record::Explain(Box::new(record)),
+    }
+}
+
+fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
+    let totals = &outcome.totals;
+    let agent = [trace.agent.as_str(), trace.version.as_str()].join(" ");
+    let mut facts = vec![format!("recorded by {} in {}", agent.trim(), trace.source)];
+    if let Some(parent) = &trace.parent {
+        facts.push(format!("started by session {parent}"));
+    }
+    let model = trace.main_model().unwrap_or("not named");
+    facts.push(format!("model {model}, window {} tokens", grouped(outcome.window)));
+    let saved = percent(totals.tokens_saved(), totals.baseline_tokens);
+    let prompts = format!("{} prompt tokens, {saved} saved, peak {}", grouped(totals.prompt_tokens), grouped(totals.peak_tokens));
+    facts.push(format!("{}, {prompts}", counted(totals.calls, "call")));
+    facts.push(format!("{}, {} of them mended", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
+    facts
+}
+
+fn timeline(policy: &Policy, outcome: &Outcome) -> Table {
+    let columns = vec![
+        Column::number("call", "call", Unit::Count, Provenance::Recorded),
+        Column::name("event", "event"),
+        Column {
+            meaning: "tokens in the context, after the event",
+            ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated)
+        },
+        Column { meaning: "the call's reply", ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded) },
+        Column::prose("what", "what happened"),
+    ];
+    let after_the_reply = rules_after_the_reply(policy, outcome);
+    let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
+    let mut events = outcome.events.as_slice();
+    for (index, call) in outcome.calls.iter().enumerate() {
+        let ends = events.iter().position(|event| event.call as usize > index).unwrap_or(events.len());
+        let (mine, later) = events.split_at(ends);
+        events = later;
+        let replies = mine.iter().position(|event| after_the_reply.contains(event.rule.as_str())).unwrap_or(mine.len());
+        let (before, after) = mine.split_at(replies);
+        rows.extend(before.iter().map(event_row));
+        rows.push(call_row(index, call));
+        rows.extend(after.iter().map(event_row));
+    }
+    rows.extend(events.iter().map(event_row));
+    Table { labels: 2, columns, rows }
+}
+
+/// Rules that run when the reply is already there. Where rules stand does not depend on the model, so any facts do.
+fn rules_after_the_reply(policy: &Policy, outcome: &Outcome) -> BTreeSet<String> {
+    let facts = Facts { window: Some(outcome.window), ..Facts::default() };
+    let rules = policy.plan(&facts).map(|plan| plan.rule).unwrap_or_default();
+    rules.into_iter().filter(|rule| matches!(rule.at, Hook::PostCall | Hook::TurnEnd)).map(|rule| rule.id).collect()
+}
+
+fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
+    let mut words = Vec::new();
+    if let Some(belief) = call.belief {
+        words.push(format!("believed {}", grouped(belief)));
+    }
+    if let Some(recorded) = call.recorded.filter(|recorded| *recorded != call.actual) {
+        words.push(format!("recorded {}", grouped(recorded)));
+    }
+    let marks = [
+        (call.unrecovered, "refused for good"),
+        (call.refused > 0 && !call.unrecovered, "refused at first"),
+        (call.squeezed, "squeezed"),
+        (call.over_budget, "over budget"),
+    ];
+    words.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
+    vec![
+        Cell::Count(index as u64 + 1),
+        Cell::Name("call".to_owned()),
+        Cell::Tokens(call.actual),
+        Cell::Tokens(call.output),
+        Cell::Name(words.join(", ")),
+    ]
+}
+
+fn event_row(event: &Event) -> Vec<Cell> {
+    let name = event.kind.name().replace('_', " ");
+    // The summariser's request is no context of the session.
+    let context = if event.kind == EventKind::SummariserOverflow { Cell::Empty } else { Cell::Tokens(event.after) };
+    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), context, Cell::Empty, Cell::Text(story(event))]
+}
+
+/// What an event was, in words.
+fn story(event: &Event) -> String {
+    match event.kind {
+        EventKind::Overflow => {
+            let limit = event.limit.map(|limit| format!(" of {} allowed", grouped(limit))).unwrap_or_default();
+            let cause = event.cause.map(|cause| format!("; cause: {}", cause.name())).unwrap_or_default();
+            let belief = event.belief.map(|belief| format!("; the policy believed {}", grouped(belief))).unwrap_or_default();
+            let tool = event.tool.as_ref().map(|tool| format!("; largest arrival: a result of {tool}")).unwrap_or_default();
+            format!("{}{limit}{cause}{belief}{tool}", grouped(event.before))
+        }
+        EventKind::Retry => format!("the fallback ran: {}", change(event)),
+        EventKind::Unrecoverable => "nothing helped: a real session would end here".to_owned(),
+        EventKind::NoGain => format!("{} and could not change anything", fired(event)),
+        EventKind::SummariserOverflow => {
+            format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
+        }
+        EventKind::Truncate | EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset | EventKind::Inject => {
+            format!("{}; touched {}; {}", fired(event), counted(u64::from(event.touched), "item"), change(event))
+        }
+    }
+}
+
+fn fired(event: &Event) -> String {
+    let rule = if event.rule.is_empty() { "a rule".to_owned() } else { event.rule.clone() };
+    match (event.belief, event.limit) {
+        (Some(belief), Some(limit)) => format!("{rule}: believed {}, limit {}", grouped(belief), grouped(limit)),
+        (Some(belief), None) => format!("{rule}: believed {}", grouped(belief)),
+        _ => rule,
+    }
+}
+
+fn change(event: &Event) -> String {
+    let (before, after) = (event.before, event.after);
+    match before.checked_sub(after) {
+        Some(0) => format!("{} unchanged", grouped(before)),
+        Some(recovered) => format!("{} -> {}, recovered {}", grouped(before), grouped(after), grouped(recovered)),
+        None => format!("{} -> {}, added {}", grouped(before), grouped(after), grouped(after - before)),
+    }
+}

@@ -1,0 +1,139 @@
+//! The figures that policies and sessions are judged by: one list for every table.
+
+use super::document::{Better, Cell, Column, Provenance, Unit};
+use crate::sim::{EventKind, Totals};
+
+/// A column, and how its cell follows from sums over calls.
+pub struct Figure {
+    /// The column.
+    pub column: Column,
+    /// Its cell.
+    pub cell: fn(&Totals) -> Cell,
+}
+
+const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
+    let column = Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
+    Figure { column, cell }
+}
+
+impl Figure {
+    const fn first(mut self, priority: u8) -> Figure {
+        self.column.priority = priority;
+        self
+    }
+
+    const fn better(mut self, better: Better) -> Figure {
+        self.column.better = better;
+        self
+    }
+
+    const fn from(mut self, provenance: Provenance) -> Figure {
+        self.column.provenance = provenance;
+        self
+    }
+}
+
+/// What stands in the tables, in their order.
+pub const FIGURES: &[Figure] = &[
+    figure("calls", "calls", "requests to the model", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
+    figure("overflows", "over\u{ad}flows", "calls that the provider would have refused", Unit::Count, |totals| {
+        Cell::Count(totals.overflows)
+    })
+    .first(1)
+    .better(Better::Less),
+    figure("squeezed", "squee\u{ad}zed", "calls whose reply would have been cut", Unit::Count, |totals| Cell::Count(totals.squeezed))
+        .first(1)
+        .better(Better::Less),
+    figure("over_budget", "over budget", "calls above the window less the policy's output reserve", Unit::Count, |totals| {
+        Cell::Count(totals.over_budget)
+    })
+    .first(1)
+    .better(Better::Less),
+    figure("missed", "missed", "overflows while the policy believed that the context fits", Unit::Count, |totals| {
+        Cell::Count(totals.missed)
+    })
+    .first(1)
+    .better(Better::Less),
+    figure(
+        "premature",
+        "prema\u{ad}ture",
+        "shrinkings below the policy's own limit by more than its safety buffer",
+        Unit::Count,
+        |totals| Cell::Count(totals.premature),
+    )
+    .first(2)
+    .better(Better::Less),
+    figure("prunes", "prunes", "old items replaced by placeholders", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Prune)))
+        .first(2),
+    figure("compactions", "compac\u{ad}tions", "messages replaced by a summary, resets included", Unit::Count, |totals| {
+        Cell::Count(compactions(totals))
+    })
+    .first(2),
+    figure("drops", "drops", "messages removed", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Drop))).first(2),
+    figure("unrecoverable_sessions", "unrecov\u{ad}erable", "sessions with a refusal that nothing could mend", Unit::Count, |totals| {
+        Cell::Count(totals.unrecoverable_sessions)
+    })
+    .first(1)
+    .better(Better::Less),
+    figure("peak_tokens", "peak context", "the largest context that a call was tried with", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.peak_tokens)
+    })
+    .first(3)
+    .better(Better::Less),
+    figure("mean_tokens", "mean context", "prompt tokens over calls", Unit::Tokens, |totals| Cell::Tokens(mean_tokens(totals)))
+        .first(3)
+        .better(Better::Less),
+    figure("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.prompt_tokens)
+    })
+    .first(3)
+    .better(Better::Less),
+    figure("tokens_saved", "tokens saved", "prompt tokens less than under no policy", Unit::Tokens, |totals| {
+        Cell::SignedTokens(totals.tokens_saved())
+    })
+    .first(3)
+    .better(Better::More),
+    figure("tokens_saved_share", "saved", "the same as a share", Unit::Share, |totals| Cell::Share {
+        part: totals.tokens_saved(),
+        whole: totals.baseline_tokens,
+    })
+    .first(1)
+    .better(Better::More),
+    figure("summariser_tokens", "summa\u{ad}riser tokens", "prompts and replies of the summariser's own calls", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.summariser_tokens)
+    })
+    .first(3)
+    .better(Better::Less),
+    figure("anchored_share", "an\u{ad}chored", "share of the prompt tokens that rests on recorded usage", Unit::Share, |totals| {
+        Cell::share(totals.anchored_tokens, totals.prompt_tokens)
+    })
+    .first(3),
+];
+
+/// What spreadsheets get beside [`FIGURES`].
+pub const FURTHER: &[Figure] = &[
+    figure("recovered", "recovered", "overflows that the policy's fallback mended", Unit::Count, |totals| Cell::Count(totals.recovered)),
+    figure("refused", "refused tries", "tries that the provider would have refused", Unit::Count, |totals| Cell::Count(totals.refused)),
+    figure("baseline_tokens", "baseline tokens", "prompt tokens under no policy", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.baseline_tokens)
+    })
+    .from(Provenance::Estimated),
+    figure("output_tokens", "output tokens", "the replies, summed", Unit::Tokens, |totals| Cell::Tokens(totals.output_tokens))
+        .from(Provenance::Estimated),
+    figure("summariser_calls", "summariser calls", "the summariser's own calls", Unit::Count, |totals| {
+        Cell::Count(totals.summariser_calls)
+    }),
+    figure("injected_tokens", "injected tokens", "tokens that the policy put in", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.injected_tokens)
+    }),
+];
+
+/// Compactions, resets included.
+pub fn compactions(totals: &Totals) -> u64 {
+    totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset)
+}
+
+/// Mean context of a call, rounded to the nearest token; 0 where there was no call.
+pub fn mean_tokens(totals: &Totals) -> u64 {
+    (totals.prompt_tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0)
+}

@@ -1,0 +1,19 @@
+//! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
+
+mod by_region;
+mod by_session;
+mod by_tool;
+mod causes;
+mod document;
+mod explain;
+mod figures;
+mod notes;
+mod record;
+mod replay;
+mod words;
+
+pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+pub use explain::{Subject, explain};
+pub use record::{Record, Series};
+pub use replay::{Asked, By, replay};
+pub use words::{counted, first_few, grouped, percent};

@@ -1,0 +1,190 @@
+//! What stands below every report: what its numbers rest on, and what was left out.
+
+use super::words::{counted, first_few, grouped, percent};
+use crate::experiment::{Corpus, CorpusFacts, Replay};
+use crate::transcript::Trust;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many things of a kind are named; the others are counted.
+const NAMED: usize = 3;
+
+/// Below this share of anchored tokens a report says plainly that it rests on estimates, in millionths.
+const LOW_ANCHORAGE: u64 = 500_000;
+
+const OPEN_LOOP: &str =
+    "Replay is open-loop: the recorded messages follow whatever a policy does; a real agent might have acted otherwise.";
+
+const PROVENANCE: &str = "Calls are recorded. Sizes are recorded usage as far as they are anchored, tokenizer estimates beyond. \
+                          What policies do, and all that follows from it, is simulated.";
+
+/// The notes of a report over a corpus.
+pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
+    notes.extend(aside(corpus));
+    notes.extend(trust(facts));
+    notes.extend(summaries(replays));
+    notes.extend(undone(facts));
+    notes.extend(duplicates(facts));
+    notes.extend(unknown_models(replays));
+    notes.extend(outgrown(replays));
+    notes.extend(too_small(corpus, replays));
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
+/// The notes of a report on one session: what is said of the other sessions is left out.
+pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
+    let totals = &replay.totals;
+    let share = percent(i64::try_from(totals.anchored_tokens).unwrap_or(i64::MAX), totals.prompt_tokens);
+    let anchorage = format!("{share} of the prompt tokens are anchored on recorded usage, the rest are tokenizer estimates.");
+    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage];
+    let replays = std::slice::from_ref(replay);
+    notes.extend(summaries(replays));
+    notes.extend(unknown_models(replays));
+    notes.extend(outgrown(replays));
+    notes.extend(too_small(corpus, replays));
+    notes.extend(skipped(&corpus.facts));
+    notes.extend(losses(&corpus.facts));
+    notes
+}
+
+fn anchorage(facts: &CorpusFacts) -> String {
+    let anchored = facts.anchored_millionths;
+    if facts.calls_with_usage == 0 {
+        return "No usage was recorded: every size is a tokenizer estimate.".to_owned();
+    }
+    let share = percent(i64::try_from(anchored).unwrap_or(i64::MAX), 1_000_000);
+    let start = format!("Usage is recorded for {} of {} calls", grouped(facts.calls_with_usage), grouped(facts.calls));
+    let verdict = if anchored < LOW_ANCHORAGE { " That is little: take the sizes above for estimates." } else { "" };
+    format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
+}
+
+/// Calls of the recording agents that no conversation holds.
+fn aside(corpus: &Corpus) -> Option<String> {
+    let replayed: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let aside = corpus.facts.calls.saturating_sub(replayed);
+    let are = if aside == 1 { "is" } else { "are" };
+    (aside > 0)
+        .then(|| format!("{} of summarisers, titles and the like {are} counted above and not replayed.", counted(aside, "recorded call")))
+}
+
+fn trust(facts: &CorpusFacts) -> Option<String> {
+    let named = |trust: &Trust| match trust {
+        Trust::Provider => "reported by the provider",
+        Trust::Estimated => "estimated by the agent",
+        Trust::Partial => "of a part of the prompt only",
+        Trust::Mock => "made up by a mock server",
+    };
+    let doubtful = facts.usage_by_trust.iter().any(|(trust, count)| *trust != Trust::Provider && *count > 0);
+    let mix: Vec<String> = facts.usage_by_trust.iter().map(|(trust, count)| format!("{} {}", grouped(*count), named(trust))).collect();
+    doubtful.then(|| format!("Recorded usage is {}; only the provider's own anchors sizes.", mix.join(", ")))
+}
+
+fn summaries(replays: &[Replay]) -> Option<String> {
+    let mut models: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for replay in replays.iter().filter(|replay| !replay.summary_model.is_empty()) {
+        models.entry(&replay.summary_model).or_default().push(&replay.policy);
+    }
+    let models: Vec<String> = models.iter().map(|(model, policies)| format!("{} ({model})", policies.join(", "))).collect();
+    (!models.is_empty()).then(|| format!("Sizes of summaries are modelled: {}.", models.join("; ")))
+}
+
+fn undone(facts: &CorpusFacts) -> Option<String> {
+    let count = facts.recorded_compactions;
+    let what = if count == 1 { "compaction or pruning" } else { "compactions and prunings" };
+    (count > 0).then(|| format!("Undone for replay: {} {what} by the recording agents themselves.", grouped(count)))
+}
+
+fn duplicates(facts: &CorpusFacts) -> Option<String> {
+    let copies = facts.duplicates;
+    (copies.sessions > 0 || copies.calls > 0).then(|| {
+        format!(
+            "Counted once although copied in several files: {} and {}.",
+            counted(copies.sessions, "session"),
+            counted(copies.calls, "call")
+        )
+    })
+}
+
+fn unknown_models(replays: &[Replay]) -> Vec<String> {
+    let mut taken: BTreeMap<&str, BTreeMap<u64, Vec<&str>>> = BTreeMap::new();
+    for replay in replays {
+        for (model, window) in &replay.unknown_models {
+            taken.entry(model).or_default().entry(*window).or_default().push(&replay.policy);
+        }
+    }
+    let describe = |(model, windows): (&&str, &BTreeMap<u64, Vec<&str>>)| {
+        let model = if model.is_empty() { "sessions that name no model" } else { model };
+        let by_policy: Vec<String> =
+            windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
+        match windows.first_key_value() {
+            Some((window, _)) if windows.len() == 1 => format!("{model} ({})", grouped(*window)),
+            _ => format!("{model} ({})", by_policy.join("; ")),
+        }
+    };
+    let models: Vec<String> = taken.iter().map(describe).collect();
+    let note = format!(
+        "Models that the catalogue does not know, with the window in tokens that was taken: {}. --window N sets it.",
+        models.join(", ")
+    );
+    if models.is_empty() { Vec::new() } else { vec![note] }
+}
+
+fn outgrown(replays: &[Replay]) -> Option<String> {
+    let models: BTreeSet<(&String, u64)> =
+        replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
+    let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
+    let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
+    (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
+}
+
+/// Where the hidden overhead alone is larger than the window, every call is refused and no policy can help.
+fn too_small(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
+    let mut sessions = BTreeSet::new();
+    let mut largest = 0;
+    let mut windows = BTreeSet::new();
+    for replay in replays {
+        for (place, (trace, outcome)) in corpus.traces.iter().zip(&replay.outcomes).enumerate() {
+            if let Some(hidden) = trace.calls.iter().map(|call| call.hidden).max().filter(|hidden| *hidden > outcome.window) {
+                sessions.insert(place);
+                windows.insert(outcome.window);
+                largest = largest.max(hidden);
+            }
+        }
+    }
+    let windows: Vec<String> = windows.into_iter().map(grouped).collect();
+    let of = format!("In {} of {}", sessions.len(), counted(corpus.traces.len() as u64, "session"));
+    (!sessions.is_empty()).then(|| {
+        format!(
+            "{of} the window ({} tokens) is smaller than the hidden overhead of a call (up to {} tokens): no policy can make it fit.",
+            first_few(&windows, NAMED),
+            grouped(largest)
+        )
+    })
+}
+
+fn skipped(facts: &CorpusFacts) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for skipped in &facts.skipped {
+        by_reason.entry(&skipped.reason).or_default().push(&skipped.path);
+    }
+    let sentence = |(reason, paths): (&str, Vec<&str>)| {
+        format!("{} skipped ({reason}): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
+    };
+    by_reason.into_iter().map(sentence).collect()
+}
+
+fn losses(facts: &CorpusFacts) -> Vec<String> {
+    let mut by_reason: BTreeMap<&str, (u64, Vec<String>)> = BTreeMap::new();
+    for loss in &facts.losses {
+        let (count, places) = by_reason.entry(&loss.reason).or_default();
+        *count += loss.count;
+        places.push(if loss.first_line > 0 { format!("{}:{}", loss.path, loss.first_line) } else { loss.path.clone() });
+    }
+    let sentence = |(reason, (count, places)): (&str, (u64, Vec<String>))| {
+        format!("{} not used ({reason}): {}.", counted(count, "record"), first_few(&places, NAMED))
+    };
+    by_reason.into_iter().map(sentence).collect()
+}

@@ -1,0 +1,266 @@
+//! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
+
+use super::by_tool::ranked;
+use super::figures::mean_tokens;
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
+use crate::sim::{CallOutcome, Cause, Event, EventKind, Outcome, Totals, Warning};
+use crate::trace::Trace;
+use crate::transcript::Trust;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// A report for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// What policies did to a corpus.
+    Replay(Box<ReplayRecord>),
+    /// What one policy did to one session.
+    Explain(Box<ExplainRecord>),
+}
+
+/// Are the calls one by one part of the record?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Series {
+    /// They are.
+    Included,
+    /// They are not.
+    #[default]
+    LeftOut,
+}
+
+/// Schema `ctxsim.replay/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReplayRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    policies: Vec<PolicyRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct CorpusRecord {
+    files: u64,
+    formats: BTreeMap<String, u64>,
+    sessions: u64,
+    messages: u64,
+    calls: u64,
+    calls_with_usage: u64,
+    usage_by_trust: BTreeMap<Trust, u64>,
+    recorded_prompt_tokens: u64,
+    recorded_output_tokens: u64,
+    max_prompt_tokens: u64,
+    anchored_share: f64,
+    recorded_compactions: u64,
+    duplicates: Duplicates,
+    skipped: Vec<Skipped>,
+    losses: Vec<FileLoss>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PolicyRecord {
+    policy: String,
+    params: BTreeMap<String, String>,
+    summary_model: Option<String>,
+    unknown_models: BTreeMap<String, u64>,
+    outgrown_models: BTreeMap<String, u64>,
+    #[serde(flatten)]
+    figures: FiguresRecord,
+    regions: BTreeMap<&'static str, u64>,
+    tools: Vec<ToolRecord>,
+    sessions: Vec<SessionRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SessionRecord {
+    session: String,
+    parent: Option<String>,
+    source: String,
+    agent: String,
+    model: Option<String>,
+    window: u64,
+    #[serde(flatten)]
+    figures: FiguresRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<Vec<CallOutcome>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct FiguresRecord {
+    calls: u64,
+    overflows: u64,
+    recovered: u64,
+    refused: u64,
+    squeezed: u64,
+    over_budget: u64,
+    missed: u64,
+    premature: u64,
+    events: BTreeMap<EventKind, u64>,
+    causes: BTreeMap<Cause, u64>,
+    warnings: BTreeMap<Warning, u64>,
+    overflowing_sessions: u64,
+    unrecoverable_sessions: u64,
+    peak_tokens: u64,
+    mean_tokens: u64,
+    prompt_tokens: u64,
+    baseline_tokens: u64,
+    tokens_saved: i64,
+    tokens_saved_share: f64,
+    output_tokens: u64,
+    summariser_tokens: u64,
+    summariser_calls: u64,
+    injected_tokens: u64,
+    anchored_share: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ToolRecord {
+    tool: String,
+    results: u64,
+    tokens: u64,
+    carried_tokens: u64,
+    overflows: u64,
+}
+
+/// Schema `ctxsim.explain/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ExplainRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    policy: String,
+    params: BTreeMap<String, String>,
+    #[serde(flatten)]
+    session: SessionRecord,
+    timeline: Vec<Event>,
+    notes: Vec<String>,
+}
+
+impl ReplayRecord {
+    /// The record of a replay.
+    pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
+        let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
+        let corpus = CorpusRecord::new(&corpus.facts);
+        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, notes }
+    }
+}
+
+impl ExplainRecord {
+    /// The record of one session under one policy.
+    pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
+        ExplainRecord {
+            schema: "ctxsim.explain/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            policy: replay.policy.clone(),
+            params: replay.params.iter().cloned().collect(),
+            session: SessionRecord::new(trace, outcome, Series::Included),
+            timeline: outcome.events.clone(),
+            notes,
+        }
+    }
+}
+
+impl CorpusRecord {
+    fn new(facts: &CorpusFacts) -> CorpusRecord {
+        CorpusRecord {
+            files: facts.files,
+            formats: facts.formats.clone(),
+            sessions: facts.sessions,
+            messages: facts.messages,
+            calls: facts.calls,
+            calls_with_usage: facts.calls_with_usage,
+            usage_by_trust: facts.usage_by_trust.clone(),
+            recorded_prompt_tokens: facts.recorded_prompt_tokens,
+            recorded_output_tokens: facts.recorded_output_tokens,
+            max_prompt_tokens: facts.max_prompt_tokens,
+            anchored_share: facts.anchored_millionths as f64 / 1e6,
+            recorded_compactions: facts.recorded_compactions,
+            duplicates: facts.duplicates,
+            skipped: facts.skipped.clone(),
+            losses: facts.losses.clone(),
+        }
+    }
+}
+
+impl PolicyRecord {
+    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+        let totals = &replay.totals;
+        let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
+        regions.insert("missing", totals.missing_tokens);
+        let tool = |(name, carried): (&String, &crate::sim::Carried)| ToolRecord {
+            tool: name.clone(),
+            results: carried.results,
+            tokens: carried.tokens,
+            carried_tokens: carried.carried,
+            overflows: carried.overflows,
+        };
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).map(|(trace, outcome)| SessionRecord::new(trace, outcome, series));
+        PolicyRecord {
+            policy: replay.policy.clone(),
+            params: replay.params.iter().cloned().collect(),
+            summary_model: Some(replay.summary_model.clone()).filter(|model| !model.is_empty()),
+            unknown_models: replay.unknown_models.iter().cloned().collect(),
+            outgrown_models: replay.outgrown.iter().cloned().collect(),
+            figures: FiguresRecord::new(totals),
+            regions,
+            tools: ranked(totals).into_iter().map(tool).collect(),
+            sessions: sessions.collect(),
+        }
+    }
+}
+
+impl SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, series: Series) -> SessionRecord {
+        SessionRecord {
+            session: trace.id.clone(),
+            parent: trace.parent.clone(),
+            source: trace.source.clone(),
+            agent: trace.agent.clone(),
+            model: trace.main_model().map(str::to_owned),
+            window: outcome.window,
+            figures: FiguresRecord::new(&outcome.totals),
+            series: (series == Series::Included).then(|| outcome.calls.clone()),
+        }
+    }
+}
+
+impl FiguresRecord {
+    fn new(totals: &Totals) -> FiguresRecord {
+        FiguresRecord {
+            calls: totals.calls,
+            overflows: totals.overflows,
+            recovered: totals.recovered,
+            refused: totals.refused,
+            squeezed: totals.squeezed,
+            over_budget: totals.over_budget,
+            missed: totals.missed,
+            premature: totals.premature,
+            events: totals.events.clone(),
+            causes: totals.causes.clone(),
+            warnings: totals.warnings.clone(),
+            overflowing_sessions: totals.overflowing_sessions,
+            unrecoverable_sessions: totals.unrecoverable_sessions,
+            peak_tokens: totals.peak_tokens,
+            mean_tokens: mean_tokens(totals),
+            prompt_tokens: totals.prompt_tokens,
+            baseline_tokens: totals.baseline_tokens,
+            tokens_saved: totals.tokens_saved(),
+            tokens_saved_share: share(totals.tokens_saved() as f64, totals.baseline_tokens),
+            output_tokens: totals.output_tokens,
+            summariser_tokens: totals.summariser_tokens,
+            summariser_calls: totals.summariser_calls,
+            injected_tokens: totals.injected_tokens,
+            anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
+        }
+    }
+}
+
+/// A share with six decimals; 0 of nothing.
+fn share(part: f64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
+}

@@ -1,0 +1,74 @@
+//! `replay`: what each policy would have done to the recorded sessions, a row a policy.
+
+use super::document::{Body, Cell, Column, Report, Section, Table};
+use super::figures::FIGURES;
+use super::record::{Record, ReplayRecord, Series};
+use super::words::{counted, first_few};
+use super::{by_region, by_session, by_tool, causes, notes};
+use crate::experiment::{Corpus, CorpusFacts, Replay};
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// A policy.
+    #[default]
+    Policy,
+    /// A session under a policy.
+    Session,
+    /// A tool under a policy.
+    Tool,
+    /// A region of the window under a policy.
+    Region,
+}
+
+/// What was asked, beside the question itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// What a row stands for.
+    pub by: By,
+    /// Are the calls one by one part of the record?
+    pub series: Series,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// The report on a replay.
+pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
+    let mut notes = notes::notes(corpus, replays);
+    let mut sections = match asked.by {
+        By::Policy => vec![by_policy(replays)],
+        By::Session => vec![by_session::worst_first(corpus, replays)],
+        By::Tool => by_tool::sections(replays),
+        By::Region => by_region::sections(replays),
+    };
+    if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
+        notes.insert(0, by_region::MISSING.to_owned());
+    }
+    if matches!(asked.by, By::Policy | By::Session) {
+        sections.extend(causes::causes(replays));
+        sections.extend(causes::warnings(replays));
+    }
+    let rows = match asked.by {
+        By::Policy | By::Session => by_session::flat(corpus, replays),
+        By::Tool => by_tool::flat(replays),
+        By::Region => by_region::flat(replays),
+    };
+    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone());
+    let record = Record::Replay(Box::new(record));
+    Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
+}
+
+fn by_policy(replays: &[Replay]) -> Section {
+    let columns = std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
+    let row =
+        |replay: &Replay| std::iter::once(Cell::Name(replay.policy.clone())).chain(by_session::cells(FIGURES, &replay.totals)).collect();
+    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: replays.iter().map(row).collect() }) }
+}
+
+/// One line on what was read.
+pub fn title(facts: &CorpusFacts) -> String {
+    let formats: Vec<String> = facts.formats.iter().map(|(format, files)| format!("{format} {files}")).collect();
+    let formats = if formats.is_empty() { String::new() } else { format!(" ({})", first_few(&formats, formats.len())) };
+    let from = format!("{}{formats}", counted(facts.files, "file"));
+    format!("{}, {} from {from}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
+}

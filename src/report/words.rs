@@ -1,0 +1,40 @@
+//! Numbers and lists within sentences.
+
+/// A number with its thousands set apart: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share in percent with one decimal: `12.5 %`; a dash where there is no whole.
+pub fn percent(part: i64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    let size = u128::from(part.unsigned_abs());
+    let tenths = (size * 1000 + u128::from(whole) / 2) / u128::from(whole);
+    let sign = if part < 0 && tenths > 0 { "-" } else { "" };
+    format!("{sign}{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// A number and its noun: `1 file`, `2 files`.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", grouped(number))
+}
+
+/// The first few of a list, the others counted: `a, b and 3 more`.
+pub fn first_few<T: AsRef<str>>(all: &[T], few: usize) -> String {
+    let shown: Vec<&str> = all.iter().take(few).map(AsRef::as_ref).collect();
+    match all.len().saturating_sub(few) {
+        0 => shown.join(", "),
+        rest => format!("{} and {} more", shown.join(", "), grouped(rest as u64)),
+    }
+}

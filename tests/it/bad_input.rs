@@ -1,0 +1,327 @@
+//! No agent wrote these files so: each gives its fixed sentences and what it still holds, in bounded time and memory.
+
+use crate::support::PlainScale;
+use ctxsim::format::{READERS, Source, by_name, sniff};
+use ctxsim::transcript::Transcript;
+use std::io::{self, Cursor, Read};
+use std::path::Path;
+use std::process::Command;
+
+/// What a reader made of a file.
+#[derive(Debug)]
+struct Outcome {
+    sessions: Vec<Transcript>,
+    /// Reason, how often, first line.
+    losses: Vec<(String, u64, u64)>,
+    error: Option<String>,
+}
+
+impl Outcome {
+    fn reasons(&self) -> Vec<&str> {
+        self.losses.iter().map(|(reason, ..)| reason.as_str()).collect()
+    }
+
+    fn calls_with_usage(&self) -> usize {
+        let messages = self.sessions.iter().flat_map(|session| &session.messages);
+        messages.filter(|message| message.call.as_ref().is_some_and(|call| call.usage.is_some())).count()
+    }
+}
+
+fn read(reader: &str, stream: impl Read + Send + 'static) -> Outcome {
+    let mut sessions = Vec::new();
+    let mut source = match Source::from_reader(Path::new("bad"), Box::new(stream)) {
+        Ok(source) => source,
+        Err(error) => return Outcome { sessions, losses: Vec::new(), error: Some(error.to_string()) },
+    };
+    let read = by_name(reader).unwrap().read;
+    let result = read(&mut source, &PlainScale { keep_content: false }, &mut |session| sessions.push(session));
+    let losses = source.losses().iter().map(|loss| (loss.reason.clone(), loss.count, loss.first_line)).collect();
+    Outcome { sessions, losses, error: result.err().map(|error| error.to_string()) }
+}
+
+fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
+    read(reader, Cursor::new(bytes.into()))
+}
+
+/// A small session of each format, with two messages and, in the last one, a call whose prompt is `$N`.
+const SESSIONS: [(&str, &str); 9] = [
+    (
+        "native",
+        r#"{"ctxsim":"native/1","session":"s"}
+{"role":"user","text":"question"}
+{"role":"assistant","text":"answer","usage":{"prompt":$N,"output":1}}
+"#,
+    ),
+    (
+        "claude-code",
+        r#"{"type":"user","uuid":"u","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"question"}}
+{"type":"assistant","uuid":"a","parentUuid":"u","sessionId":"s","message":{"id":"m","role":"assistant","model":"x","content":[{"type":"text","text":"answer"}],"usage":{"input_tokens":$N,"output_tokens":1}}}
+"#,
+    ),
+    (
+        "codex",
+        r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"question"}]}}
+{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"answer"}]}}
+{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":$N,"output_tokens":1},"last_token_usage":{"input_tokens":$N,"output_tokens":1}}}}
+"#,
+    ),
+    (
+        "pi",
+        r#"{"type":"session","version":3,"id":"s","timestamp":"2026-01-02T10:00:00.000Z","cwd":"/src"}
+{"type":"message","id":"e1","parentId":null,"message":{"role":"user","content":"question"}}
+{"type":"message","id":"e2","parentId":"e1","message":{"role":"assistant","content":[{"type":"text","text":"answer"}],"usage":{"input":$N,"output":1}}}
+"#,
+    ),
+    (
+        "opencode",
+        r#"{"info":{"id":"ses_1","directory":"x"},"messages":[
+{"info":{"id":"msg_1","role":"user"},"parts":[{"type":"text","text":"question"}]},
+{"info":{"id":"msg_2","role":"assistant","time":{"created":1,"completed":2},"tokens":{"input":$N,"output":1}},"parts":[{"type":"text","text":"answer"}]}]}
+"#,
+    ),
+    (
+        "gemini-cli",
+        r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-02T10:00:00.000Z"}
+{"id":"1","type":"user","content":"question"}
+{"id":"2","type":"gemini","content":"answer","tokens":{"input":$N,"output":1}}
+"#,
+    ),
+    (
+        "mini-swe-agent",
+        r#"{"trajectory_format":"mini-swe-agent-1.1","messages":[
+{"role":"user","content":"question"},
+{"role":"assistant","content":"answer","extra":{"response":{"usage":{"prompt_tokens":$N,"completion_tokens":1}}}}]}
+"#,
+    ),
+    (
+        "anthropic-messages",
+        r#"{"role":"user","content":"question"}
+{"role":"assistant","content":[{"type":"text","text":"answer"}],"usage":{"input_tokens":$N,"output_tokens":1}}
+"#,
+    ),
+    (
+        "openai-chat",
+        r#"{"role":"user","content":"question"}
+{"role":"assistant","content":"answer","usage":{"prompt_tokens":$N,"completion_tokens":1}}
+"#,
+    ),
+];
+
+/// Formats that are one document a file: what is broken in the middle of one cannot be passed over.
+const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
+
+#[test]
+fn the_small_sessions_are_sound_and_cover_every_reader() {
+    assert_eq!(SESSIONS.map(|(reader, _)| reader).to_vec(), READERS.iter().map(|reader| reader.name).collect::<Vec<_>>());
+    for (reader, session) in SESSIONS {
+        let outcome = read_bytes(reader, session.replace("$N", "7"));
+        assert_eq!((outcome.sessions.len(), outcome.calls_with_usage(), outcome.reasons()), (1, 1, vec![]), "{reader} {outcome:?}");
+        assert_eq!(outcome.sessions[0].messages.len(), 2, "{reader}");
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_cost_the_usage_and_nothing_else() {
+    let absurd = ["-1", "1.5", "1e300", "18446744073709551615", "99999999999999999999999999", "\"12\"", "true", "[1]", "{\"a\":1}"];
+    for (reader, session) in SESSIONS {
+        for number in absurd {
+            let outcome = read_bytes(reader, session.replace("$N", number));
+            assert_eq!(outcome.reasons(), ["absurd usage numbers"], "{reader} {number}");
+            assert_eq!((outcome.calls_with_usage(), outcome.sessions[0].messages.len()), (0, 2), "{reader} {number}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_gives_all_before_the_cut() {
+    for (reader, session) in SESSIONS {
+        let whole = session.replace("$N", "7");
+        let cut = whole.rfind("answer").unwrap();
+        let outcome = read_bytes(reader, &whole[..cut]);
+        let kept: Vec<usize> = outcome.sessions.iter().map(|session| session.messages.len()).collect();
+        assert_eq!((kept, outcome.reasons()), (vec![1], vec!["cut off at the end of the file"]), "{reader}");
+    }
+}
+
+#[test]
+fn nothing_and_noise_hold_no_session() {
+    let noise: Vec<u8> = (0..200_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
+    for bytes in [Vec::new(), vec![b'\n'; 100], vec![0; 5000], noise, b"\xff\xfe\x00\x00".to_vec()] {
+        let source = Source::from_reader(Path::new("noise"), Box::new(Cursor::new(bytes.clone()))).unwrap();
+        assert!(sniff(&source).is_none());
+        for reader in READERS {
+            let outcome = read_bytes(reader.name, bytes.clone());
+            assert!(outcome.sessions.is_empty(), "{}", reader.name);
+            let blank = bytes.trim_ascii().is_empty();
+            assert!(blank || outcome.error.is_some() || !outcome.losses.is_empty(), "{} is silent", reader.name);
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_not_utf8_and_nul_bytes_cost_no_more_than_their_line() {
+    for (reader, session) in SESSIONS {
+        let whole = session.replace("$N", "7").into_bytes();
+        let place = session.find("question").unwrap();
+        let mut replaced = whole.clone();
+        replaced[place] = 0xff;
+        let outcome = read_bytes(reader, replaced);
+        assert_eq!(outcome.reasons(), ["bytes that are not UTF-8 (replaced)"], "{reader}");
+        assert_eq!(outcome.sessions[0].messages.len(), 2, "{reader}");
+
+        let mut spoiled = whole;
+        spoiled[place] = 0;
+        let outcome = read_bytes(reader, spoiled);
+        if DOCUMENTS.contains(&reader) {
+            assert!(outcome.error.is_some() || !outcome.losses.is_empty(), "{reader}");
+        } else {
+            assert_eq!((outcome.reasons()[0], outcome.sessions[0].messages.len()), ("not JSON", 1), "{reader}");
+        }
+    }
+}
+
+#[test]
+fn deep_nesting_exhausts_no_stack() {
+    let deep = "[".repeat(100_000);
+    let closed = format!("{deep}{}", "]".repeat(100_000));
+    let objects = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
+    for (reader, session) in SESSIONS {
+        for nest in [&deep, &closed, &objects] {
+            let outcome = read_bytes(reader, nest.as_bytes());
+            assert!(outcome.sessions.is_empty() && (outcome.error.is_some() || !outcome.losses.is_empty()), "{reader}");
+            // In the place of a message's text, of a number, and beside the message on a line of its own.
+            for place in ["\"question\"", "$N"] {
+                read_bytes(reader, session.replacen(place, nest, 1).replace("$N", "7"));
+            }
+            let outcome = read_bytes(reader, format!("{}{nest}\n", session.replace("$N", "7")));
+            assert!(outcome.sessions.len() == 1 || outcome.error.is_some(), "{reader} {outcome:?}");
+        }
+        // As the arguments of a tool they are kept as text, and never taken apart.
+        let session = match reader {
+            "claude-code" | "anthropic-messages" => session
+                .replace(r#"{"type":"text","text":"answer"}"#, &format!(r#"{{"type":"tool_use","id":"1","name":"n","input":{closed}}}"#)),
+            "pi" => session.replace(
+                r#"{"type":"text","text":"answer"}"#,
+                &format!(r#"{{"type":"toolCall","id":"1","name":"n","arguments":{closed}}}"#),
+            ),
+            _ => continue,
+        };
+        let outcome = read_bytes(reader, session.replace("$N", "7"));
+        assert_eq!((outcome.reasons(), outcome.calls_with_usage()), (vec![], 1), "{reader}");
+    }
+}
+
+/// Lines of 200 MB, documents of 200 MB, and 100 MB of zeros in a small `.gz`, by every reader one after the other: what is larger than
+/// 64 MiB is passed over and counted, and never held.
+#[test]
+fn huge_files_are_read_in_bounded_memory() {
+    let Some(peak) = peak_of_child("huge") else { return };
+    println!("peak of the huge files: {} MiB", peak >> 20);
+    assert!(peak < 100 << 20, "{} MiB", peak >> 20);
+}
+
+/// A session of 256 MB in lines of 20 kB.
+#[test]
+fn a_long_session_is_read_in_bounded_memory() {
+    let Some(peak) = peak_of_child("session") else { return };
+    println!("peak of the session of 256 MB: {} MiB", peak >> 20);
+    assert!(peak < 128 << 20, "{} MiB", peak >> 20);
+}
+
+/// Runs one of the cases of [`child`] in a process of its own and gives its peak of memory in bytes. Only Linux tells.
+fn peak_of_child(case: &str) -> Option<u64> {
+    if !cfg!(target_os = "linux") {
+        println!("skipped: the peak of a process is read from /proc");
+        return None;
+    }
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let ran = command.args(["--exact", "bad_input::child", "--ignored", "--nocapture"]).env("CTXSIM_BAD_INPUT", case).output().unwrap();
+    let output = String::from_utf8_lossy(&ran.stdout);
+    assert!(ran.status.success(), "{output}\n{}", String::from_utf8_lossy(&ran.stderr));
+    let peak = output.lines().find_map(|line| line.split_once("peak in kB: ")).unwrap().1.trim().parse::<u64>().unwrap();
+    Some(peak << 10)
+}
+
+#[test]
+#[ignore = "run by the tests above, in a process of its own"]
+fn child() {
+    match std::env::var("CTXSIM_BAD_INPUT").as_deref() {
+        Ok("huge") => huge(),
+        Ok("session") => long_session(),
+        _ => return,
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    println!("\npeak in kB: {}", peak.trim().trim_end_matches("kB"));
+}
+
+fn huge() {
+    let letters = || io::repeat(b'a').take(200_000_000);
+    let start = r#"{"a":1}
+{"type":"user","role":"user","id":"1","message":{"role":"user","content":""#;
+    let zeros = {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        io::copy(&mut io::repeat(0).take(100_000_000), &mut encoder).unwrap();
+        encoder.finish().unwrap()
+    };
+    for (reader, _) in SESSIONS {
+        let bomb = read_bytes(reader, zeros.clone());
+        if DOCUMENTS.contains(&reader) {
+            let document = Cursor::new("{\"info\":{\"id\":\"ses_1\",\"time\":1},\"messages\":[\"").chain(letters());
+            assert_eq!(read(reader, document).error.as_deref(), Some("document larger than 64 MiB"), "{reader}");
+            assert!(bomb.error.is_some(), "{reader}");
+            continue;
+        }
+        assert_eq!(bomb.reasons()[0], "line longer than 64 MiB", "{reader}");
+        let lines = Cursor::new(start).chain(letters()).chain(Cursor::new("\"}\nnot JSON\n"));
+        let outcome = read(reader, lines);
+        assert!(outcome.losses.contains(&("line longer than 64 MiB".to_owned(), 1, 2)), "{reader} {outcome:?}");
+        assert!(outcome.losses.contains(&("not JSON".to_owned(), 1, 3)), "{reader} {outcome:?}");
+        let printed = Cursor::new("{\n \"messages\": [\"").chain(letters());
+        let outcome = read(reader, printed);
+        let refused = outcome.error.as_deref() == Some("document larger than 64 MiB");
+        assert!(refused || outcome.reasons().contains(&"line longer than 64 MiB"), "{reader} {outcome:?}");
+    }
+}
+
+fn long_session() {
+    const LINES: u64 = 12_800;
+    let text = "plausible words of a tool or a model, ".repeat(520);
+    let line = move |number: u64| {
+        let parent = if number == 0 { "null".to_owned() } else { format!("\"uuid-{}\"", number - 1) };
+        let head = format!(r#"{{"parentUuid":{parent},"isSidechain":false,"sessionId":"s","version":"2.1.0","uuid":"uuid-{number}""#);
+        let end = match number % 2 {
+            0 => format!(
+                r#""type":"user","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t{number}","content":"{text}"}}]}}}}"#
+            ),
+            _ => format!(
+                r#""type":"assistant","requestId":"r{number}","message":{{"id":"m{number}","role":"assistant","model":"x","content":[{{"type":"text","text":"{text}"}}],"stop_reason":"end_turn","usage":{{"input_tokens":{number},"output_tokens":5000}}}}}}"#
+            ),
+        };
+        format!("{head},{end}\n").into_bytes()
+    };
+    let outcome = read("claude-code", Generated { lines: (0..LINES).map(line), line: Cursor::default() });
+    assert_eq!((outcome.reasons(), outcome.sessions.len()), (vec![], 1));
+    assert_eq!((outcome.sessions[0].messages.len() as u64, outcome.calls_with_usage() as u64), (LINES, LINES / 2));
+}
+
+/// A stream whose lines are made as they are read.
+struct Generated<I> {
+    lines: I,
+    line: Cursor<Vec<u8>>,
+}
+
+impl<I: Iterator<Item = Vec<u8>>> Read for Generated<I> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.line.read(buffer)? {
+            0 if !buffer.is_empty() => match self.lines.next() {
+                Some(line) => {
+                    self.line = Cursor::new(line);
+                    self.line.read(buffer)
+                }
+                None => Ok(0),
+            },
+            read => Ok(read),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The program from outside: forms, exit codes, and the sentences that users see.
+
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use std::fs;
+
+const SESSION: &str = "tests/data/cli/session.jsonl";
+const HOSTILE: &str = "tests/data/cli/hostile.jsonl";
+const MASK: &str = "tests/data/cli/mask.toml";
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env_remove("COLUMNS").assert()
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn stderr(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).expect("UTF-8")
+}
+
+fn parsed(assert: &Assert) -> Value {
+    serde_json::from_str(&stdout(assert)).expect("JSON")
+}
+
+/// The session that the semantics work by hand: policy `none` reproduces its recorded prompts, call by call.
+#[test]
+fn the_session_worked_by_hand() {
+    let value = parsed(
+        &ctxsim(&["replay", SESSION, "--policy", "none", "--policy", MASK, "--window", "1k", "--reserve", "200", "--json", "--series"])
+            .code(0),
+    );
+    let none = &value["policies"][0];
+    assert_eq!(none["prompt_tokens"], 2_890);
+    assert_eq!((&none["over_budget"], &none["squeezed"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
+    let sizes: Vec<u64> =
+        none["sessions"][0]["series"].as_array().expect("series").iter().filter_map(|call| call["actual"].as_u64()).collect();
+    assert_eq!(sizes, [300, 640, 950, 1000]);
+    let mask = &value["policies"][1];
+    assert_eq!(mask["events"]["prune"], 1);
+    assert_eq!(mask["events"]["no_gain"], 1);
+    assert_eq!(
+        mask["tokens_saved"].as_u64(),
+        mask["baseline_tokens"].as_u64().zip(mask["prompt_tokens"].as_u64()).map(|(all, prompt)| all - prompt)
+    );
+    assert_eq!(value["corpus"]["recorded_prompt_tokens"], 2_890);
+    assert_eq!(value["corpus"]["max_prompt_tokens"], 1_000);
+    assert_eq!(value.get("command"), None, "whoever has typed it need not be told");
+}
+
+#[test]
+fn a_folder_gets_all_forms_at_once() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("reports");
+    let shown = ctxsim(&["replay", SESSION, "--policy", "none", "--quiet", "--threads", "2", "--out", &out.to_string_lossy()]).code(0);
+    let mut names: Vec<String> =
+        fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    assert_eq!(names, ["replay.csv", "replay.json", "replay.md", "replay.txt"], "and nothing half-written beside them");
+    let text = fs::read_to_string(out.join("replay.txt")).expect("text");
+    let command = "ctxsim replay tests/data/cli/session.jsonl --policy none";
+    assert_eq!(text.lines().next(), Some(format!("$ {command}").as_str()), "threads and places change no result");
+    assert!(text.ends_with(&stdout(&shown)), "the same report as on stdout");
+    let json: Value = serde_json::from_str(&fs::read_to_string(out.join("replay.json")).expect("json")).expect("JSON");
+    assert_eq!(json["command"], command);
+}
+
+#[test]
+fn a_trace_gives_the_same_bytes_as_its_logs() {
+    let folder = tempfile::tempdir().expect("folder");
+    let trace = folder.path().join("corpus.ctxtrace").to_string_lossy().into_owned();
+    ctxsim(&["trace", "build", SESSION, HOSTILE, "-o", &trace]).code(0);
+    for form in ["--json", "--csv", "--markdown", "--by=session"] {
+        let of = |logs: &[&str]| stdout(&ctxsim(&[&["replay", "--policy", "none", "--policy", MASK, form], logs].concat()).code(0));
+        assert_eq!(of(&[SESSION, HOSTILE]), of(&[&trace]), "{form}");
+        assert_eq!(of(&[SESSION, HOSTILE]), of(&[HOSTILE, SESSION, "--threads", "1"]), "{form}");
+    }
+    let bytes = fs::read(&trace).expect("trace");
+    assert!(!bytes.windows(9).any(|window| window == b"one two t"), "no content");
+}
+
+#[test]
+fn the_words_of_a_log_reach_no_terminal() {
+    for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--csv"], &["--json"], &["--markdown"], &[]] {
+        let shown = ctxsim(&[&["replay", HOSTILE, "--policy", "none", "--quiet"], arguments].concat()).code(0);
+        let bytes = stdout(&shown) + &stderr(&shown);
+        assert!(!bytes.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {bytes:?}");
+    }
+}
+
+#[test]
+fn explain_tells_a_life() {
+    let told = stdout(&ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION]).code(0));
+    assert!(told.starts_with("Session by-hand under mask\n"), "{told}");
+    for words in ["mask: believed 670, limit 560", "recovered ", "could not change anything", "recorded 950"] {
+        assert!(told.contains(words), "{words}:\n{told}");
+    }
+    let value = parsed(&ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).code(0));
+    assert_eq!(value["schema"], "ctxsim.explain/1");
+    assert_eq!(value["series"].as_array().map(Vec::len), Some(4));
+}
+
+#[test]
+fn overflows_have_a_cause() {
+    let value = parsed(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).code(0));
+    assert_eq!(value["policies"][0]["overflows"], 2);
+    assert_eq!(value["policies"][0]["causes"]["no_trigger"], 2);
+    assert_eq!(value["policies"][0]["unrecoverable_sessions"], 1);
+    let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100"]).code(0));
+    assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
+}
+
+#[test]
+fn checks_that_were_asked_for() {
+    let failed =
+        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "squeezed"]).code(1);
+    assert!(stdout(&failed).contains("overflows"), "the report comes all the same");
+    assert!(stderr(&failed).contains("policy none: 2 calls that overflow the window"), "{}", stderr(&failed));
+    ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
+    let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
+    assert!(stderr(&strict).contains("tests/data/cli/hostile.jsonl:6: "), "{}", stderr(&strict));
+    ctxsim(&["replay", SESSION, "--policy", "none", "--strict"]).code(0);
+}
+
+#[test]
+fn mistakes_are_named_with_what_was_meant() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["replay", SESSION, "--policy", "nonee"], "did you mean `none`?"),
+        (
+            &["replay", SESSION, "--policy", "none", "--set", "reservee=3"],
+            "policy `none` has no parameter `reservee`; did you mean `reserve`?",
+        ),
+        (&["replay", SESSION, "--policy", "none", "--set", "reserve"], "lacks a value"),
+        (&["replay", SESSION, "--policy", "none", "--set", "codex:x=3"], "names the policy `codex`, which is not replayed"),
+        (&["replay", SESSION, "--policy", "none", "--format", "natve"], "did you mean `native`?"),
+        (&["replay", SESSION, "--policy", "none", "--tokenizer", "o200k_bse"], "did you mean `o200k_base`?"),
+        (&["replay", SESSION, "--policy", "none", "--model", "gpt-55"], "did you mean `gpt-5`?"),
+        (&["replay", SESSION, "--policy", "none", "--window", "0"], "a window holds at least one token"),
+        (&["replay", SESSION, "--policy", "none", "--window", "50%"], "a number of tokens is written as"),
+        (&["replay", SESSION, "--policy", "none", "--json", "--csv"], "cannot be used with"),
+        (&["explain", "by-hnd", "--policy", "none", SESSION], "did you mean `by-hand`?"),
+        (&["explain", "by-hand", SESSION], "name it with --policy"),
+        (&["policy", "show", "nnone"], "did you mean `none`?"),
+        (&["replya"], "'replay'"),
+    ];
+    for (arguments, words) in cases {
+        let failed = ctxsim(arguments).code(2);
+        assert!(stderr(&failed).contains(words), "{arguments:?}: {}", stderr(&failed));
+        assert_eq!(stdout(&failed), "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn nothing_readable() {
+    let folder = tempfile::tempdir().expect("folder");
+    let home = folder.path().to_string_lossy().into_owned();
+    let empty = ctxsim(&["replay", "--policy", "none", &home]).code(3);
+    assert!(stderr(&empty).contains("no session in"), "{}", stderr(&empty));
+    let missing = ctxsim(&["replay", "--policy", "none", "no/such/file"]).code(3);
+    assert!(stderr(&missing).contains("no/such/file: no such file or folder"), "{}", stderr(&missing));
+    let toml = ctxsim(&["replay", "--policy", "none", MASK]).code(3);
+    assert!(stderr(&toml).contains("no reader knows its format"), "{}", stderr(&toml));
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let homeless = command.args(["replay", "--policy", "none"]).env_clear().env("HOME", &home).assert().code(3);
+    assert!(stderr(&homeless).contains(".claude/projects (claude-code)"), "it says where it looked: {}", stderr(&homeless));
+}
+
+#[test]
+fn logs_are_found_at_home() {
+    let folder = tempfile::tempdir().expect("folder");
+    let sessions = folder.path().join(".codex/sessions");
+    fs::create_dir_all(&sessions).expect("folder");
+    fs::copy(SESSION, sessions.join("session.jsonl")).expect("copied");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let found = command.args(["replay", "--policy", "none"]).env_clear().env("HOME", folder.path()).assert().code(0);
+    assert!(stderr(&found).contains("found codex sessions in"), "{}", stderr(&found));
+    assert!(stdout(&found).starts_with("1 session, 4 recorded calls"), "{}", stdout(&found));
+}
+
+#[test]
+fn lists() {
+    assert!(stdout(&ctxsim(&["policy", "list"]).code(0)).contains("none "));
+    assert!(stdout(&ctxsim(&["policy", "show", "none"]).code(0)).contains("[params]"));
+    assert!(stdout(&ctxsim(&["formats"]).code(0)).contains("native"));
+    assert!(stdout(&ctxsim(&["models", "gpt-5"]).code(0)).contains("400,000"));
+    let help = stdout(&ctxsim(&["replay", "--help"]).code(0));
+    assert!(help.contains("Examples:"), "{help}");
+}
+
+#[test]
+fn a_page_of_eighty_columns_where_nobody_knows_better() {
+    for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--by", "region"], &[]] {
+        let shown = stdout(&ctxsim(&[&["replay", SESSION, HOSTILE, "--policy", "none", "--policy", MASK], arguments].concat()).code(0));
+        let widest = shown.lines().map(|line| line.chars().count()).max();
+        assert!(widest.is_some_and(|widest| widest <= 80), "{shown}");
+    }
+}

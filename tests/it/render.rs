@@ -1,0 +1,205 @@
+//! Every form of a report: it fits its page, and whatever stands in a transcript stays text.
+
+use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
+use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
+use ctxsim::report::{Asked, By, Report, Series, grouped, percent, replay};
+use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
+use ctxsim::trace::Trace;
+use unicode_width::UnicodeWidthStr;
+
+const HOSTILE: &str = "=cmd|'x'!A0\u{1b}[31mred\u{202e}`*|<script>\n\ttab 会话";
+
+/// Totals as large as they come, so that columns are as wide as they get.
+fn totals(size: u64) -> Totals {
+    Totals {
+        sessions: 1,
+        calls: 12_345,
+        overflows: 321,
+        squeezed: 3_000,
+        over_budget: 10_000,
+        missed: 21,
+        peak_tokens: 1_048_576,
+        prompt_tokens: size,
+        anchored_tokens: size / 2,
+        baseline_tokens: 9_876_543_210,
+        summariser_tokens: 123_456_789,
+        events: [(EventKind::Prune, 4_000), (EventKind::Compact, 3), (EventKind::Reset, 2)].into(),
+        causes: [(Cause::BlindSpot, 300), (Cause::Drift, 21)].into(),
+        warnings: [(Warning::Oscillation, 1)].into(),
+        tools: [(HOSTILE.to_owned(), Carried { results: 2, tokens: 10, carried: 40, overflows: 1 })].into(),
+        ..Totals::default()
+    }
+}
+
+fn corpus() -> Corpus {
+    let trace = Trace { id: HOSTILE.to_owned(), agent: "+agent".to_owned(), source: format!("logs/{HOSTILE}"), ..Trace::default() };
+    let skipped = vec![Skipped { path: HOSTILE.to_owned(), reason: "no reader knows its format".to_owned() }];
+    let facts = CorpusFacts {
+        files: 2,
+        sessions: 2,
+        calls: 24_690,
+        calls_with_usage: 24_690,
+        anchored_millionths: 400_000,
+        skipped,
+        ..CorpusFacts::default()
+    };
+    Corpus { facts, traces: vec![trace, Trace { id: "second".to_owned(), ..Trace::default() }] }
+}
+
+fn replays() -> Vec<Replay> {
+    let one = |policy: &str, size: u64| {
+        let outcome = |size| Outcome {
+            policy: policy.to_owned(),
+            window: 200_000,
+            totals: totals(size),
+            calls: vec![CallOutcome::default()],
+            events: Vec::new(),
+        };
+        let outcomes = vec![outcome(size), outcome(size / 2)];
+        let mut sum = Totals::default();
+        outcomes.iter().for_each(|outcome| sum += &outcome.totals);
+        Replay {
+            policy: policy.to_owned(),
+            outcomes,
+            totals: sum,
+            unknown_models: vec![(HOSTILE.to_owned(), 200_000)],
+            ..Replay::default()
+        }
+    };
+    vec![one("none", 9_876_543_210), one("opencode@2025-12", 1_234_567_890), one("pi", 2_345_678_901)]
+}
+
+fn report(by: By) -> Report {
+    replay(&corpus(), &replays(), &Asked { by, series: Series::LeftOut, command: Some(format!("ctxsim replay '{HOSTILE}'")) })
+}
+
+fn plain(width: usize) -> Page {
+    Page { width, emphasis: Emphasis::Plain }
+}
+
+fn widest(text: &str) -> usize {
+    text.lines().filter(|line| !line.starts_with("$ ")).map(UnicodeWidthStr::width).max().unwrap_or(0)
+}
+
+const ALL: [By; 4] = [By::Policy, By::Session, By::Tool, By::Region];
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for by in ALL {
+        for width in [60, 72, 80, 100, 120, 160, 250] {
+            let text = text(&report(by), plain(width));
+            assert!(widest(&text) <= width, "{by:?} at {width}:\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_wide_page_is_used() {
+    let (narrow, wide) = (text(&report(By::Policy), plain(80)), text(&report(By::Policy), plain(160)));
+    assert!(widest(&wide) > 140, "{wide}");
+    let tables = |text: &str| text.lines().filter(|line| line.contains("opencode@2025-12")).count();
+    assert!(tables(&wide) < tables(&narrow), "a narrow page repeats the names of the rows:\n{wide}");
+}
+
+#[test]
+fn every_figure_is_on_a_narrow_page_too() {
+    let narrow = text(&report(By::Policy), plain(80));
+    for figure in ["9,876,543,210", "12,345", "1,048,576", "14,814,814,815", "50.0 %", "-", "0.0 %"] {
+        let figure = if figure == "12,345" { "24,690" } else { figure };
+        assert!(narrow.contains(figure), "{figure} is missing:\n{narrow}");
+    }
+}
+
+#[test]
+fn words_of_a_transcript_stay_words() {
+    for by in ALL {
+        let report = report(by);
+        for form in [text(&report, plain(80)), markdown(&report), csv(&report).expect("csv"), json(&report).expect("json")] {
+            assert!(!form.contains(['\u{1b}', '\u{202e}', '\t']), "{by:?}: {form}");
+        }
+    }
+    assert_eq!(escape("a\u{1b}[0m\u{202e}b\u{0}"), "a\\u{1b}[0m\\u{202e}b\\u{0}");
+    assert_eq!(escape("会话 ok"), "会话 ok");
+}
+
+#[test]
+fn bold_is_for_terminals_and_for_the_best() {
+    let report = report(By::Policy);
+    assert!(!text(&report, plain(160)).contains('\u{1b}'));
+    let bold = text(&report, Page { width: 160, emphasis: Emphasis::Bold });
+    let row = bold.lines().find(|line| line.starts_with("opencode@2025-12")).expect("its row");
+    assert!(row.contains("\u{1b}[1m 1,851,851,835\u{1b}[0m"), "the fewest prompt tokens are set off: {row:?}");
+    assert!(!bold.lines().find(|line| line.starts_with("none")).expect("its row").contains('\u{1b}'), "none is nowhere the best:\n{bold}");
+}
+
+#[test]
+fn spreadsheets_find_no_formulas() {
+    let report = report(By::Session);
+    let text = csv(&report).expect("csv");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("well-formed");
+    assert_eq!(rows.len(), 6, "a row a policy and session");
+    for row in &rows {
+        for field in row {
+            let number = field.parse::<f64>().is_ok();
+            assert!(number || !field.starts_with(['=', '+', '-', '@', '\t']), "{field}");
+        }
+    }
+    assert!(text.contains("'=cmd|'x'!A0\\u{1b}"), "{text}");
+    assert!(text.contains("'+agent"), "{text}");
+}
+
+#[test]
+fn markdown_cells_hold_no_markup() {
+    let text = markdown(&report(By::Session));
+    assert!(!text.contains("<script>") && text.contains("&lt;script&gt;"), "{text}");
+    let rows: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
+    let bars = |row: &str| row.replace("\\|", "").matches('|').count();
+    let first_table: Vec<usize> = rows.iter().take(8).map(|row| bars(row)).collect();
+    assert!(first_table.windows(2).all(|pair| pair[0] == pair[1]), "{first_table:?}\n{text}");
+    assert!(text.starts_with("<!-- ctxsim replay "), "{text}");
+}
+
+#[test]
+fn json_says_the_same_and_gives_names_back_whole() {
+    let report = report(By::Policy);
+    let value: serde_json::Value = serde_json::from_str(&json(&report).expect("json")).expect("well-formed");
+    assert_eq!(value["schema"], "ctxsim.replay/1");
+    assert_eq!(value["corpus"]["anchored_share"], 0.4);
+    assert_eq!(value["corpus"]["skipped"][0]["path"], HOSTILE);
+    let policy = &value["policies"][1];
+    assert_eq!(policy["policy"], "opencode@2025-12");
+    assert_eq!(policy["overflows"], 642);
+    assert_eq!(policy["events"]["prune"], 8_000);
+    assert_eq!(policy["causes"]["blind_spot"], 600);
+    assert_eq!(policy["tokens_saved"], 2 * 9_876_543_210_u64 - 1_234_567_890 - 617_283_945);
+    assert_eq!(policy["sessions"][0]["session"], HOSTILE);
+    assert_eq!(policy["sessions"][0].get("series"), None, "only when it is asked for");
+    assert!(value["notes"].as_array().is_some_and(|notes| !notes.is_empty()));
+}
+
+#[test]
+fn the_notes_say_what_the_numbers_rest_on() {
+    let report = report(By::Policy);
+    let said = |words: &str| report.notes.iter().any(|note| note.contains(words));
+    for words in [
+        "open-loop",
+        "40.0 % of all context tokens",
+        "take the sizes above for estimates",
+        "1 file skipped",
+        "does not know",
+        "Calls are recorded",
+    ] {
+        assert!(said(words), "{words}: {:#?}", report.notes);
+    }
+}
+
+#[test]
+fn numbers_in_words() {
+    assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    assert_eq!(percent(1, 8), "12.5 %");
+    assert_eq!(percent(-1, 3), "-33.3 %");
+    assert_eq!(percent(-1, 1_000_000), "0.0 %");
+    assert_eq!(percent(5, 0), "-");
+    assert_eq!(percent(i64::MAX, u64::MAX), "50.0 %");
+}

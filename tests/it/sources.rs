@@ -1,0 +1,146 @@
+//! Every file of the folder of real transcripts: who claims it, and whether its calls are those of its row in `SOURCES.tsv` and those
+//! of an independent count. Another folder of the same layout does as well: nothing is listed here but the exceptions.
+
+use crate::sums::{Sums, independent, sums};
+use crate::support::{claim, files, read_all, shared};
+use ctxsim::format::Claim;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The folders of formats that have a reader. One of them holds several, told apart by the beginning of the file's name.
+const OWN: [(&str, &str); 11] = [
+    ("claude-code/", "claude-code"),
+    ("codex/", "codex"),
+    ("pi/", "pi"),
+    ("opencode-export/", "opencode"),
+    ("opencode-sqlite/", "opencode"),
+    ("opencode-wal/", "opencode"),
+    ("gemini-cli/", "gemini-cli"),
+    ("mini_swe_traj/", "mini-swe-agent"),
+    ("openai_chat_jsonl/", "openai-chat"),
+    ("api_reqres_jsonl/openai_chat.", "openai-chat"),
+    ("api_reqres_jsonl/anthropic_messages.", "anthropic-messages"),
+];
+
+/// Files in folders of other formats that are rightly claimed all the same.
+const GUESTS: [(&str, &str, &str); 6] = [
+    ("atif/gemini-cli", "gemini-cli", "the chat that the trajectory beside it was made of"),
+    ("litellm_reqres_log/", "openai-chat", "a request with its response, in the chat dialect"),
+    ("fixtures/claude-code-log/", "claude-code", "sessions written for the tests of another program"),
+    ("fixtures/agent-history/", "claude-code", "as above"),
+    ("fixtures/agent-history/", "codex", "as above"),
+    ("fixtures/agent-history/", "gemini-cli", "as above"),
+];
+
+/// Rows that describe something else than all calls of the file: calls, largest prompt, why.
+const OTHERWISE: [(&str, u64, u64, &str); 2] = [
+    (
+        "api_reqres_jsonl/anthropic_messages.dev.jsonl",
+        65,
+        55_196,
+        "the row counts responses; one of them holds a compaction that the provider made by a pass of its own",
+    ),
+    (
+        "opencode-sqlite/session-bridge__imported-opencode.db",
+        76,
+        105_534,
+        "the row describes the larger one of the two sessions in the database",
+    ),
+];
+
+/// A file with its path below the folder of transcripts, and its row: calls with usage, largest prompt.
+struct Entry {
+    path: PathBuf,
+    name: String,
+    row: Option<(u64, u64)>,
+}
+
+fn entries(shared: &Path) -> Vec<Entry> {
+    let transcripts = shared.join("transcripts");
+    let table = std::fs::read_to_string(transcripts.join("SOURCES.tsv")).unwrap();
+    let rows: BTreeMap<&str, (u64, u64)> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').collect::<Vec<&str>>())
+        .filter(|row| row.len() > 6)
+        .map(|row| (row[0], (row[5].parse().unwrap_or(0), row[6].parse().unwrap_or(0))))
+        .collect();
+    let mut found = Vec::new();
+    let mut folders = vec![transcripts.clone()];
+    while let Some(folder) = folders.pop() {
+        for path in files(&folder) {
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path.strip_prefix(&transcripts).unwrap().to_string_lossy().replace('\\', "/");
+            let row = rows.get(name.as_str()).copied();
+            found.push(Entry { path, name, row });
+        }
+    }
+    let missing: Vec<&&str> = rows.keys().filter(|name| !found.iter().any(|entry| entry.name == **name)).collect();
+    assert!(missing.is_empty(), "listed, but not there: {missing:?}");
+    found
+}
+
+fn owner(name: &str) -> Option<&'static str> {
+    OWN.iter().find(|(start, _)| name.starts_with(start)).map(|(_, reader)| *reader)
+}
+
+#[test]
+fn files_of_read_formats_have_the_calls_that_their_rows_name() {
+    let Some(shared) = shared() else { return };
+    let mut by_reader: BTreeMap<&str, Vec<Entry>> = BTreeMap::new();
+    for entry in entries(&shared) {
+        let Some(reader) = owner(&entry.name) else { continue };
+        let (claimed_by, claim) = claim(&entry.path).unwrap_or_else(|| panic!("nobody claims {}", entry.name));
+        assert_eq!(claimed_by, reader, "{}", entry.name);
+        if claim != Claim::Companion && !(cfg!(not(feature = "sqlite")) && entry.name.ends_with(".db")) {
+            by_reader.entry(reader).or_default().push(entry);
+        }
+    }
+    for (reader, entries) in by_reader {
+        let paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path.clone()).collect();
+        let counted = independent(reader, &paths);
+        for (index, Entry { path, name, row }) in entries.iter().enumerate() {
+            let (transcripts, losses) = read_all(path);
+            assert!(!transcripts.is_empty() && transcripts.iter().all(|transcript| !transcript.messages.is_empty()), "{name}");
+            let found = sums(&transcripts);
+            let otherwise = OTHERWISE.iter().find(|(listed, ..)| listed == name).map(|(_, calls, max_prompt, _)| (*calls, *max_prompt));
+            if let Some(expected) = otherwise.or(*row) {
+                assert_eq!((found.calls, found.max_prompt), expected, "{name} {losses:?}");
+            }
+            if let Some(counted) = &counted {
+                assert_eq!(found, counted[index], "{name}");
+            }
+            for loss in losses {
+                println!("{name}: {} ({} times, first at {})", loss.reason, loss.count, loss.first_line);
+            }
+        }
+    }
+}
+
+#[test]
+fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
+    let Some(shared) = shared() else { return };
+    for Entry { path, name, row } in entries(&shared).into_iter().filter(|entry| owner(&entry.name).is_none()) {
+        let Some((reader, _)) = claim(&path) else { continue };
+        let explained = GUESTS.iter().find(|(start, guest, _)| name.starts_with(start) && *guest == reader);
+        assert!(explained.is_some(), "{reader} claims {name}");
+        let found = sums(&read_all(&path).0);
+        println!("{name}: {reader}, {found:?}");
+        if let Some([counted]) = independent(reader, &[path]).as_deref() {
+            assert_eq!(&found, counted, "{name}");
+        }
+        // Fixtures and chats beside their trajectories are listed without their calls.
+        let described = row.filter(|(calls, _)| *calls > 0);
+        assert!(described.is_none_or(|row| row == (found.calls, found.max_prompt)), "{name} {found:?}");
+    }
+}
+
+#[test]
+fn every_exception_says_why() {
+    assert!(GUESTS.iter().all(|(.., why)| !why.is_empty()) && OTHERWISE.iter().all(|(.., why)| !why.is_empty()));
+    let none = Sums::default();
+    assert_eq!(sums(&[]), none);
+}
