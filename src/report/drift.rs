@@ -11,7 +11,12 @@ pub fn drift(replays: &[Replay]) -> Option<Section> {
         Column::name("policy", "policy"),
         Column::name("guess", "guess"),
         number("compared", "calls", "calls with recorded usage that were compared", Unit::Count),
-        number("bias", "bias", "guesses less actual sizes, as a share of the latter: below zero, the policy thinks too little", Unit::Share),
+        number(
+            "bias",
+            "bias",
+            "guesses less actual sizes, as a share of the latter: below zero, the policy thinks too little",
+            Unit::Share,
+        ),
         number("p05", "p5", "actual / guessed: a twentieth of the calls lies below", Unit::Count),
         number("p50", "p50", "half of them", Unit::Count),
         number("p95", "p95", "all but a twentieth", Unit::Count),
@@ -30,7 +35,8 @@ pub fn drift(replays: &[Replay]) -> Option<Section> {
 }
 
 fn row(policy: &str, guess: &str, drift: &Drift) -> Vec<Cell> {
-    let ratio = |hundredths| drift.quantile(hundredths).map_or(Cell::Empty, |ratio| Cell::Name(format!("{}.{:02}", ratio / 100, ratio % 100)));
+    let ratio =
+        |hundredths| drift.quantile(hundredths).map_or(Cell::Empty, |ratio| Cell::Name(format!("{}.{:02}", ratio / 100, ratio % 100)));
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     let bias = Cell::Share { part: signed(drift.guessed_tokens) - signed(drift.actual_tokens), whole: drift.actual_tokens };
     vec![Cell::Name(policy.to_owned()), Cell::Name(guess.to_owned()), Cell::Count(drift.calls), bias, ratio(5), ratio(50), ratio(95)]

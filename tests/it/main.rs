@@ -54,3 +54,5 @@ mod counting;
 mod scale;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;
+/// The README's report and commands.
+mod manual;
