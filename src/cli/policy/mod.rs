@@ -1,57 +1,40 @@
-//! `ctxsim policy`: the policies that ship with the program.
+//! `ctxsim policy`: the policies that ship with the program, and tools for writing one's own.
+
+mod check;
+mod diff;
+mod facts;
+mod list;
+mod new;
+mod show;
 
 use super::failure::Failure;
 use super::output::print;
-use clap::{Args, Subcommand};
-use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
+use clap::Subcommand;
+use ctxsim::policy::schema;
 
-const EXAMPLES: &str = "\
-Examples:
-  ctxsim policy list
-  ctxsim policy show opencode > mine.toml
-  ctxsim replay logs/ --policy mine.toml --policy opencode";
-
-/// List the built-in policies, or print one as a starting point of your own
+/// List, show, compare and check policies, or start one of your own
 #[derive(Subcommand, Debug)]
 pub enum Policy {
     /// Names of all presets, with a line on each
     List,
-    Show(Show),
-}
-
-/// Print a preset's TOML with its parameters and rules
-#[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
-pub struct Show {
-    /// The preset; a bare name is the newest version of its system
-    name: String,
+    Show(show::Show),
+    Diff(diff::Diff),
+    /// Print a JSON Schema of policy files, from which editors complete and check them
+    Schema,
+    New(new::New),
+    Check(check::Check),
 }
 
 impl Policy {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
-            Policy::List => list(),
-            Policy::Show(show) => print(find(&show.name)?.text),
+            Policy::List => list::run(),
+            Policy::Show(show) => show.run(),
+            Policy::Diff(diff) => diff.run(),
+            Policy::Schema => print(schema()),
+            Policy::New(new) => new.run(),
+            Policy::Check(check) => check.run(),
         }
     }
-}
-
-fn list() -> Result<(), Failure> {
-    let width = presets().iter().map(|preset| preset.name.len()).max().unwrap_or(0);
-    let mut out = String::new();
-    for preset in presets() {
-        let about = Document::parse(preset.name, preset.text)?.about;
-        out += &format!("{:width$}  {about}\n", preset.name);
-    }
-    print(&out)
-}
-
-fn find(name: &str) -> Result<&'static Preset, Failure> {
-    let exact = presets().iter().find(|preset| preset.name == name);
-    let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
-    exact.or_else(newest).ok_or_else(|| {
-        let hint = suggestion(name, presets().iter().map(|preset| preset.name));
-        Failure::Usage(format!("`{name}` is no preset{hint} (`ctxsim policy list` lists them)"))
-    })
 }
