@@ -6,7 +6,7 @@ use super::document::{FALLBACK_WINDOW, Facts, Policy};
 use super::expression::{Expression, Scope};
 use super::figures::{arithmetic, figure, formula_of};
 use super::plan::{Comparison, Hook, Plan, Rule, SummaryModel};
-use super::selector::{EndOf, EndUnit, Missing, Select, Tails};
+use super::selector::{Crossing, EndOf, EndUnit, Missing, Select, Tails};
 use super::trigger::{Level, Measure, Trigger};
 use toml::Value;
 
@@ -266,8 +266,14 @@ impl Adviser<'_> {
             None => format!("a prompt has {} at most", figure(self.prompt)),
         };
         let everything = protected(&rule.select, EndOf::All);
+        // The message that crosses the line goes with `select`: whatever lies above the limit is enough to find one.
+        let reaches = |tokens: f64, place: usize| {
+            let goes = rule.select.tail.get(place).is_some_and(|end| end.crossing == Crossing::Select);
+            tokens > available || (tokens >= available && !goes)
+        };
         if let Some((tokens, place)) = &everything
-            && *tokens >= available
+            && reaches(*tokens, *place)
+            && rule.select.all_kept != Missing::Everything
             && rule.acts()
             && rule.at != Hook::Ingest
         {
@@ -291,7 +297,9 @@ impl Adviser<'_> {
                 self.add(Gravity::Doubt, &keys, format!("it cannot save enough where it first fires: {sum}, and {fires}"));
             }
         }
-        self.summary(rule, available - everything.map_or(0.0, |(tokens, _)| tokens), &fires);
+        // An end that protects everything protects nothing where everything goes then.
+        let kept = everything.map_or(0.0, |(tokens, _)| tokens);
+        self.summary(rule, if kept < available { available - kept } else { available }, &fires);
     }
 
     fn summary(&mut self, rule: &Rule, replaced: f64, fires: &str) {
@@ -391,9 +399,6 @@ fn collect<'t>(trigger: &'t Trigger, path: Vec<String>, levels: &mut Vec<Placed<
 
 /// Estimated tokens that the newest end protects whatever there is, and the place of the tail that says so.
 fn protected(select: &Select, of: EndOf) -> Option<(f64, usize)> {
-    if select.all_kept == Missing::Everything {
-        return None;
-    }
     let tokens =
         select.tail.iter().enumerate().filter(|(_, end)| end.unit == EndUnit::Tokens && end.of == of).map(|(place, end)| (end.n, place));
     match select.tails {

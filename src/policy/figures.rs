@@ -56,10 +56,13 @@ fn worked_out(policy: &Policy, scope: &Scope, value: &Value) -> String {
         }
     }
     let result = expression.value(scope).map_or_else(|_| "no number".to_owned(), figure);
-    match facts.is_empty() {
-        true => result,
-        false if formula.chars().all(|character| character.is_alphanumeric() || character == '_') => facts.join(", "),
-        false => format!("`{formula}` = {result}, with {}", facts.join(", ")),
+    let bare = formula.chars().all(|character| character.is_alphanumeric() || character == '_');
+    match facts.split_first() {
+        None => result,
+        // A parameter by its name alone speaks for itself.
+        Some((fact, [])) if bare => fact.clone(),
+        Some((fact, rest)) if bare => format!("{fact}, with {}", rest.join(", ")),
+        Some(_) => format!("`{formula}` = {result}, with {}", facts.join(", ")),
     }
 }
 
