@@ -144,8 +144,12 @@ impl Adviser<'_> {
             }
             _ => {}
         }
-        let shrinking: Vec<&Rule> =
-            self.plan.rule.iter().filter(|rule| rule.acts() && !matches!(rule.at, Hook::Ingest | Hook::Overflow | Hook::Manual)).collect();
+        let shrinking: Vec<&Rule> = self
+            .plan
+            .rule
+            .iter()
+            .filter(|rule| rule.shrinks() && !matches!(rule.at, Hook::Ingest | Hook::Overflow | Hook::Manual))
+            .collect();
         if !shrinking.is_empty() && shrinking.iter().all(|rule| matches!(rule.at, Hook::TurnStart | Hook::TurnEnd)) {
             let keys: Vec<String> = shrinking.iter().map(|rule| format!("rule.{}.at", rule.id)).collect();
             let sentence =
@@ -274,7 +278,7 @@ impl Adviser<'_> {
         if let Some((tokens, place)) = &everything
             && reaches(*tokens, *place)
             && rule.select.all_kept != Missing::Everything
-            && rule.acts()
+            && rule.shrinks()
             && rule.at != Hook::Ingest
         {
             let sum = self.of(&["rule", &rule.id, "select", "tail", &place.to_string(), "n"]);
@@ -350,7 +354,7 @@ impl Adviser<'_> {
     }
 
     fn fallback(&mut self, rule: &Rule) {
-        if !rule.acts() {
+        if !rule.shrinks() {
             return self.add(
                 Gravity::Defect,
                 &[format!("rule.{}", rule.id)],

@@ -96,14 +96,9 @@ impl Rule {
         let mut sentence = of("where").unwrap_or_default();
         sentence.extend(of("when").map(|when| format!(", when {when}")));
         sentence += &format!(": {}", of("what it does").unwrap_or_default());
-        sentence.extend(of("what it acts on").filter(|_| self.acts()).map(|what| format!("; of {what}")));
+        sentence.extend(of("what it acts on").filter(|_| self.shrinks()).map(|what| format!("; of {what}")));
         sentence.extend(of("what it spares").map(|spared| format!(", but not {spared}")));
         sentence
-    }
-
-    /// Does it change what stands in the context, or does it only put something in?
-    pub(super) fn acts(&self) -> bool {
-        self.mask.is_some() || self.truncate.is_some() || self.drop.is_some() || self.summarise.is_some()
     }
 
     fn place(&self) -> String {

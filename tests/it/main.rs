@@ -55,6 +55,8 @@ mod sums;
 mod support;
 
 mod counting;
+/// The README's report and commands.
+mod manual;
 mod scale;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;
