@@ -94,7 +94,9 @@ fn against_reference(catalog: &Catalog, folder: &Path) {
     let ours = || corpus(catalog, folder, Engine::Fast, 1).0;
     let rate = megabytes(folder) / ours().as_secs_f64();
     let ratio = ratio(ours, || corpus(catalog, folder, Engine::Reference, 1).0);
-    println!("read + parse + count, Claude Code files, one core: {rate:.0} MB/s raw, {ratio:.1} x the same pipeline on tiktoken-rs (bar 3)");
+    println!(
+        "read + parse + count, Claude Code files, one core: {rate:.0} MB/s raw, {ratio:.1} x the same pipeline on tiktoken-rs (bar 3)"
+    );
 }
 
 /// A scale that only collects texts.

@@ -8,7 +8,6 @@ use super::anthropic::{Content, Piece, UsageRecord, Weigher};
 use super::blocks::{Block, Blocks};
 use super::count::ABSURD;
 use super::json::{compact, fault, values};
-use super::outline::Outline;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
@@ -55,7 +54,7 @@ const BODY_KEYS: [&str; 26] = [
 ];
 
 fn claims(source: &Source) -> Claim {
-    let outline = Outline::of(source.head());
+    let outline = source.outline();
     let keys: Vec<&str> = outline.top().collect();
     let head = source.head();
     let has = |key: &str| keys.contains(&key);

@@ -6,7 +6,6 @@
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count};
 use super::json::{compact, fault, values};
-use super::outline::Outline;
 use super::time::millis;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source, image};
@@ -19,7 +18,7 @@ pub const READER: Reader =
     Reader { name: "gemini-cli", about: "Gemini CLI chats (~/.gemini/tmp/*/chats/session-*.json, .jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = Outline::of(source.head());
+    let outline = source.outline();
     let head = outline.has("sessionId") && (outline.has("projectHash") || outline.has("startTime"));
     let other = ["messages[].role", "chatMessages", "type"].iter().any(|key| outline.has(key));
     if head && !other { Claim::Yes } else { Claim::No }
@@ -365,7 +364,7 @@ impl<'s> Session<'s> {
             Block::Object(Piece { function_response: Some(answer), .. }) => {
                 let (text, error) = answer.response.map_or_else(Default::default, |response| answer_text(response.get()));
                 let (call_id, name) = (answer.id.to_string(), answer.name.to_string());
-                let part = Part::ToolResult { call_id, name, text: self.scale.weigh(&text), error };
+                let part = Part::ToolResult { call_id, name, text: self.scale.weigh_result(&text), error };
                 results.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
             }
             Block::Object(Piece { inline_data: Some(data), .. }) if data.mime_type.starts_with("image/") => {

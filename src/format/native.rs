@@ -2,7 +2,6 @@
 
 use super::count::{ABSURD, Absurd, Count, Dollars};
 use super::json::{fault, text_or_json, values};
-use super::outline::Outline;
 use super::time::millis;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
@@ -19,7 +18,7 @@ pub const READER: Reader =
 const MARK: &str = "native/1";
 
 fn claims(source: &Source) -> Claim {
-    if Outline::of(source.head()).text("ctxsim").starts_with("native/") { Claim::Yes } else { Claim::No }
+    if source.outline().text("ctxsim").starts_with("native/") { Claim::Yes } else { Claim::No }
 }
 
 /// A line: a session's head, a message, a compaction or a side call.
@@ -310,7 +309,7 @@ impl Session {
             NativePart { result: Some(result), .. } => {
                 let known = || self.names.get(&*result.id).cloned().unwrap_or_default();
                 let name = if result.name.is_empty() { known() } else { result.name.to_string() };
-                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh(&result.text), error: result.error }
+                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh_result(&result.text), error: result.error }
             }
             NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
                 Part::Image(Image { width: *width, height: *height, bytes: *bytes })

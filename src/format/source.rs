@@ -2,8 +2,10 @@
 
 use super::json::{CUT_OFF, close};
 use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_characters};
+use super::outline::Outline;
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -30,6 +32,7 @@ pub struct Source {
     /// Where it lies; `-` for standard input.
     pub path: PathBuf,
     head: Vec<u8>,
+    outline: OnceCell<Outline>,
     stream: Option<Box<dyn Read + Send>>,
     losses: Vec<Loss>,
 }
@@ -55,12 +58,17 @@ impl Source {
         };
         let head = read_up_to(&mut stream, HEAD_BYTES)?;
         let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(stream));
-        Ok(Source { path: path.to_owned(), head, stream: Some(stream), losses: Vec::new() })
+        Ok(Source { path: path.to_owned(), head, outline: OnceCell::new(), stream: Some(stream), losses: Vec::new() })
     }
 
     /// The first bytes of the (decompressed) content.
     pub fn head(&self) -> &[u8] {
         &self.head
+    }
+
+    /// The outline of the first JSON value of the head. It is drawn once, however many readers ask for it.
+    pub(super) fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| Outline::of(&self.head))
     }
 
     /// The file's name without its folders, for ids of sessions that have none.

@@ -6,7 +6,6 @@ mod exchange;
 use super::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use super::count::ABSURD;
 use super::json::{compact, fault, string, values};
-use super::outline::Outline;
 use super::time::millis;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
@@ -24,7 +23,7 @@ pub const READER: Reader = Reader {
 };
 
 fn claims(source: &Source) -> Claim {
-    let outline = Outline::of(source.head());
+    let outline = source.outline();
     let api = outline.text("api");
     if !api.is_empty() && api != "openai_chat" {
         return Claim::No;

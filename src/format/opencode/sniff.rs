@@ -28,7 +28,7 @@ pub fn form(source: &Source) -> Form {
     if database::is_side_file(&source.path) || is_side_record(&source.path) {
         return Form::Companion;
     }
-    let outline = Outline::of(source.head());
+    let outline = source.outline();
     let id = outline.text("id");
     if is_session(&outline, "info.") {
         Form::Export
