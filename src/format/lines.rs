@@ -47,7 +47,7 @@ impl Lines {
             self.buffer.clear();
             // A buffer that one long line has grown is not kept for the many short ones.
             self.buffer.shrink_to(KEPT_BUFFER);
-            let read = (&mut self.stream).take(LONGEST_LINE as u64 + 1).read_until(b'\n', &mut self.buffer)?;
+            let read = self.read_line()?;
             if read == 0 {
                 return Ok(None);
             }
@@ -63,6 +63,26 @@ impl Lines {
             }
             break Ok(Some(self.decode(terminated)));
         }
+    }
+
+    /// Fills the buffer up to the next line end, or until the line is too long. (As `read_until` does, which looks for the line end
+    /// several times as slowly.)
+    fn read_line(&mut self) -> io::Result<usize> {
+        while self.buffer.len() <= LONGEST_LINE {
+            let available = match self.stream.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                other => other?,
+            };
+            let available = available.get(..available.len().min(LONGEST_LINE + 1 - self.buffer.len())).unwrap_or_default();
+            let end = memchr::memchr(b'\n', available).map(|newline| newline + 1);
+            let taken = end.unwrap_or(available.len());
+            self.buffer.extend_from_slice(available.get(..taken).unwrap_or_default());
+            self.stream.consume(taken);
+            if end.is_some() || taken == 0 {
+                break;
+            }
+        }
+        Ok(self.buffer.len())
     }
 
     fn decode(&self, terminated: bool) -> Line<'_> {

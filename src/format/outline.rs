@@ -19,7 +19,8 @@ impl Outline {
     /// The outline of the first JSON value of a file's head.
     pub fn of(head: &[u8]) -> Outline {
         let mut keys = Vec::new();
-        let head = String::from_utf8_lossy(head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head));
+        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+        let head = std::str::from_utf8(head).map_or_else(|_| String::from_utf8_lossy(head), Cow::Borrowed);
         let head = whole_characters(&head).map_or(head, Cow::Owned);
         // A head is cut anywhere, so an error at its end is what is to be expected.
         let _ = Level { path: String::new(), depth: 0, keys: &mut keys }.deserialize(&mut serde_json::Deserializer::from_str(&head));

@@ -5,6 +5,7 @@ use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_ch
 use super::outline::Outline;
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
@@ -66,9 +67,18 @@ impl Source {
         &self.head
     }
 
+    /// The head as text. A character that its end cuts in two is left out.
+    pub(super) fn head_text(&self) -> Cow<'_, str> {
+        match std::str::from_utf8(&self.head) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(error) if error.error_len().is_none() => String::from_utf8_lossy(self.head.get(..error.valid_up_to()).unwrap_or_default()),
+            Err(_) => String::from_utf8_lossy(&self.head),
+        }
+    }
+
     /// The outline of the first JSON value of the head. It is drawn once, however many readers ask for it.
     pub(super) fn outline(&self) -> &Outline {
-        self.outline.get_or_init(|| Outline::of(&self.head))
+        self.outline.get_or_init(|| Outline::of(self.head_text().as_bytes()))
     }
 
     /// The file's name without its folders, for ids of sessions that have none.

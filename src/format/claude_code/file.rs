@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// Claims files whose records have Claude Code's ids.
 pub(super) fn claims(source: &Source) -> Claim {
-    let head = String::from_utf8_lossy(source.head());
+    let head = source.head_text();
     let mut best = Claim::No;
     for line in head.lines().filter(|line| !line.trim().is_empty()) {
         best = best.max(match serde_json::from_str::<Record>(line) {
