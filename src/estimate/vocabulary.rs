@@ -1,5 +1,6 @@
 //! Exact token counts in public vocabularies.
 
+use super::long_piece;
 use super::memo::Memo;
 use super::pieces::Pattern;
 use super::ranks::Ranks;
@@ -243,6 +244,9 @@ fn count_pieces(
         let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
         let stretch = || encode(engine, text.get(at..end).unwrap_or_default());
         tokens += match piece {
+            Some(_) if end - at > long_piece::WINDOW => {
+                long_piece::count(engine, pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+            }
             Some(_) => memo.count(bytes, at, end, |block, length| ranks.count(block, length), stretch),
             None => stretch(),
         };

@@ -45,8 +45,8 @@ impl TextScale {
         Text {
             length,
             tokens,
-            json_bytes: json_bytes(text),
-            words: words(text),
+            json_bytes: json_bytes(text, length.newlines),
+            words: words(text, length),
             non_ascii: if length.bytes == length.chars {
                 0
             } else {
@@ -110,16 +110,22 @@ fn size(number: u64) -> u32 {
 
 /// Bytes of the text inside a compact JSON string, as serde_json and JavaScript write it: control characters as six bytes, those
 /// with a short escape, the quote and the backslash as two, all else as it is.
-fn json_bytes(text: &str) -> u32 {
+fn json_bytes(text: &str, newlines: u32) -> u32 {
     let bytes = text.as_bytes();
-    let short = tally(bytes, |byte| matches!(byte, b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
-    let long = tally(bytes, |byte| byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
-    u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(short).saturating_add(long.saturating_mul(5))
+    let quoted = tally(bytes, |byte| (byte == b'"') | (byte == b'\\'));
+    let control = tally(bytes, |byte| byte < 0x20);
+    // Most texts have no control characters but line ends.
+    let short = match control == newlines {
+        true => newlines,
+        false => tally(bytes, |byte| matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c)),
+    };
+    let escapes = quoted.saturating_add(short).saturating_add(control.saturating_sub(short).saturating_mul(5));
+    size(bytes.len() as u64).saturating_add(escapes)
 }
 
 /// What whitespace divides.
-fn words(text: &str) -> u32 {
-    if has_wide_space(text) {
+fn words(text: &str, length: Length) -> u32 {
+    if length.chars < length.bytes && has_wide_space(text) {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
     let space = |byte: u8| matches!(byte, b' ' | 0x09..=0x0d);
