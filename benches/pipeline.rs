@@ -40,7 +40,7 @@ fn main() {
         println!("loading o200k_base, {engine:?}: {} ms", (processor_time() - start).as_millis());
     }
     let work = tempfile::tempdir().expect("a temporary folder can be made");
-    let claude = copies(&shared.join("claude-code"), &work.path().join("claude"), 8);
+    let claude = copies(&shared.join("claude-code"), &work.path().join("claude"), 16);
     let text_heavy = copies(&shared.join("openai_chat_jsonl"), &work.path().join("text"), 99);
     against_reference(&catalog, &claude);
     against_bare_counter(&catalog, &text_heavy);
@@ -166,7 +166,9 @@ fn against_bare_counter(catalog: &Catalog, folder: &Path) {
 }
 
 fn two_cores(catalog: &Catalog, folder: &Path) {
-    let ratio = ratio(|| corpus(catalog, folder, Engine::Fast, 2).1, || corpus(catalog, folder, Engine::Fast, 1).1);
+    // The clock on the wall counts here, so the shortest rounds tell the most about the program and the least about its neighbours.
+    let shortest = |threads| (0..ROUNDS).map(|_| corpus(catalog, folder, Engine::Fast, threads).1).min().unwrap_or_default();
+    let ratio = shortest(1).as_secs_f64() / shortest(2).as_secs_f64();
     println!("two threads: {ratio:.2} x one (bar 1.6)");
 }
 
