@@ -6,6 +6,7 @@ use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Outcome, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What holds for all policies of a run.
@@ -77,9 +78,8 @@ fn one_policy(
     let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
     let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
     for window in &windows {
-        let key = plan_key(window);
-        if !plans.contains_key(&key) {
-            plans.insert(key, policy.plan(&window.facts)?);
+        if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
+            place.insert(policy.plan(&window.facts)?);
         }
     }
     let outcomes: Vec<Outcome> = corpus

@@ -104,6 +104,7 @@ pub fn compact(raw: &str) -> Cow<'_, str> {
                 copied = at + 1;
                 (1, None)
             }
+            _ if in_string => (memchr::memchr2(b'"', b'\\', bytes.get(at..).unwrap_or_default()).unwrap_or(bytes.len() - at), None),
             _ => (1, None),
         };
         if let Some(letter) = instead {

@@ -47,13 +47,13 @@ impl Lines {
             self.buffer.clear();
             // A buffer that one long line has grown is not kept for the many short ones.
             self.buffer.shrink_to(KEPT_BUFFER);
-            let read = self.read_line()?;
-            if read == 0 {
+            self.fill()?;
+            if self.buffer.is_empty() {
                 return Ok(None);
             }
             self.number += 1;
             let terminated = self.buffer.last() == Some(&b'\n');
-            if !terminated && read > LONGEST_LINE {
+            if !terminated && self.buffer.len() > LONGEST_LINE {
                 self.buffer = Vec::new();
                 self.skip_to_line_end()?;
                 return Ok(Some(Line { number: self.number, text: Cow::Borrowed(""), damage: Some(TOO_LONG), last_unterminated: false }));
@@ -65,24 +65,21 @@ impl Lines {
         }
     }
 
-    /// Fills the buffer up to the next line end, or until the line is too long. (As `read_until` does, which looks for the line end
-    /// several times as slowly.)
-    fn read_line(&mut self) -> io::Result<usize> {
-        while self.buffer.len() <= LONGEST_LINE {
+    /// Reads up to the end of a line, or as far as is needed to know that it is too long.
+    fn fill(&mut self) -> io::Result<()> {
+        loop {
             let available = match self.stream.fill_buf() {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                other => other?,
+                available => available?,
             };
-            let available = available.get(..available.len().min(LONGEST_LINE + 1 - self.buffer.len())).unwrap_or_default();
-            let end = memchr::memchr(b'\n', available).map(|newline| newline + 1);
-            let taken = end.unwrap_or(available.len());
-            self.buffer.extend_from_slice(available.get(..taken).unwrap_or_default());
-            self.stream.consume(taken);
-            if end.is_some() || taken == 0 {
-                break;
+            let end = memchr::memchr(b'\n', available).map(|end| end + 1);
+            let wanted = end.unwrap_or(available.len()).min(LONGEST_LINE + 1 - self.buffer.len());
+            self.buffer.extend_from_slice(available.get(..wanted).unwrap_or_default());
+            self.stream.consume(wanted);
+            if wanted == 0 || Some(wanted) == end || self.buffer.len() > LONGEST_LINE {
+                return Ok(());
             }
         }
-        Ok(self.buffer.len())
     }
 
     fn decode(&self, terminated: bool) -> Line<'_> {

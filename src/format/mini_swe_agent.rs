@@ -142,7 +142,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         transcript.messages.push(message);
     }
     mark_changes_of_model(&mut transcript);
-    hand_over(transcript);
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(transcript);
+    }
     Ok(())
 }
 

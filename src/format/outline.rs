@@ -17,11 +17,9 @@ pub struct Outline(Vec<(String, String)>);
 
 impl Outline {
     /// The outline of the first JSON value of a file's head.
-    pub fn of(head: &[u8]) -> Outline {
+    pub fn of(head: &str) -> Outline {
         let mut keys = Vec::new();
-        let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-        let head = std::str::from_utf8(head).map_or_else(|_| String::from_utf8_lossy(head), Cow::Borrowed);
-        let head = whole_characters(&head).map_or(head, Cow::Owned);
+        let head = whole_characters(head).map_or(Cow::Borrowed(head), Cow::Owned);
         // A head is cut anywhere, so an error at its end is what is to be expected.
         let _ = Level { path: String::new(), depth: 0, keys: &mut keys }.deserialize(&mut serde_json::Deserializer::from_str(&head));
         Outline(keys)

@@ -5,11 +5,10 @@ use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_ch
 use super::outline::Outline;
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
-use std::borrow::Cow;
-use std::cell::OnceCell;
 use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// How much of a file is looked at to tell its format.
 const HEAD_BYTES: usize = 64 * 1024;
@@ -33,7 +32,8 @@ pub struct Source {
     /// Where it lies; `-` for standard input.
     pub path: PathBuf,
     head: Vec<u8>,
-    outline: OnceCell<Outline>,
+    head_text: OnceLock<String>,
+    outline: OnceLock<Outline>,
     stream: Option<Box<dyn Read + Send>>,
     losses: Vec<Loss>,
 }
@@ -59,7 +59,14 @@ impl Source {
         };
         let head = read_up_to(&mut stream, HEAD_BYTES)?;
         let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(stream));
-        Ok(Source { path: path.to_owned(), head, outline: OnceCell::new(), stream: Some(stream), losses: Vec::new() })
+        Ok(Source {
+            path: path.to_owned(),
+            head,
+            head_text: OnceLock::new(),
+            outline: OnceLock::new(),
+            stream: Some(stream),
+            losses: Vec::new(),
+        })
     }
 
     /// The first bytes of the (decompressed) content.
@@ -67,18 +74,17 @@ impl Source {
         &self.head
     }
 
-    /// The head as text. A character that its end cuts in two is left out.
-    pub(super) fn head_text(&self) -> Cow<'_, str> {
-        match std::str::from_utf8(&self.head) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(error) if error.error_len().is_none() => String::from_utf8_lossy(self.head.get(..error.valid_up_to()).unwrap_or_default()),
-            Err(_) => String::from_utf8_lossy(&self.head),
-        }
+    /// The same as text. What is no UTF-8 is replaced; a mark of the byte order is left out.
+    pub fn head_text(&self) -> &str {
+        self.head_text.get_or_init(|| {
+            let head = self.head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&self.head);
+            String::from_utf8_lossy(head).into_owned()
+        })
     }
 
-    /// The outline of the first JSON value of the head. It is drawn once, however many readers ask for it.
-    pub(super) fn outline(&self) -> &Outline {
-        self.outline.get_or_init(|| Outline::of(self.head_text().as_bytes()))
+    /// The keys of the first JSON value of the content, as far as the first bytes show it.
+    pub fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| Outline::of(self.head_text()))
     }
 
     /// The file's name without its folders, for ids of sessions that have none.

@@ -122,6 +122,11 @@ struct Written {
     rule: Vec<Rule>,
 }
 
+/// Names under which presets are found: with their versions, and the bare names of their systems.
+fn known_names() -> impl Iterator<Item = &'static str> {
+    presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
+}
+
 /// A chain of `extends` longer than this is a ring.
 const LONGEST_CHAIN: usize = 8;
 
@@ -133,10 +138,8 @@ impl Policy {
         if let Some(preset) = known.or_else(newest) {
             return Policy::parse(preset.name, preset.text);
         }
-        let text = std::fs::read_to_string(name).map_err(|_| PolicyError::Unknown {
-            name: name.to_owned(),
-            hint: suggestion(name, presets().iter().map(|preset| preset.name)),
-        })?;
+        let text = std::fs::read_to_string(name)
+            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, known_names()) })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
     }
@@ -338,8 +341,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown =
-                || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, presets().iter().map(|preset| preset.name)) };
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, known_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;

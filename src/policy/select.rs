@@ -161,9 +161,10 @@ impl Select {
         }
         let mut shortened = None;
         for protect in &self.protect {
-            let (spared, cut) = protect.spared(&candidates, view);
+            // What is newest or oldest is so among all messages, not among those that happen to be left.
+            let (spared, cut) = protect.spared(&all, view);
+            shortened = cut.filter(|cut| candidates.iter().any(|message| message.id == cut.id)).or(shortened);
             candidates.retain(|message| !spared.contains(&message.id));
-            shortened = cut.or(shortened);
         }
         let eligible = candidates.len();
         let mut gone = self.taken(candidates, request);

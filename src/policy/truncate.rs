@@ -122,7 +122,10 @@ fn rescale(step: Step, from: Step, to: Step) -> Step {
 }
 
 fn portion(step: Step, part: u64, whole: u64) -> Step {
-    let share = |value: u32| if whole == 0 { 0 } else { u32::try_from(u64::from(value) * part / whole).unwrap_or(u32::MAX) };
+    let share = |value: u32| {
+        let share = (u64::from(value) * part).checked_div(whole).unwrap_or(0);
+        u32::try_from(share).unwrap_or(u32::MAX)
+    };
     Step {
         length: Length {
             bytes: share(step.length.bytes),

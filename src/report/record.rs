@@ -3,7 +3,7 @@
 use super::by_tool::ranked;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{CallOutcome, Cause, Event, EventKind, Outcome, Totals, Warning};
+use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
 use crate::trace::Trace;
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -114,6 +114,19 @@ struct FiguresRecord {
     summariser_calls: u64,
     injected_tokens: u64,
     anchored_share: f64,
+    estimator_drift: DriftRecord,
+    belief_drift: DriftRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct DriftRecord {
+    calls: u64,
+    guessed_tokens: u64,
+    actual_tokens: u64,
+    bias: f64,
+    p05: Option<f64>,
+    p50: Option<f64>,
+    p95: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -256,6 +269,23 @@ impl FiguresRecord {
             summariser_calls: totals.summariser_calls,
             injected_tokens: totals.injected_tokens,
             anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
+            estimator_drift: DriftRecord::new(&totals.estimates),
+            belief_drift: DriftRecord::new(&totals.beliefs),
+        }
+    }
+}
+
+impl DriftRecord {
+    fn new(drift: &Drift) -> DriftRecord {
+        let ratio = |hundredths| drift.quantile(hundredths).map(|ratio| ratio as f64 / 100.0);
+        DriftRecord {
+            calls: drift.calls,
+            guessed_tokens: drift.guessed_tokens,
+            actual_tokens: drift.actual_tokens,
+            bias: share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
+            p05: ratio(5),
+            p50: ratio(50),
+            p95: ratio(95),
         }
     }
 }

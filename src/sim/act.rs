@@ -292,10 +292,12 @@ impl State<'_> {
             return Some(input);
         }
         let event = self.event("");
-        self.summariser_refused = true;
         self.note(Event { kind: EventKind::SummariserOverflow, before: input, after: limit, ..event });
         match summarise.on_overflow {
-            SummariserOverflow::Fail => None,
+            SummariserOverflow::Fail => {
+                self.summariser_refused = true;
+                None
+            }
             // The oldest items are left out one by one until the rest fits.
             SummariserOverflow::DropOldest => Some(limit),
         }

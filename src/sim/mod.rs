@@ -3,9 +3,11 @@
 mod act;
 mod arrive;
 mod cause;
+mod drift;
 mod outcome;
 mod state;
 
+pub use drift::Drift;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use state::Conditions;
 

@@ -1,5 +1,6 @@
 //! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
 
+use super::drift::Drift;
 use crate::context::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct CallOutcome {
     pub anchored: u64,
     /// B(k): what the policy believed at its last look before the call; `None` where it looked at no size.
     pub belief: Option<u64>,
+    /// What the policy's estimator makes of the request, whether the policy looks at it or not.
+    pub estimated: u64,
     /// Tokens of the reply.
     pub output: u64,
     /// The recorded prompt, where there is one.
@@ -240,6 +243,10 @@ pub struct Totals {
     pub regions: [u64; 9],
     /// By tool.
     pub tools: BTreeMap<String, Carried>,
+    /// The policy's estimator over whole requests, beside their actual size.
+    pub estimates: Drift,
+    /// What the policy believed at its last look before a call, beside the actual size of the call's prompt.
+    pub beliefs: Drift,
 }
 
 impl Totals {
@@ -292,6 +299,8 @@ impl AddAssign<&Totals> for Totals {
         self.hidden_tokens += other.hidden_tokens;
         self.missing_tokens += other.missing_tokens;
         self.regions.iter_mut().zip(other.regions).for_each(|(mine, theirs)| *mine += theirs);
+        self.estimates += &other.estimates;
+        self.beliefs += &other.beliefs;
         for (tool, carried) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += *carried;
         }

@@ -206,6 +206,7 @@ impl<'a> State<'a> {
             actual,
             anchored: (self.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
             belief: self.look.map(|look| look.belief),
+            estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
             refused,
@@ -277,6 +278,10 @@ impl<'a> State<'a> {
 
     fn add_up(&mut self, row: &CallOutcome, call: &CallRow) {
         let totals = &mut self.outcome.totals;
+        if row.recorded.is_some() {
+            totals.estimates.add(row.estimated, row.actual);
+            row.belief.into_iter().for_each(|belief| totals.beliefs.add(belief, row.attempted));
+        }
         totals.calls += 1;
         totals.squeezed += u64::from(row.squeezed);
         totals.over_budget += u64::from(row.over_budget);

@@ -12,6 +12,12 @@ mod determinism;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// Policies: the session worked by hand, the main facts of each preset, properties.
+mod policies;
+/// Policies as documents: presets, inheritance, mistakes.
+mod policy_documents;
+/// Presets against golden vectors of the systems' own code.
+mod policy_vectors;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
@@ -49,6 +55,8 @@ mod sums;
 mod support;
 
 mod counting;
+/// The README's report and commands.
+mod manual;
 mod scale;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;

@@ -19,7 +19,10 @@ fn says(message: &Message) -> &str {
     }
 }
 
-fn calls(transcript: &Transcript) -> Vec<(&str, bool, Option<(u64, u64, bool)>)> {
+/// Prompt, output, and whether the output is final.
+type Figures = (u64, u64, bool);
+
+fn calls(transcript: &Transcript) -> Vec<(&str, bool, Option<Figures>)> {
     let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
     let figures = |usage: ctxsim::transcript::Usage| (usage.prompt, usage.output, usage.output_is_final);
     calls.map(|call| (call.id.as_str(), call.unchained, call.usage.map(figures))).collect()

@@ -184,12 +184,15 @@ fn recorded_sessions_without_compaction_are_reproduced_exactly() {
     assert!(sessions > 0);
 }
 
+/// Which models belong to a group.
+type Wanted = fn(&str) -> bool;
+
 /// Predicts each recorded prompt from the one before and what was appended, and prints the mean absolute error by group.
 #[test]
 fn anchored_prediction_stays_within_its_bars() {
     let Some(shared) = shared() else { return };
     let catalog = Catalog::builtin().unwrap();
-    let groups: [(&str, &[&str], fn(&str) -> bool, f64); 5] = [
+    let groups: [(&str, &[&str], Wanted, f64); 5] = [
         ("GPT (Codex, OpenCode)", &["codex", "opencode-export"], |model| !model.contains("claude"), 1.5),
         ("Gemini (Gemini CLI, mini-swe-agent)", &["gemini-cli", "mini_swe_traj"], |_| true, 1.5),
         ("pi", &["pi"], |_| true, 1.5),

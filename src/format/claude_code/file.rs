@@ -13,9 +13,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 /// Claims files whose records have Claude Code's ids.
 pub(super) fn claims(source: &Source) -> Claim {
-    let head = source.head_text();
     let mut best = Claim::No;
-    for line in head.lines().filter(|line| !line.trim().is_empty()) {
+    for line in source.head_text().lines().filter(|line| !line.trim().is_empty()) {
         best = best.max(match serde_json::from_str::<Record>(line) {
             Ok(record) => claim(&record, line),
             // A long line is cut by the end of the head; others are damaged.

@@ -19,7 +19,7 @@ pub const READER: Reader = Reader { name: "codex", about: "Codex CLI rollouts (~
 
 fn claims(source: &Source) -> Claim {
     // The first line may be missing in a shortened file, but its neighbours are of the same kind.
-    let known = source.head().split(|byte| *byte == b'\n').take(20).any(|line| {
+    let known = source.head_text().lines().take(20).any(|line| {
         let outline = Outline::of(line);
         let wrapped = matches!(outline.text("type"), "session_meta" | "response_item" | "turn_context" | "event_msg" | "compacted");
         let bare = outline.has("id") && outline.has("timestamp") && outline.has("instructions") && !outline.has("type");

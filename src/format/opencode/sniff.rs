@@ -30,11 +30,11 @@ pub fn form(source: &Source) -> Form {
     }
     let outline = source.outline();
     let id = outline.text("id");
-    if is_session(&outline, "info.") {
+    if is_session(outline, "info.") {
         Form::Export
     } else if (id.starts_with("prt_") && outline.has("messageID")) || (id.starts_with("msg_") && outline.has("role")) {
         Form::Companion
-    } else if is_session(&outline, "") && id.starts_with("ses_") {
+    } else if is_session(outline, "") && id.starts_with("ses_") {
         Form::Tree
     } else {
         Form::Unknown

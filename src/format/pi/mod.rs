@@ -18,8 +18,7 @@ mod record;
 pub const READER: Reader = Reader { name: "pi", about: "pi and OpenClaw session files (*.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let head = source.head_text();
-    let first = head.trim_start_matches('\u{feff}').lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let first = source.head_text().lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
     match values::<record::Header<'_>>(first).next() {
         Some(Ok(header)) if header.is_of_pi() => Claim::Yes,
         _ => Claim::No,

@@ -1,0 +1,79 @@
+//! Policies as documents: the presets, inheritance, mistakes.
+
+use ctxsim::policy::{Facts, Policy, PolicyError, presets};
+
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+
+#[test]
+fn every_preset_parses_and_uses_its_parameters() {
+    for preset in presets() {
+        let mut policy = Policy::load(preset.name).unwrap_or_else(|error| panic!("{error}"));
+        if policy.params.contains_key("prune") {
+            // Off in some versions, together with all that depends on it.
+            policy.set("prune", "1").unwrap();
+        }
+        assert_eq!(policy.name, preset.name);
+        assert!(!policy.about.is_empty() && !policy.mirrors.is_empty(), "{}", preset.name);
+        assert!(preset.name == "none" || !policy.not_modelled.is_empty(), "{}", preset.name);
+        let facts = [FACTS, Facts { max_input: 150_000, ..FACTS }, Facts { max_output: 8_000, ..FACTS }];
+        let before: Vec<_> = facts.iter().map(|facts| policy.plan(facts).unwrap()).collect();
+        for (name, parameter) in &policy.params {
+            assert!(!parameter.unit.is_empty() && !parameter.help.is_empty(), "{}: {name}", preset.name);
+            let changes = ["0", "1", "0.123", "7000", "170000", "1m"].iter().any(|value| {
+                let mut changed = policy.clone();
+                changed.set(name, value).unwrap();
+                facts.iter().zip(&before).any(|(facts, before)| changed.plan(facts).ok().as_ref() != Some(before))
+            });
+            assert!(changes, "{}: nothing depends on {name}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn bare_names_mean_the_newest_version() {
+    for (bare, newest) in [("pi", "pi@1.5"), ("codex", "codex@2026-06"), ("opencode", "opencode@1.15"), ("mycoder", "mycoder@1.7")] {
+        assert_eq!(Policy::load(bare).unwrap().name, newest);
+    }
+    assert_eq!(Policy::load("opencod").unwrap_err().to_string().split("; ").nth(1), Some("did you mean `opencode`?"));
+}
+
+#[test]
+fn mistakes_are_named_with_their_place_and_the_nearest_word() {
+    let mut policy = Policy::load("opencode").unwrap();
+    let error = policy.set("prune_protct", "1").unwrap_err().to_string();
+    assert!(error.contains("did you mean `prune_protect`?"), "{error}");
+
+    let wrong = |text: &str| Policy::parse("mine.toml", text).unwrap_err().to_string();
+    assert_eq!(
+        wrong("extends = \"codex\"\n[window]\nreserv = 3\n"),
+        "mine.toml:3:1: unknown field `reserv`, expected one of `default`, `reserve`, `safety_buffer`; did you mean `reserve`?"
+    );
+    assert!(wrong("extends = \"codex\"\nwithout = [\"shel-limit\"]\n").starts_with("mine.toml:2:13: `without` names `shel-limit`"));
+    let rule = |rest: &str| format!("[[rule]]\nid = \"a\"\nat = \"pre_call\"\n{rest}\n");
+    assert!(wrong(&rule("when.level = { of = \"usage_total\" }\ndrop = {}")).contains("either `gt` or `ge`"));
+    assert!(wrong(&rule("")).contains("no action"));
+    assert!(wrong(&rule("drop = {}\nmask = { text = \"\" }")).contains("more than one action"));
+    assert!(wrong(&rule("drop = {}\nelse = \"a\"")).contains("leads back"));
+    assert!(wrong(&rule("drop = {}\nelse = \"b\"")).contains("no rule"));
+    assert!(matches!(Policy::load("no-such-file.toml"), Err(PolicyError::Unknown { .. })));
+}
+
+#[test]
+fn a_document_changes_what_it_extends() {
+    let text = "extends = \"opencode@2025-12\"\nwithout = [\"prune\", \"prune_protect\", \"prune_minimum\"]\n[params]\noutput_token_max = 16_000\n";
+    let policy = Policy::parse("mine", text).unwrap();
+    let plan = policy.plan(&FACTS).unwrap();
+    assert_eq!(plan.window.reserve, 16_000);
+    assert!(plan.rule.iter().all(|rule| rule.id != "prune"));
+    assert_eq!(policy.params["output_token_max"].unit, "tokens");
+}
+
+#[test]
+fn the_example_of_the_documentation_holds() {
+    let page = include_str!("../../docs/policies.md");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let plan = Policy::parse("mine.toml", example).unwrap().plan(&FACTS).unwrap();
+    let ids: Vec<&str> = plan.rule.iter().map(|rule| rule.id.as_str()).collect();
+    assert_eq!(ids, ["bash-limit", "list-limit", "compact", "prune", "emergency"]);
+    assert_eq!(plan.reactive.retries, 1);
+}
