@@ -2,6 +2,7 @@
 
 mod estimator;
 mod length;
+mod long_piece;
 mod memo;
 mod pieces;
 mod ranks;

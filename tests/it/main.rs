@@ -6,6 +6,8 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// The same bytes for any number of threads and order of files, and from measured traces.
+mod determinism;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
@@ -49,6 +51,8 @@ mod render;
 mod samples;
 /// Every real file: who claims it, and its calls against its row and an independent count.
 mod sources;
+/// Growth of time and memory, from outside.
+mod speed;
 /// Sums by reader and by independent script.
 mod sums;
 /// What tests of readers share.
