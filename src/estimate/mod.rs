@@ -1,5 +1,6 @@
 //! HOW AN AGENT GUESSES tokens, and how they are counted exactly.
 
+mod clean;
 mod estimator;
 mod length;
 mod memo;
@@ -11,6 +12,7 @@ mod shape;
 mod text;
 mod vocabulary;
 
+pub use clean::cleaned;
 pub use estimator::{Counting, Estimator, Guess, RoundAt};
 pub use length::{Chars, Rounding, Unit, Words, tally};
 pub use ratio::Ratio;

@@ -52,12 +52,51 @@ pub struct Truncate {
     /// Only whole lines are kept.
     #[serde(default)]
     pub whole_lines: Switch,
-    /// The text that stands for what was cut.
+    /// Where not even the last line fits whole, the end of it stays.
+    #[serde(default)]
+    pub partial_line: Switch,
+    /// What a cut does within a character.
+    #[serde(default)]
+    pub boundary: Boundary,
+    /// The text that stands for what was cut; `{removed_bytes}` and the like in it are worked out.
     #[serde(default)]
     pub marker: String,
+    /// A text in front of a cut item, with the same words.
+    #[serde(default)]
+    pub header: String,
     /// Terminal escapes and runs of blank lines are removed first.
     #[serde(default)]
     pub clean: Switch,
+}
+
+impl Default for Truncate {
+    fn default() -> Truncate {
+        Truncate {
+            max: None,
+            keep: None,
+            unit: Unit::default(),
+            max_lines: None,
+            max_line_chars: None,
+            head: whole_head(),
+            whole_lines: Switch::Off,
+            partial_line: Switch::Off,
+            boundary: Boundary::Whole,
+            marker: String::new(),
+            header: String::new(),
+            clean: Switch::Off,
+        }
+    }
+}
+
+/// What a cut does that meets the midst of a character.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// The character goes as a whole.
+    #[default]
+    Whole,
+    /// A part of it stays (bytes of a Go string, half a surrogate pair of JavaScript).
+    Split,
 }
 
 fn whole_head() -> f64 {

@@ -6,7 +6,9 @@
 mod action;
 mod check;
 mod document;
+mod excerpt;
 mod expression;
+mod marker;
 mod plan;
 mod preset;
 mod select;
@@ -14,8 +16,9 @@ mod selector;
 mod trigger;
 mod truncate;
 
-pub use action::{Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
+pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,

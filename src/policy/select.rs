@@ -74,7 +74,7 @@ impl Select {
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
         let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, alone: 0 };
-        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, first: 0, count: 1 };
+        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, usage: None, first: 0, count: 1 };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
             kinds => kinds.iter().any(|kind| kind.matches_item(&item, &message)),
@@ -325,6 +325,7 @@ fn tail_cut(end: &End, all: &[Seen]) -> usize {
             opening(turn, (turns as f64 * n).ceil() as usize)
         }
         EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
+        EndUnit::Tokens if end.of == EndOf::Usage => usage_cut(all, n),
         EndUnit::Tokens => token_cut(all, n, end.crossing),
         EndUnit::SizeShare => {
             let whole: u64 = all.iter().map(|message| message.estimated).sum();
@@ -342,6 +343,22 @@ fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
             Crossing::Select if sum as f64 > budget => return index + 1,
             _ => {}
         }
+    }
+    0
+}
+
+/// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.
+/// Where nothing was reported, the last user message is all that is kept.
+fn usage_cut(all: &[Seen], budget: f64) -> usize {
+    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage?)));
+    let Some((mut newer, newest)) = replies.next() else {
+        return all.iter().rposition(|message| message.role == Role::User && !message.is_summary).unwrap_or(0);
+    };
+    for (index, usage) in replies {
+        if newest as f64 - usage as f64 >= budget {
+            return newer;
+        }
+        newer = index;
     }
     0
 }

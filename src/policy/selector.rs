@@ -129,6 +129,8 @@ pub enum EndOf {
     All,
     /// What the selection looks for.
     Selected,
+    /// Differences of the usage that the provider reported for the replies (pi 0.12, which has no estimator).
+    Usage,
 }
 
 /// The fate of the item that crosses a token line.

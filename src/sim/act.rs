@@ -3,6 +3,7 @@
 use super::cause::Look;
 use super::outcome::{Event, EventKind};
 use super::state::State;
+use crate::estimate::Guess;
 use crate::context::{Arrival, Replacement, State as ItemState};
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
@@ -170,12 +171,9 @@ impl State<'_> {
                     max: Some(0),
                     keep: Some(u64::from(preview.head + preview.tail)),
                     unit: preview.unit,
-                    max_lines: None,
-                    max_line_chars: None,
                     head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
-                    whole_lines: Switch::Off,
                     marker: mask.text.clone(),
-                    clean: Switch::Off,
+                    ..Truncate::default()
                 };
                 cut(&limits, &part.text).map(|Cut { text, kept_tokens }| (text, kept_tokens))?
             }
@@ -188,7 +186,7 @@ impl State<'_> {
     fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let cut = self.cut_item(item, part, text, kept);
+        let cut = self.cut_item(item, part, text, kept, self.context.role_of(id)?);
         Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
     }
 
@@ -333,7 +331,7 @@ impl State<'_> {
             let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
             let by = Replacement {
                 state: ItemState::Truncated,
-                guess: crate::estimate::Guess { units: share(old.guess.units), tokens: share(old.guess.tokens) },
+                guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
                 alone: share(old.alone),
                 actual: share(old.actual),
             };

@@ -27,7 +27,7 @@ const MOST_RETRIES: u32 = 100;
 
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
+pub struct Memory {
     pub in_call: u32,
     pub in_turn: u32,
     pub in_session: u32,
@@ -325,7 +325,10 @@ impl<'a> State<'a> {
         if let Some(aside) = self.aside.take() {
             self.restore(aside);
         }
-        self.push(message);
+        let id = self.push(message);
+        if let Some((prompt, output)) = self.usage {
+            self.context.note_usage(id, prompt + output);
+        }
         self.next_message = message + 1;
         self.pending = 0;
         self.last_time = self.trace.messages.get(message as usize).and_then(|row| row.time);

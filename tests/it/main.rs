@@ -14,8 +14,6 @@ mod format_json;
 mod policies;
 /// Policies as documents: presets, inheritance, mistakes.
 mod policy_documents;
-/// Presets against golden vectors of the systems' own code.
-mod policy_vectors;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
@@ -50,6 +48,8 @@ mod sums;
 /// What tests of readers share.
 mod support;
 
+/// Every golden vector, through the presets.
+mod conformance;
 mod counting;
 mod scale;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
