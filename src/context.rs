@@ -356,6 +356,11 @@ impl Context {
         self.live().take_while(|(_, entry)| entry.role == Role::System && !entry.is_summary).count()
     }
 
+    /// The place in the order of the newest reply of the log; `None` where none is left.
+    pub fn newest_reply(&self) -> Option<usize> {
+        self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.is_some()))
+    }
+
     /// How many live entries there are.
     pub fn len(&self) -> usize {
         self.order.len()

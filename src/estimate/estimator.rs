@@ -35,6 +35,8 @@ pub enum Counting {
 pub struct Estimator {
     /// The unit of texts.
     pub unit: Unit,
+    /// The unit of texts as parts of messages, where it is another than that of texts by themselves.
+    pub message_unit: Option<Unit>,
     /// The unit of tool names, arguments and ids, where it is another.
     pub call_unit: Option<Unit>,
     /// Tokens = units x `numerator` / `denominator`.
@@ -51,7 +53,7 @@ pub struct Estimator {
     pub message_units: u64,
     /// Units added for each prose part.
     pub text_units: u64,
-    /// Units added once for the prose and pictures of a system message, where they are rounded together.
+    /// Units added once for the prose and pictures of a system message, where parts are rounded together.
     pub system_units: u64,
     /// The same for a user's message.
     pub user_units: u64,
@@ -61,6 +63,8 @@ pub struct Estimator {
     pub call_units: u64,
     /// Units added for each tool result.
     pub result_units: u64,
+    /// Units added for each tool's definition.
+    pub definition_units: u64,
     /// Tokens of an image.
     pub image_tokens: u64,
     /// Units of an image, before rounding.
@@ -87,6 +91,7 @@ impl Default for Estimator {
     fn default() -> Estimator {
         Estimator {
             unit: Unit::Chars,
+            message_unit: None,
             call_unit: None,
             numerator: 1,
             denominator: 4,
@@ -100,6 +105,7 @@ impl Default for Estimator {
             assistant_units: 0,
             call_units: 0,
             result_units: 0,
+            definition_units: 0,
             image_tokens: 0,
             image_units: 0,
             user_images: Counting::Counted,
@@ -156,12 +162,13 @@ impl Estimator {
     /// What a part adds to the estimate of a message of this role. `text` stands for the part's own text, which may have been cut since
     /// it was measured.
     pub fn part(&self, part: &PartRow, text: &Text, role: Role) -> Guess {
-        let call_unit = self.call_unit.unwrap_or(self.unit);
+        let unit = self.message_unit.unwrap_or(self.unit);
+        let call_unit = self.call_unit.unwrap_or(unit);
         let of_text = |unit: Unit| u64::from(text.in_unit(unit));
         let ids = if self.ids == Counting::Counted { u64::from(part.id_bytes) } else { 0 };
         match part.kind {
-            PartKind::Text | PartKind::Other => self.prose(of_text(self.unit) + self.text_units),
-            PartKind::Thinking => self.thinking(part, of_text(self.unit)),
+            PartKind::Text | PartKind::Other => self.prose(of_text(unit) + self.text_units),
+            PartKind::Thinking => self.thinking(part, of_text(unit)),
             PartKind::ToolCall => {
                 let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
                 let name = u64::from(name.in_unit(call_unit));
@@ -171,12 +178,23 @@ impl Estimator {
                     _ => self.settle(name + of_text(call_unit) + ids + self.call_units),
                 }
             }
-            PartKind::ToolResult => self.settle(of_text(self.unit) + ids + self.result_units),
+            PartKind::ToolResult => self.settle(of_text(unit) + ids + self.result_units),
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
             PartKind::Image => self.prose(self.image_units).plus(Guess::whole(self.image_tokens)),
-            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(self.unit)),
+            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(unit)),
             PartKind::Tools => Guess::default(),
         }
+    }
+
+    /// What a part costs by itself that adds this to its message.
+    pub fn message_part(&self, part: Guess) -> u64 {
+        self.whole(part.units) + part.tokens
+    }
+
+    /// What definitions of tools cost together, each of them given as the text that the system counts: rounded once.
+    pub fn definitions<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> u64 {
+        let unit = self.call_unit.unwrap_or(self.unit);
+        self.whole(texts.map(|text| u64::from(text.in_unit(unit)) + self.definition_units).sum())
     }
 
     fn thinking(&self, part: &PartRow, visible: u64) -> Guess {
@@ -213,7 +231,7 @@ impl Estimator {
     /// What a message of this role costs whose parts add up to this.
     pub fn message(&self, parts: Guess, role: Role) -> u64 {
         let wrapper = match role {
-            _ if parts.parts == 0 || self.round_at != RoundAt::Prose => 0,
+            _ if parts.parts == 0 || self.round_at == RoundAt::Part => 0,
             Role::System => self.system_units,
             Role::User => self.user_units,
             Role::Assistant => self.assistant_units,

@@ -1,8 +1,11 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
+use super::action::Truncate;
+use super::excerpt::apply;
 use super::plan::Switch;
-use super::selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Stop, Tails, Take};
+use super::selector::{Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
 use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::estimate::{Estimator, Unit};
 use crate::transcript::Role;
 use std::collections::BTreeSet;
 
@@ -150,6 +153,20 @@ impl Select {
         taken.retain(|item| !spared.contains(&item.id));
     }
 
+    /// The oldest message, and with it what belongs to it.
+    pub fn oldest() -> Select {
+        Select { take: Take::Count(1), ..Select::default() }
+    }
+
+    /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
+    pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
+        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
+        let keep = shortened.keeps * estimator.denominator / estimator.numerator.max(1);
+        let limits =
+            Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head: 0.5, marker: marker.unwrap_or_default(), ..Truncate::default() };
+        apply(&limits, text)
+    }
+
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
     pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
         let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
@@ -205,7 +222,7 @@ impl Select {
             // Where the ends protect everything, a snap must not find something to take after all.
             return (self.all_kept == Missing::Everything).then_some(all.len());
         }
-        if let Some(snap) = &self.snap {
+        if let Some(snap) = self.snap.as_ref().filter(|snap| snap.moves(cut, all)) {
             let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
             let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
             let forward = || (cut..all.len()).find(fits);
@@ -256,6 +273,15 @@ impl Select {
             }
             Order::MiddleOut => middle_out(rest),
         }
+    }
+}
+
+impl Snap {
+    /// Is there anything to move? A cut behind everything keeps nothing, and needs no place further back.
+    fn moves(&self, cut: usize, all: &[Seen]) -> bool {
+        let behind_all = cut >= all.len() && self.direction == Direction::Back;
+        let fits = |message: &Seen| self.to.iter().any(|kind| kind.matches_message(message));
+        !behind_all && (self.absent == Absent::Missing || all.iter().any(fits))
     }
 }
 
@@ -322,6 +348,9 @@ fn tail_cut(end: &End, all: &[Seen]) -> usize {
         EndUnit::UserMessages => opening(any_user, n as usize),
         EndUnit::TurnShare => {
             let turns = all.iter().filter(|message| message.opens_turn).count();
+            if turns == 0 {
+                return count - ((count as f64 * n).ceil() as usize).min(count);
+            }
             opening(turn, (turns as f64 * n).ceil() as usize)
         }
         EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),

@@ -89,10 +89,11 @@ impl State<'_> {
     }
 
     fn act(&mut self, rule: &Rule) -> Done {
-        if rule.mode == Mode::Commit {
+        if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
             // What lasts is done to the stored history, not to the view of it that this turn works with.
             self.restore_turn_view();
         }
+        let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(rule, mask),
             (_, Some(limits), ..) => self.truncate(rule, limits),
@@ -104,6 +105,11 @@ impl State<'_> {
                 Done::Changed(EventKind::Inject, rule.inject.len() as u32)
             }
         };
+        if let (Done::Changed(..), Some(stored)) = (&done, stored)
+            && self.context.len() >= stored.context.len()
+        {
+            self.aside = Some(stored);
+        }
         if let Done::Changed(..) = done {
             for inject in &rule.inject {
                 self.insert(inject.tokens, inject.role, inject.place);
@@ -119,7 +125,11 @@ impl State<'_> {
         }
         let item = self.own_item(tokens);
         self.outcome.totals.injected_tokens += item.actual;
-        let at = if place == Place::End { None } else { Some(self.context.after_system()) };
+        let at = match place {
+            Place::End => None,
+            Place::BeforeReply => self.context.newest_reply(),
+            Place::Head | Place::SystemPrompt => Some(self.context.after_system()),
+        };
         let role = match (place, role) {
             (Place::SystemPrompt, _) | (_, SummaryRole::System) => Role::System,
             (_, SummaryRole::User) => Role::User,
@@ -239,7 +249,7 @@ impl State<'_> {
         self.before_edit(rule);
         self.shorten(&selection);
         self.context.remove(&selection.gone);
-        self.insert(u64::from(own_text(&drop.marker).tokens), SummaryRole::User, drop.place);
+        self.insert(u64::from(own_text(&drop.marker_for(selection.gone.len())).tokens), SummaryRole::User, drop.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Drop), selection.gone.len() as u32)
     }
@@ -264,9 +274,12 @@ impl State<'_> {
         }
         let Some(input) = self.summariser_input(summarise, &selection) else { return Done::Nothing };
         self.before_edit(rule);
+        let prose = |id: &&u32| self.context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
+        let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
+        let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
         let totals = &mut self.outcome.totals;
-        totals.summariser_calls += u64::from(summarise.calls);
-        totals.summariser_tokens += input + u64::from(summarise.calls.max(1)) * size;
+        totals.summariser_calls += calls;
+        totals.summariser_tokens += input + calls.max(1) * size;
         self.shorten(&selection);
         self.context.remove(&selection.gone);
         if summarise.place == Place::SystemPrompt {

@@ -4,7 +4,7 @@ use super::Conditions;
 use super::outcome::Outcome;
 use super::state::{Memory, State};
 use crate::context::{Arrival, Context, Replacement, State as ItemState};
-use crate::policy::{Hook, Plan, Rule, Verdict};
+use crate::policy::{Hook, Measure, Plan, Rule, Verdict};
 use crate::trace::Trace;
 
 /// How a message of the trace stands in the context.
@@ -81,6 +81,11 @@ impl<'a> Stand<'a> {
         let (_, rule) = self.find(rule)?;
         let always = Verdict { fires: true, level: None };
         Some(rule.when.as_ref().map_or(always, |trigger| trigger.evaluate(&self.state.sight(&Memory::default()))))
+    }
+
+    /// A size as the policy sees it; `None` where it does not know it.
+    pub fn measure(&self, measure: Measure) -> Option<u64> {
+        measure.of(&self.state.sight(&Memory::default()))
     }
 
     /// Runs a rule: trigger, guards, action. Says whether anything changed.

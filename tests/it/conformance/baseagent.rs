@@ -102,10 +102,14 @@ pub fn middle_out_truncate(case: &Case) -> Checked {
 fn summary_tokens(case: &Case) -> Value {
     let prefix = 298;
     let chars = text(&case.input["summary"]).chars().count() as u64;
-    Value::from(((prefix + chars) / 4) as i64 - 74)
+    Value::from(((prefix + chars) / 4) as i64 - 70)
 }
 
 pub fn manage_context(case: &Case) -> Checked {
+    let own_prompt = case.input["messages"][0]["role"] == "system" && case.input["messages"][0]["content"] != case.input["system_prompt"];
+    if own_prompt && case.expected["action"] == "compact" {
+        return Ok(Passed::NotModelled("a system message other than the system prompt gives way to it: logs hold no two of them"));
+    }
     let plan = without_limits(preset(case, &[("summary_tokens", &summary_tokens(case))]));
     let given = messages(case);
     // A summariser that fails and one that is refused are the same to the policy.
@@ -141,11 +145,11 @@ pub fn manage_context(case: &Case) -> Checked {
 }
 
 /// What the code says after an answer without tool calls; its text holds the instruction.
-const VERIFICATION_CHARS: usize = 0;
+const VERIFICATION_CHARS: usize = 1_696;
 
 pub fn whole_loop(case: &Case) -> Checked {
     let plan = preset(case, &[("summary_tokens", &summary_tokens(case))]);
-    let given = conversation(case);
+    let given = conversation(case, &plan);
     let mut seen = Vec::new();
     let outcome = watch(&given.trace, &plan, &ENDLESS, &mut |context| {
         let masked = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
@@ -170,13 +174,16 @@ pub fn whole_loop(case: &Case) -> Checked {
 }
 
 /// The conversation that the scripted model and tools make, whatever the policy does.
-fn conversation(case: &Case) -> Given {
+fn conversation(case: &Case, plan: &Plan) -> Given {
     let mut given = Given::default();
     let say = |given: &mut Given, role: Role, words: &str| given.push(role, vec![part(PartKind::Text, words)]);
     say(&mut given, Role::System, text(&case.input["system_prompt"]));
     let instruction = text(&case.input["instruction"]);
     say(&mut given, Role::User, instruction);
-    let state = format!("Current directory and files:\n```\n{}\n```", text(&case.input["initial_shell_output"]));
+    let limits = plan.rule.iter().find(|rule| rule.id == "middle-out").and_then(|rule| rule.truncate.as_ref()).unwrap();
+    let listed = text(&case.input["initial_shell_output"]);
+    let listed = apply(limits, listed).unwrap_or_else(|| listed.to_owned());
+    let state = format!("Current directory and files:\n```\n{listed}\n```");
     say(&mut given, Role::User, &state);
     let steps = list(&case.input["steps"]);
     let last = Value::from(serde_json::json!({"text": "final", "calls": []}));

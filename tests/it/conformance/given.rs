@@ -21,8 +21,6 @@ pub struct Mutation {
 thread_local! {
     /// The change in force on this thread.
     static MUTATION: RefCell<Option<Mutation>> = const { RefCell::new(None) };
-    /// Was the changed preset asked for at all?
-    static PRESETS_USED: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Runs something while one parameter of one preset is another.
@@ -33,19 +31,9 @@ pub fn with_mutation<T>(mutation: &Mutation, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Presets that were loaded on this thread since the last time it was asked.
-pub fn presets_used() -> Vec<String> {
-    PRESETS_USED.take()
-}
-
 /// A preset for these facts. A setting that says what the preset says by itself is left to the preset, so that vectors with a
 /// system's own numbers try the numbers of the preset.
 pub fn plan(preset: &'static str, facts: ctxsim::policy::Facts, settings: &[(&str, &Value)]) -> Plan {
-    PRESETS_USED.with_borrow_mut(|used| {
-        if !used.iter().any(|name| name == preset) {
-            used.push(preset.to_owned());
-        }
-    });
     let mut policy = Policy::load(preset).unwrap();
     let given: Vec<_> = settings.iter().filter(|(_, value)| !value.is_null()).collect();
     let differs = |name: &str, value: &Value| {
@@ -167,6 +155,11 @@ impl Given {
         stand
     }
 
+    /// How a message stands in the context.
+    pub fn standing(&self, message: usize) -> Standing {
+        self.standings[message]
+    }
+
     /// How many messages there are.
     pub fn len(&self) -> usize {
         self.trace.messages.len()
@@ -192,7 +185,7 @@ pub fn chat(messages: &[Value]) -> Given {
         for given in list(&message["tool_calls"]) {
             let function = &given["function"];
             let name = if function.is_object() { &function["name"] } else { &given["name"] };
-            let id_bytes = (text(&given["id"]).len() + text(&given["type"]).len()) as u32;
+            let id_bytes = text(&given["id"]).len() as u32;
             let arguments = match &function["arguments"] {
                 Value::Object(_) => function["arguments"].to_string(),
                 arguments => text(arguments).to_owned(),

@@ -41,6 +41,13 @@ struct Function {
     passes: usize,
 }
 
+impl Function {
+    /// The check; a panic is a failure like any other.
+    fn run(&self, case: &Case) -> Checked {
+        std::panic::catch_unwind(|| (self.check)(case)).unwrap_or_else(|_| Err("it panicked".to_owned()))
+    }
+}
+
 const fn function(name: &'static str, check: fn(&Case) -> Checked, passes: usize) -> Function {
     Function { name, check, passes }
 }
@@ -120,7 +127,7 @@ fn every_vector_passes_or_is_named_as_not_modelled() {
         let mut wrong = Vec::new();
         let mut not_modelled: BTreeMap<&str, usize> = BTreeMap::new();
         for case in &cases {
-            match (function.check)(case) {
+            match function.run(case) {
                 Ok(Passed::Whole) => {}
                 Ok(Passed::NotModelled(reason)) => *not_modelled.entry(reason).or_default() += 1,
                 Err(difference) => wrong.push(format!("{}: {}: {difference}", function.name, case.name)),
