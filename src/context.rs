@@ -139,6 +139,8 @@ pub struct Entry {
     pub estimated: u64,
     /// The call after which it arrived.
     pub arrived: u32,
+    /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
+    pub usage: Option<u64>,
     /// Still in the context?
     pub live: bool,
 }
@@ -227,6 +229,7 @@ impl Context {
             guess: Guess::default(),
             estimated: 0,
             arrived: arrival.call,
+            usage: None,
             live: true,
         });
         match place {
@@ -240,6 +243,13 @@ impl Context {
         self.messages += u64::from(arrival.role != Role::System || arrival.is_summary);
         self.re_estimate(id);
         id
+    }
+
+    /// The provider has told what a reply's call came to, prompt and output together.
+    pub fn note_usage(&mut self, id: u32, tokens: u64) {
+        if let Some(entry) = self.entries.get_mut(id as usize) {
+            entry.usage = Some(tokens);
+        }
     }
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
@@ -346,6 +356,11 @@ impl Context {
         self.live().take_while(|(_, entry)| entry.role == Role::System && !entry.is_summary).count()
     }
 
+    /// The place in the order of the newest reply of the log; `None` where none is left.
+    pub fn newest_reply(&self) -> Option<usize> {
+        self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.is_some()))
+    }
+
     /// How many live entries there are.
     pub fn len(&self) -> usize {
         self.order.len()
@@ -371,11 +386,16 @@ impl Context {
             state: State::Whole,
             error: false,
             expires: false,
-            guess: Guess { units: 0, tokens: units },
+            guess: Guess::whole(units),
             alone: units,
             actual: u64::from(text.tokens),
             anchored: 0,
         }
+    }
+
+    /// Whose message an item belongs to; `None` where it is gone.
+    pub fn role_of(&self, item: u32) -> Option<Role> {
+        self.owner(item).and_then(|owner| self.entry(owner)).map(|entry| entry.role)
     }
 
     fn owner(&self, item: u32) -> Option<u32> {
@@ -388,8 +408,7 @@ impl Context {
 
     fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
-        entry.guess.units += slot.guess.units;
-        entry.guess.tokens += slot.guess.tokens;
+        entry.guess = entry.guess.plus(slot.guess);
         self.size.actual += Tokens(slot.actual);
         self.anchored += slot.anchored;
         self.regions[slot.region as usize] += slot.actual;
@@ -404,8 +423,7 @@ impl Context {
 
     fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
-        entry.guess.units -= slot.guess.units;
-        entry.guess.tokens -= slot.guess.tokens;
+        entry.guess = entry.guess.less(slot.guess);
         self.size.actual = self.size.actual - Tokens(slot.actual);
         self.anchored -= slot.anchored;
         self.regions[slot.region as usize] -= slot.actual;
@@ -417,7 +435,7 @@ impl Context {
 
     fn re_estimate(&mut self, id: u32) {
         let Some(entry) = self.entries.get_mut(id as usize) else { return };
-        let estimated = self.estimator.message(entry.guess);
+        let estimated = self.estimator.message(entry.guess, entry.role);
         self.size.estimated = Tokens(self.size.estimated.0 + estimated - entry.estimated);
         if entry.role == Role::System {
             self.system_estimated = self.system_estimated + estimated - entry.estimated;

@@ -22,6 +22,8 @@ pub struct Seen {
     pub is_summary: bool,
     /// Its estimate.
     pub estimated: u64,
+    /// For a reply: prompt and output of its call together, as the policy was told.
+    pub usage: Option<u64>,
     /// First item.
     pub first: u32,
     /// Number of items.
@@ -54,6 +56,7 @@ impl<'a> View<'a> {
             opens_turn: entry.opens_turn,
             is_summary: entry.is_summary,
             estimated: entry.estimated,
+            usage: entry.usage,
             first: entry.first,
             count: entry.count,
         })

@@ -2,7 +2,7 @@
 
 use super::{Rounding, Unit};
 use crate::trace::{PartKind, PartRow};
-use crate::transcript::Text;
+use crate::transcript::{Role, Text};
 use serde::Deserialize;
 
 /// Where rounding happens.
@@ -14,6 +14,8 @@ pub enum RoundAt {
     Part,
     /// Once for each message.
     Message,
+    /// Prose and pictures of a message together, each call, result and piece of reasoning by itself (Codex, whose items these are).
+    Prose,
 }
 
 /// Is something counted at all?
@@ -33,6 +35,8 @@ pub enum Counting {
 pub struct Estimator {
     /// The unit of texts.
     pub unit: Unit,
+    /// The unit of texts as parts of messages, where it is another than that of texts by themselves.
+    pub message_unit: Option<Unit>,
     /// The unit of tool names, arguments and ids, where it is another.
     pub call_unit: Option<Unit>,
     /// Tokens = units x `numerator` / `denominator`.
@@ -49,14 +53,24 @@ pub struct Estimator {
     pub message_units: u64,
     /// Units added for each prose part.
     pub text_units: u64,
+    /// Units added once for the prose and pictures of a system message, where parts are rounded together.
+    pub system_units: u64,
+    /// The same for a user's message.
+    pub user_units: u64,
+    /// The same for the model's.
+    pub assistant_units: u64,
     /// Units added for each tool call.
     pub call_units: u64,
     /// Units added for each tool result.
     pub result_units: u64,
+    /// Units added for each tool's definition.
+    pub definition_units: u64,
     /// Tokens of an image.
     pub image_tokens: u64,
     /// Units of an image, before rounding.
     pub image_units: u64,
+    /// Are pictures in user messages counted?
+    pub user_images: Counting,
     /// Are ids of calls and results counted?
     pub ids: Counting,
     /// Is visible reasoning counted?
@@ -77,6 +91,7 @@ impl Default for Estimator {
     fn default() -> Estimator {
         Estimator {
             unit: Unit::Chars,
+            message_unit: None,
             call_unit: None,
             numerator: 1,
             denominator: 4,
@@ -85,10 +100,15 @@ impl Default for Estimator {
             per_message: 0,
             message_units: 0,
             text_units: 0,
+            system_units: 0,
+            user_units: 0,
+            assistant_units: 0,
             call_units: 0,
             result_units: 0,
+            definition_units: 0,
             image_tokens: 0,
             image_units: 0,
+            user_images: Counting::Counted,
             ids: Counting::Ignored,
             thinking: Counting::Counted,
             sealed: Counting::Ignored,
@@ -107,6 +127,25 @@ pub struct Guess {
     pub units: u64,
     /// Already whole.
     pub tokens: u64,
+    /// Parts that share in the units.
+    pub parts: u64,
+}
+
+impl Guess {
+    /// Tokens that are whole already.
+    pub fn whole(tokens: u64) -> Guess {
+        Guess { tokens, ..Guess::default() }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Guess) -> Guess {
+        Guess { units: self.units + other.units, tokens: self.tokens + other.tokens, parts: self.parts + other.parts }
+    }
+
+    /// It without the other.
+    pub fn less(self, other: Guess) -> Guess {
+        Guess { units: self.units - other.units, tokens: self.tokens - other.tokens, parts: self.parts - other.parts }
+    }
 }
 
 impl Estimator {
@@ -120,57 +159,85 @@ impl Estimator {
         self.whole(u64::from(text.in_unit(self.unit)))
     }
 
-    /// What a part adds to its message. `text` stands for the part's own text, which may have been cut since it was measured.
-    pub fn part(&self, part: &PartRow, text: &Text) -> Guess {
-        let call_unit = self.call_unit.unwrap_or(self.unit);
+    /// What a part adds to the estimate of a message of this role. `text` stands for the part's own text, which may have been cut since
+    /// it was measured.
+    pub fn part(&self, part: &PartRow, text: &Text, role: Role) -> Guess {
+        let unit = self.message_unit.unwrap_or(self.unit);
+        let call_unit = self.call_unit.unwrap_or(unit);
         let of_text = |unit: Unit| u64::from(text.in_unit(unit));
         let ids = if self.ids == Counting::Counted { u64::from(part.id_bytes) } else { 0 };
         match part.kind {
-            PartKind::Text | PartKind::Other => self.settle(of_text(self.unit) + self.text_units),
-            PartKind::Thinking => {
-                let sealed = if self.sealed == Counting::Counted && part.sealed_bytes > 0 {
-                    (u64::from(part.sealed_bytes) * 3 / 4).saturating_sub(650)
-                } else {
-                    0
-                };
-                match (sealed, self.thinking) {
-                    (0, Counting::Counted) => self.settle(of_text(self.unit)),
-                    (0, Counting::Ignored) => Guess::default(),
-                    (sealed, _) => self.settle(sealed),
-                }
-            }
+            PartKind::Text | PartKind::Other => self.prose(of_text(unit) + self.text_units),
+            PartKind::Thinking => self.thinking(part, of_text(unit)),
             PartKind::ToolCall => {
                 let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
                 let name = u64::from(name.in_unit(call_unit));
                 match self.round_at {
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
-                    RoundAt::Part if self.call_units == 0 && ids == 0 => {
-                        Guess { units: 0, tokens: self.whole(name) + self.whole(of_text(call_unit)) }
-                    }
-                    RoundAt::Part => Guess { units: 0, tokens: self.whole(name + of_text(call_unit) + ids + self.call_units) },
-                    RoundAt::Message => Guess { units: name + of_text(call_unit) + ids + self.call_units, tokens: 0 },
+                    RoundAt::Part if self.call_units == 0 && ids == 0 => Guess::whole(self.whole(name) + self.whole(of_text(call_unit))),
+                    _ => self.settle(name + of_text(call_unit) + ids + self.call_units),
                 }
             }
-            PartKind::ToolResult => self.settle(of_text(self.unit) + ids + self.result_units),
-            PartKind::Image => {
-                let units = self.settle(self.image_units);
-                Guess { units: units.units, tokens: units.tokens + self.image_tokens }
-            }
-            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(self.unit)),
+            PartKind::ToolResult => self.settle(of_text(unit) + ids + self.result_units),
+            PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
+            PartKind::Image => self.prose(self.image_units).plus(Guess::whole(self.image_tokens)),
+            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(unit)),
             PartKind::Tools => Guess::default(),
         }
     }
 
-    fn settle(&self, units: u64) -> Guess {
-        match self.round_at {
-            RoundAt::Part => Guess { units: 0, tokens: self.whole(units) },
-            RoundAt::Message => Guess { units, tokens: 0 },
+    /// What a part costs by itself that adds this to its message.
+    pub fn message_part(&self, part: Guess) -> u64 {
+        self.whole(part.units) + part.tokens
+    }
+
+    /// What definitions of tools cost together, each of them given as the text that the system counts: rounded once.
+    pub fn definitions<'t>(&self, texts: impl Iterator<Item = &'t Text>) -> u64 {
+        let unit = self.call_unit.unwrap_or(self.unit);
+        self.whole(texts.map(|text| u64::from(text.in_unit(unit)) + self.definition_units).sum())
+    }
+
+    fn thinking(&self, part: &PartRow, visible: u64) -> Guess {
+        if self.sealed == Counting::Counted && part.sealed_bytes > 0 {
+            return self.settle(self.sealed_units(part.sealed_bytes));
+        }
+        match self.thinking {
+            Counting::Counted => self.settle(visible),
+            Counting::Ignored => Guess::default(),
         }
     }
 
-    /// What a message costs whose parts add up to this.
-    pub fn message(&self, parts: Guess) -> u64 {
-        self.whole(parts.units + self.message_units) + parts.tokens + self.per_message
+    /// What encrypted reasoning is taken for.
+    fn sealed_units(&self, bytes: u32) -> u64 {
+        (u64::from(bytes) * 3 / 4).saturating_sub(650)
+    }
+
+    /// Units that are rounded with the rest of their message, where anything is.
+    fn prose(&self, units: u64) -> Guess {
+        match self.round_at {
+            RoundAt::Part => Guess::whole(self.whole(units)),
+            RoundAt::Message | RoundAt::Prose => Guess { units, tokens: 0, parts: 1 },
+        }
+    }
+
+    /// Units that are rounded by themselves, unless the whole message is rounded as one.
+    fn settle(&self, units: u64) -> Guess {
+        match self.round_at {
+            RoundAt::Part | RoundAt::Prose => Guess::whole(self.whole(units)),
+            RoundAt::Message => Guess { units, tokens: 0, parts: 1 },
+        }
+    }
+
+    /// What a message of this role costs whose parts add up to this.
+    pub fn message(&self, parts: Guess, role: Role) -> u64 {
+        let wrapper = match role {
+            _ if parts.parts == 0 || self.round_at == RoundAt::Part => 0,
+            Role::System => self.system_units,
+            Role::User => self.user_units,
+            Role::Assistant => self.assistant_units,
+            Role::Tool => 0,
+        };
+        self.whole(parts.units + wrapper + self.message_units) + parts.tokens + self.per_message
     }
 
     /// What a request costs whose messages add up to this.

@@ -17,6 +17,9 @@ pub enum Unit {
     Chars,
     /// UTF-8 bytes of the text inside compact JSON.
     Json,
+    /// UTF-16 code units of the text inside compact JSON.
+    #[serde(rename = "json_utf16")]
+    JsonUtf16,
     /// Tokens of the public vocabulary that the text was measured in.
     Tokens,
 }
@@ -126,6 +129,8 @@ impl Text {
             Unit::Utf16 => self.length.utf16,
             Unit::Chars => self.length.chars,
             Unit::Json => self.json_bytes,
+            // What JSON escapes is ASCII, and one unit for one byte.
+            Unit::JsonUtf16 => self.json_bytes.saturating_sub(self.length.bytes).saturating_add(self.length.utf16),
             Unit::Tokens => self.tokens,
         }
     }

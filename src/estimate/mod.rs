@@ -1,5 +1,6 @@
 //! HOW AN AGENT GUESSES tokens, and how they are counted exactly.
 
+mod clean;
 mod estimator;
 mod length;
 mod long_piece;
@@ -12,6 +13,7 @@ mod shape;
 mod text;
 mod vocabulary;
 
+pub use clean::cleaned;
 pub use estimator::{Counting, Estimator, Guess, RoundAt};
 pub use length::{Chars, Rounding, Unit, Words, tally};
 pub use ratio::Ratio;

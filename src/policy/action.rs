@@ -52,12 +52,51 @@ pub struct Truncate {
     /// Only whole lines are kept.
     #[serde(default)]
     pub whole_lines: Switch,
-    /// The text that stands for what was cut.
+    /// Where not even the last line fits whole, the end of it stays.
+    #[serde(default)]
+    pub partial_line: Switch,
+    /// What a cut does within a character.
+    #[serde(default)]
+    pub boundary: Boundary,
+    /// The text that stands for what was cut; `{removed_bytes}` and the like in it are worked out.
     #[serde(default)]
     pub marker: String,
+    /// A text in front of a cut item, with the same words.
+    #[serde(default)]
+    pub header: String,
     /// Terminal escapes and runs of blank lines are removed first.
     #[serde(default)]
     pub clean: Switch,
+}
+
+impl Default for Truncate {
+    fn default() -> Truncate {
+        Truncate {
+            max: None,
+            keep: None,
+            unit: Unit::default(),
+            max_lines: None,
+            max_line_chars: None,
+            head: whole_head(),
+            whole_lines: Switch::Off,
+            partial_line: Switch::Off,
+            boundary: Boundary::Whole,
+            marker: String::new(),
+            header: String::new(),
+            clean: Switch::Off,
+        }
+    }
+}
+
+/// What a cut does that meets the midst of a character.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Boundary {
+    /// The character goes as a whole.
+    #[default]
+    Whole,
+    /// A part of it stays (bytes of a Go string, half a surrogate pair of JavaScript).
+    Split,
 }
 
 fn whole_head() -> f64 {
@@ -68,10 +107,17 @@ fn whole_head() -> f64 {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Drop {
-    /// Text put in their place; empty for none.
+    /// Text put in their place, with `{dropped}` for the number of messages; empty for none.
     pub marker: String,
     /// Where that text stands.
     pub place: Place,
+}
+
+impl Drop {
+    /// The text in the place of so many messages.
+    pub fn marker_for(&self, dropped: usize) -> String {
+        self.marker.replace("{dropped}", &dropped.to_string())
+    }
 }
 
 /// Replace messages by a summary.
@@ -88,8 +134,12 @@ pub struct Summarise {
     pub prompt_tokens: u64,
     /// Tool results are cut to so many UTF-16 units for the summariser; 0 for no cut.
     pub tool_cap_utf16: u32,
+    /// The text behind a result that is cut so, with the words of a cut's marker.
+    pub tool_marker: String,
     /// Calls that one summary takes.
     pub calls: u32,
+    /// Where no more user and assistant messages than this go, one call is enough.
+    pub calls_above: u64,
     /// Where the request does not fit the model's window.
     pub on_overflow: SummariserOverflow,
     /// Text around the summary: prefixes, file lists.
@@ -104,10 +154,20 @@ impl Default for Summarise {
             input: Input::Context,
             prompt_tokens: 300,
             tool_cap_utf16: 0,
+            tool_marker: String::new(),
             calls: 1,
+            calls_above: 0,
             on_overflow: SummariserOverflow::Fail,
             wrapper_tokens: 0,
         }
+    }
+}
+
+impl Summarise {
+    /// The limit of a tool's result in the summariser's request; `None` where there is none.
+    pub fn tool_cap(&self) -> Option<Truncate> {
+        let limits = Truncate { unit: Unit::Utf16, boundary: Boundary::Split, marker: self.tool_marker.clone(), ..Truncate::default() };
+        (self.tool_cap_utf16 > 0).then(|| Truncate { max: Some(u64::from(self.tool_cap_utf16)), ..limits })
     }
 }
 
@@ -120,6 +180,8 @@ pub enum Place {
     Head,
     /// After everything that was kept.
     End,
+    /// In front of the newest reply.
+    BeforeReply,
     /// In the system prompt: it is no message of the history, and a new summary takes the place of the old one (PicoClaw).
     SystemPrompt,
 }

@@ -8,8 +8,10 @@ mod advice;
 mod check;
 mod difference;
 mod document;
+mod excerpt;
 mod expression;
 mod figures;
+mod marker;
 mod plan;
 mod preset;
 mod schema;
@@ -19,20 +21,23 @@ mod trigger;
 mod truncate;
 mod words;
 
-pub use action::{Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
 pub use advice::{Finding, Gravity};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
+pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
-    SummaryModel, Switch, Window,
+    SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
-pub use selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
+pub use selector::{
+    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+};
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;

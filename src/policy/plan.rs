@@ -6,6 +6,7 @@ use super::action::{Drop, Inject, Mask, Summarise, Truncate};
 use super::selector::Select;
 use super::trigger::Trigger;
 use crate::estimate::Estimator;
+use crate::transcript::Usage;
 use serde::Deserialize;
 
 /// A policy for one model: numbers only.
@@ -46,6 +47,31 @@ pub struct Belief {
     pub after_rewrite: AfterRewrite,
     /// What a refused call teaches the policy.
     pub after_overflow: AfterOverflow,
+    /// What the context is taken for where it is taken to be full; the window where absent.
+    pub full: Option<u64>,
+    /// Are tokens that a call wrote to the cache part of what the policy reads as its usage?
+    pub cache_write: UsageShare,
+    /// Is encrypted reasoning from before the last real user message added to the usage, by estimate (Codex, where the server leaves it out)?
+    pub old_reasoning: Switch,
+}
+
+/// Does the policy read a part of the reported usage?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageShare {
+    /// Yes.
+    #[default]
+    Counted,
+    /// No: it looks at other fields alone.
+    Ignored,
+}
+
+impl Belief {
+    /// Prompt and output as the policy reads them in what a provider reported.
+    pub fn reads(&self, usage: &Usage) -> (u64, u64) {
+        let ignored = if self.cache_write == UsageShare::Ignored { usage.cache_write } else { 0 };
+        (usage.prompt.saturating_sub(ignored), usage.output)
+    }
 }
 
 /// What the last usage is worth after a compaction.
@@ -203,7 +229,7 @@ pub enum ReportedAs {
 
 /// On or off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "bool")]
+#[serde(from = "Flag")]
 pub enum Switch {
     /// On.
     On,
@@ -212,9 +238,21 @@ pub enum Switch {
     Off,
 }
 
-impl From<bool> for Switch {
-    fn from(on: bool) -> Switch {
-        if on { Switch::On } else { Switch::Off }
+/// A switch as it is written: `true`, or a formula that gives 1.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a boolean, or a formula that gives 0 or 1")]
+enum Flag {
+    Plain(bool),
+    Worked(f64),
+}
+
+impl From<Flag> for Switch {
+    fn from(flag: Flag) -> Switch {
+        match flag {
+            Flag::Plain(true) => Switch::On,
+            Flag::Worked(value) if value != 0.0 => Switch::On,
+            _ => Switch::Off,
+        }
     }
 }
 
@@ -300,6 +338,9 @@ pub enum Mode {
     Commit,
     /// It is made anew for each request and forgotten after it (BaseAgent forgets its pruning so).
     View,
+    /// It lasts where it leaves fewer messages than there were; else it is forgotten after the request (BaseAgent's loop keeps only what
+    /// is shorter).
+    CommitIfFewer,
     /// It is made for the rest of the turn; the stored history comes back at the next one (PicoClaw trims so).
     Turn,
 }

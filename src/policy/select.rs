@@ -1,8 +1,13 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
+use super::action::Truncate;
+use super::excerpt::apply;
 use super::plan::Switch;
-use super::selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Stop, Tails, Take};
+use super::selector::{
+    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+};
 use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::estimate::{Estimator, Unit};
 use crate::transcript::Role;
 use std::collections::BTreeSet;
 
@@ -74,7 +79,7 @@ impl Select {
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
         let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, alone: 0 };
-        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, first: 0, count: 1 };
+        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, usage: None, first: 0, count: 1 };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
             kinds => kinds.iter().any(|kind| kind.matches_item(&item, &message)),
@@ -150,6 +155,26 @@ impl Select {
         taken.retain(|item| !spared.contains(&item.id));
     }
 
+    /// The oldest message, and with it what belongs to it.
+    pub fn oldest() -> Select {
+        Select { take: Take::Count(1), ..Select::default() }
+    }
+
+    /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
+    pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
+        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
+        let keep = shortened.keeps * estimator.denominator / estimator.numerator.max(1);
+        let limits = Truncate {
+            max: Some(0),
+            keep: Some(keep),
+            unit: Unit::Bytes,
+            head: 0.5,
+            marker: marker.unwrap_or_default(),
+            ..Truncate::default()
+        };
+        apply(&limits, text)
+    }
+
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
     pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
         let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
@@ -205,7 +230,7 @@ impl Select {
             // Where the ends protect everything, a snap must not find something to take after all.
             return (self.all_kept == Missing::Everything).then_some(all.len());
         }
-        if let Some(snap) = &self.snap {
+        if let Some(snap) = self.snap.as_ref().filter(|snap| snap.moves(cut, all)) {
             let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
             let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
             let forward = || (cut..all.len()).find(fits);
@@ -256,6 +281,15 @@ impl Select {
             }
             Order::MiddleOut => middle_out(rest),
         }
+    }
+}
+
+impl Snap {
+    /// Is there anything to move? A cut behind everything keeps nothing, and needs no place further back.
+    fn moves(&self, cut: usize, all: &[Seen]) -> bool {
+        let behind_all = cut >= all.len() && self.direction == Direction::Back;
+        let fits = |message: &Seen| self.to.iter().any(|kind| kind.matches_message(message));
+        !behind_all && (self.absent == Absent::Missing || all.iter().any(fits))
     }
 }
 
@@ -322,9 +356,13 @@ fn tail_cut(end: &End, all: &[Seen]) -> usize {
         EndUnit::UserMessages => opening(any_user, n as usize),
         EndUnit::TurnShare => {
             let turns = all.iter().filter(|message| message.opens_turn).count();
+            if turns == 0 {
+                return count - ((count as f64 * n).ceil() as usize).min(count);
+            }
             opening(turn, (turns as f64 * n).ceil() as usize)
         }
         EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
+        EndUnit::Tokens if end.of == EndOf::Usage => usage_cut(all, n),
         EndUnit::Tokens => token_cut(all, n, end.crossing),
         EndUnit::SizeShare => {
             let whole: u64 = all.iter().map(|message| message.estimated).sum();
@@ -342,6 +380,22 @@ fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
             Crossing::Select if sum as f64 > budget => return index + 1,
             _ => {}
         }
+    }
+    0
+}
+
+/// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.
+/// Where nothing was reported, the last user message is all that is kept.
+fn usage_cut(all: &[Seen], budget: f64) -> usize {
+    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage?)));
+    let Some((mut newer, newest)) = replies.next() else {
+        return all.iter().rposition(|message| message.role == Role::User && !message.is_summary).unwrap_or(0);
+    };
+    for (index, usage) in replies {
+        if newest as f64 - usage as f64 >= budget {
+            return newer;
+        }
+        newer = index;
     }
     0
 }

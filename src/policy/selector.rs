@@ -112,7 +112,7 @@ pub enum EndUnit {
     Turns,
     /// User messages of any kind, synthetic ones and summaries in the user's name included, as agents count them that know no other turns.
     UserMessages,
-    /// A share of all turns, the kept number rounded up.
+    /// A share of all turns, the kept number rounded up; of all messages where there are no turns.
     TurnShare,
     /// A share of all messages, the kept number rounded up.
     MessageShare,
@@ -129,6 +129,8 @@ pub enum EndOf {
     All,
     /// What the selection looks for.
     Selected,
+    /// Differences of the usage that the provider reported for the replies (pi 0.12, which has no estimator).
+    Usage,
 }
 
 /// The fate of the item that crosses a token line.
@@ -185,6 +187,20 @@ pub struct Snap {
     /// Where no such place is found in that direction.
     #[serde(default)]
     pub missing: Missing,
+    /// Where the whole conversation holds none of these.
+    #[serde(default)]
+    pub absent: Absent,
+}
+
+/// What a snap does in a conversation without any place to snap to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absent {
+    /// As where none is found in its direction.
+    #[default]
+    Missing,
+    /// The cut stays where it is.
+    Stay,
 }
 
 /// A direction in the conversation.
@@ -226,6 +242,9 @@ pub struct Protect {
     /// The newest of them within so many estimated tokens of text; the first that does not fit is cut to what is left (Codex).
     #[serde(default)]
     pub tokens: Option<u64>,
+    /// The text in the midst of the one that is cut; the words of a cut's marker stand in it.
+    #[serde(default)]
+    pub marker: String,
 }
 
 /// How much is taken.

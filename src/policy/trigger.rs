@@ -137,7 +137,9 @@ impl Trigger {
     fn combine(triggers: &[Trigger], sight: &Sight<'_>, rule: impl Fn(&[Verdict]) -> bool) -> Verdict {
         let verdicts: Vec<Verdict> = triggers.iter().map(|trigger| trigger.evaluate(sight)).collect();
         let nearness = |belief: &Belief| belief.tokens as f64 / belief.limit.max(1.0);
-        let level = verdicts.iter().filter_map(|verdict| verdict.level).max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
+        // A limit of nothing (`usage_total` above 0: is there any?) is no limit to come near to.
+        let levels = verdicts.iter().filter_map(|verdict| verdict.level).filter(|level| level.limit > 0.0);
+        let level = levels.max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
         Verdict { fires: rule(&verdicts), level }
     }
 

@@ -1,6 +1,7 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
 use super::action::Truncate;
+use super::marker::{Extents, marker};
 use super::plan::Switch;
 use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};
@@ -26,14 +27,16 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
         None if lined == whole => return None,
-        None => return Some(result(lined, "", text)),
+        None => return Some(result(lined, None, text)),
     };
     let head_share = limits.head.clamp(0.0, 1.0);
     let from_head = |amount: u64| (amount as f64 * head_share).floor() as u64;
     let (head, tail) = match kept {
         Kept::Units(unit, amount) => {
             let head = from_head(amount);
-            (text.prefix(extent(unit), size(head)), text.suffix(extent(unit), size(amount - head)))
+            let front = text.prefix(extent(unit), size(head));
+            let back = text.suffix(extent(unit), size(amount - head));
+            (limits.lines_of(front, text.prefix(Extent::Lines, front.length.newlines)), limits.lines_of(back, back_lines(text, back)))
         }
         Kept::Lines(lines) => {
             let head = from_head(lines);
@@ -41,18 +44,40 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
         }
         Kept::Both { unit, amount, lines } => {
             let (head, head_lines) = (from_head(amount), from_head(lines));
-            let front = smaller(text.prefix(extent(unit), size(head)), text.prefix(Extent::Lines, size(head_lines)));
-            let back = smaller(text.suffix(extent(unit), size(amount - head)), text.suffix(Extent::Lines, size(lines - head_lines)));
-            (front, back)
+            let (front, back) = (text.prefix(extent(unit), size(head)), text.suffix(extent(unit), size(amount - head)));
+            let front = limits.lines_of(front, text.prefix(Extent::Lines, front.length.newlines));
+            let back = limits.lines_of(back, back_lines(text, back));
+            let lines = (text.prefix(Extent::Lines, size(head_lines)), text.suffix(Extent::Lines, size(lines - head_lines)));
+            (smaller(front, lines.0), smaller(back, lines.1))
         }
     };
     let kept = scale(head).plus(scale(tail));
-    Some(result(kept, &limits.marker, text))
+    let lines = |step: Step| if step.length.bytes == 0 { 0 } else { step.length.newlines + 1 };
+    let extents =
+        Extents { whole: lined.length, ends_in_newline: false, kept: kept.length, kept_lines: lines(head).saturating_add(lines(tail)) };
+    let words = marker(&limits.header, limits, &extents) + &marker(&limits.marker, limits, &extents);
+    Some(result(kept, Some(&words), text))
+}
+
+/// The lines that lie whole within the end of a text.
+fn back_lines(text: &Text, end: Step) -> Step {
+    text.suffix(Extent::Lines, end.length.newlines)
+}
+
+impl Truncate {
+    /// What a limit of size leaves: the lines that lie whole in it, where only those are kept and there are any to speak of.
+    fn lines_of(&self, cut: Step, lines: Step) -> Step {
+        match (self.whole_lines, self.partial_line) {
+            (Switch::On, Switch::On) if lines.length.bytes == 0 => cut,
+            (Switch::On, _) if lines.length.bytes <= cut.length.bytes => lines,
+            _ => cut,
+        }
+    }
 }
 
 fn extent(unit: Unit) -> Extent {
     match unit {
-        Unit::Bytes | Unit::Json => Extent::Bytes,
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => Extent::Bytes,
         Unit::Utf16 => Extent::Utf16,
         Unit::Chars => Extent::Chars,
         Unit::Tokens => Extent::Tokens,
@@ -88,7 +113,7 @@ fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
         Unit::Bytes => step.length.bytes,
         Unit::Utf16 => step.length.utf16,
         Unit::Chars => step.length.chars,
-        Unit::Json => text.json_bytes,
+        Unit::Json | Unit::JsonUtf16 => text.json_bytes,
         Unit::Tokens => step.tokens,
     })
 }
@@ -141,8 +166,8 @@ fn smaller(a: Step, b: Step) -> Step {
     if a.length.bytes <= b.length.bytes { a } else { b }
 }
 
-fn result(kept: Step, marker: &str, whole: &Text) -> Cut {
-    let marker = own_text(marker);
+fn result(kept: Step, words: Option<&str>, whole: &Text) -> Cut {
+    let marker = own_text(words.unwrap_or(""));
     let left = kept.plus(marker.whole());
     let json_bytes = match whole.length.bytes {
         0 => 0,

@@ -84,6 +84,7 @@ impl Rule {
             Mode::Commit => None,
             Mode::View => Some("for one request"),
             Mode::Turn => Some("for the rest of the turn"),
+            Mode::CommitIfFewer => Some("for good where it leaves fewer messages, else for one request"),
         };
         facets.extend(lasts.map(|lasts| ("how long it lasts", lasts.to_owned())));
         facets
@@ -185,6 +186,7 @@ fn placed(place: Place) -> &'static str {
         Place::Head => "at the head",
         Place::End => "at the end",
         Place::SystemPrompt => "in the system prompt",
+        Place::BeforeReply => "in front of the newest reply",
     }
 }
 

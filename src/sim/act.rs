@@ -4,6 +4,7 @@ use super::cause::Look;
 use super::outcome::{Event, EventKind};
 use super::state::State;
 use crate::context::{Arrival, Replacement, State as ItemState};
+use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
     Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
@@ -88,10 +89,11 @@ impl State<'_> {
     }
 
     fn act(&mut self, rule: &Rule) -> Done {
-        if rule.mode == Mode::Commit {
+        if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
             // What lasts is done to the stored history, not to the view of it that this turn works with.
             self.restore_turn_view();
         }
+        let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(rule, mask),
             (_, Some(limits), ..) => self.truncate(rule, limits),
@@ -103,6 +105,11 @@ impl State<'_> {
                 Done::Changed(EventKind::Inject, rule.inject.len() as u32)
             }
         };
+        if let (Done::Changed(..), Some(stored)) = (&done, stored)
+            && self.context.len() >= stored.context.len()
+        {
+            self.aside = Some(stored);
+        }
         if let Done::Changed(..) = done {
             for inject in &rule.inject {
                 self.insert(inject.tokens, inject.role, inject.place);
@@ -118,7 +125,11 @@ impl State<'_> {
         }
         let item = self.own_item(tokens);
         self.outcome.totals.injected_tokens += item.actual;
-        let at = if place == Place::End { None } else { Some(self.context.after_system()) };
+        let at = match place {
+            Place::End => None,
+            Place::BeforeReply => self.context.newest_reply(),
+            Place::Head | Place::SystemPrompt => Some(self.context.after_system()),
+        };
         let role = match (place, role) {
             (Place::SystemPrompt, _) | (_, SummaryRole::System) => Role::System,
             (_, SummaryRole::User) => Role::User,
@@ -170,12 +181,9 @@ impl State<'_> {
                     max: Some(0),
                     keep: Some(u64::from(preview.head + preview.tail)),
                     unit: preview.unit,
-                    max_lines: None,
-                    max_line_chars: None,
                     head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
-                    whole_lines: Switch::Off,
                     marker: mask.text.clone(),
-                    clean: Switch::Off,
+                    ..Truncate::default()
                 };
                 cut(&limits, &part.text).map(|Cut { text, kept_tokens }| (text, kept_tokens))?
             }
@@ -188,7 +196,7 @@ impl State<'_> {
     fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let cut = self.cut_item(item, part, text, kept);
+        let cut = self.cut_item(item, part, text, kept, self.context.role_of(id)?);
         Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
     }
 
@@ -241,7 +249,7 @@ impl State<'_> {
         self.before_edit(rule);
         self.shorten(&selection);
         self.context.remove(&selection.gone);
-        self.insert(u64::from(own_text(&drop.marker).tokens), SummaryRole::User, drop.place);
+        self.insert(u64::from(own_text(&drop.marker_for(selection.gone.len())).tokens), SummaryRole::User, drop.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Drop), selection.gone.len() as u32)
     }
@@ -266,9 +274,12 @@ impl State<'_> {
         }
         let Some(input) = self.summariser_input(summarise, &selection) else { return Done::Nothing };
         self.before_edit(rule);
+        let prose = |id: &&u32| self.context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
+        let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
+        let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
         let totals = &mut self.outcome.totals;
-        totals.summariser_calls += u64::from(summarise.calls);
-        totals.summariser_tokens += input + u64::from(summarise.calls.max(1)) * size;
+        totals.summariser_calls += calls;
+        totals.summariser_tokens += input + calls.max(1) * size;
         self.shorten(&selection);
         self.context.remove(&selection.gone);
         if summarise.place == Place::SystemPrompt {
@@ -333,7 +344,7 @@ impl State<'_> {
             let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
             let by = Replacement {
                 state: ItemState::Truncated,
-                guess: crate::estimate::Guess { units: share(old.guess.units), tokens: share(old.guess.tokens) },
+                guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
                 alone: share(old.alone),
                 actual: share(old.actual),
             };

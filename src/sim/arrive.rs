@@ -3,6 +3,7 @@
 use super::outcome::{Event, EventKind};
 use super::state::{Aside, State};
 use crate::context::{Arrival, Item, Region, State as ItemState};
+use crate::estimate::Guess;
 use crate::policy::{Hook, cut};
 use crate::trace::{MessageRow, PartRow};
 use crate::transcript::{Role, Text};
@@ -52,11 +53,8 @@ impl State<'_> {
     fn estimate_of(&self, message: u32) -> u64 {
         let Some(row) = self.trace.messages.get(message as usize) else { return 0 };
         let estimator = self.context.estimator();
-        let guesses = self.trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text));
-        estimator.message(guesses.fold(Default::default(), |sum, guess| crate::estimate::Guess {
-            units: sum.units + guess.units,
-            tokens: sum.tokens + guess.tokens,
-        }))
+        let guesses = self.trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
+        estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
     }
 
     /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
@@ -113,7 +111,7 @@ impl State<'_> {
             let mut item = self.whole_item(row, part, row.first_part + offset as u32);
             if let Some((text, kept, rule)) = self.ingest(row, part, &item) {
                 let before = item.actual;
-                item = self.cut_item(&item, part, &text, kept);
+                item = self.cut_item(&item, part, &text, kept, row.role);
                 cuts.push((rule, before, item.actual));
                 texts.push((offset as u32, text));
             }
@@ -128,7 +126,7 @@ impl State<'_> {
         (id, cuts)
     }
 
-    fn whole_item(&self, row: &MessageRow, part: &PartRow, index: u32) -> Item {
+    pub(super) fn whole_item(&self, row: &MessageRow, part: &PartRow, index: u32) -> Item {
         let estimator = self.context.estimator();
         Item {
             part: Some(index),
@@ -137,7 +135,7 @@ impl State<'_> {
             state: ItemState::Whole,
             error: part.error,
             expires: part.expires,
-            guess: estimator.part(part, &part.text),
+            guess: estimator.part(part, &part.text, row.role),
             alone: estimator.text(&part.text),
             actual: part.truth,
             anchored: if part.anchored { part.truth } else { 0 },
@@ -162,7 +160,7 @@ impl State<'_> {
     }
 
     /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
-    pub fn cut_item(&self, item: &Item, part: &PartRow, text: &Text, kept: u32) -> Item {
+    pub fn cut_item(&self, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
         let estimator = self.context.estimator();
         let original = u128::from(part.text.tokens.max(1));
         let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
@@ -170,7 +168,7 @@ impl State<'_> {
         let actual = share as u64 + marker;
         Item {
             state: ItemState::Truncated,
-            guess: estimator.part(part, text),
+            guess: estimator.part(part, text, role),
             alone: estimator.text(text),
             actual,
             anchored: if part.anchored { share as u64 } else { 0 },

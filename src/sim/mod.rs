@@ -5,12 +5,15 @@ mod arrive;
 mod cause;
 mod drift;
 mod outcome;
+mod stand;
 mod state;
 
 pub use drift::Drift;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use stand::{Stand, Standing};
 pub use state::Conditions;
 
+use crate::context::Context;
 use crate::policy::{Hook, Plan};
 use crate::trace::Trace;
 use state::State;
@@ -20,12 +23,18 @@ use state::State;
 /// For each recorded call, in order: messages arrive, checkpoints run, the call is made (and, where the provider would refuse it,
 /// the policy's fallback), and the recorded reply enters. Replay is open-loop: the recorded messages follow whatever the policy did.
 pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
+    watch(trace, plan, conditions, &mut |_| {})
+}
+
+/// As [`simulate`], and somebody looks at the context of each call, as it goes out.
+pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
     let mut state = State::new(trace, plan, conditions);
     for (index, call) in trace.calls.iter().enumerate() {
         state.begin(index, call);
         state.arrive(call.message);
         state.before_call();
         state.call();
+        look(&state.context);
         state.reply(call.message);
         state.checkpoint(Hook::PostCall);
         state.after_reply(call.message);

@@ -2,8 +2,8 @@
 
 use super::cause::Look;
 use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
-use crate::context::{Context, Region};
-use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight};
+use crate::context::{Context, Region, State as ItemState};
+use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::Text;
 use crate::units::Tokens;
@@ -27,7 +27,7 @@ const MOST_RETRIES: u32 = 100;
 
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Memory {
+pub struct Memory {
     pub in_call: u32,
     pub in_turn: u32,
     pub in_session: u32,
@@ -37,6 +37,7 @@ pub(super) struct Memory {
 }
 
 /// A context set aside while a view is in force.
+#[derive(Clone)]
 pub(super) struct Aside {
     pub context: Context,
     /// The first message that had not arrived yet.
@@ -140,12 +141,24 @@ impl<'a> State<'a> {
         Sight {
             view: self.context.view(),
             usage: self.usage,
-            pending: self.pending,
+            pending: self.pending + self.old_reasoning(),
             incoming: self.incoming,
             calls,
             calls_since_fired: calls - memory.fired_at.min(calls),
             idle_seconds: now.zip(self.last_time).map(|(now, last)| (now - last) as f64 / 1000.0),
         }
+    }
+
+    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage.
+    fn old_reasoning(&self) -> u64 {
+        if self.plan.belief.old_reasoning == Switch::Off {
+            return 0;
+        }
+        let newer = self.context.live().rev().take_while(|(_, entry)| !entry.opens_turn).count();
+        let older = self.context.len().saturating_sub(newer + 1);
+        let items = self.context.live().take(older).flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+        let items = items.filter_map(|item| self.context.item(item)).filter(|item| item.state != ItemState::Removed);
+        items.filter(|item| item.region == Region::Thinking).map(|item| self.context.estimator().message_part(item.guess)).sum()
     }
 
     /// Runs the rules of one place in the loop, in the policy's order.
@@ -168,16 +181,22 @@ impl<'a> State<'a> {
 
     /// Sets the context aside before a view changes it.
     pub fn before_edit(&mut self, rule: &Rule) {
-        let aside = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
         match rule.mode {
-            Mode::View if self.aside.is_none() => self.aside = Some(aside()),
+            Mode::View if self.aside.is_none() => self.aside = Some(self.set_aside()),
             Mode::Turn if self.aside_for_turn.is_none() => {
-                self.aside_for_turn = Some(self.aside.take().unwrap_or_else(aside));
+                let aside = self.aside.take().unwrap_or_else(|| self.set_aside());
+                self.aside_for_turn = Some(aside);
             }
             Mode::View | Mode::Turn => {}
             // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
-            Mode::Commit => self.aside = None,
+            Mode::Commit | Mode::CommitIfFewer => self.aside = None,
         }
+    }
+
+    /// The stored history as it stands, under whatever view of it.
+    pub fn set_aside(&self) -> Aside {
+        let shown = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
+        self.aside.clone().unwrap_or_else(shown)
     }
 
     /// Makes the call, with the policy's fallback where the provider would refuse it.
@@ -221,10 +240,17 @@ impl<'a> State<'a> {
         self.summariser_refused = false;
         self.turn_opened = false;
         self.turn_ended = false;
-        self.usage = Some((actual, call.output));
+        self.usage = Some((self.read_prompt(actual, call), call.output));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
-            self.usage = Some((self.conditions.window, 0));
+            self.usage = Some((self.plan.belief.full.unwrap_or(self.conditions.window), 0));
         }
+    }
+
+    /// The prompt as the policy reads it: the share of the simulated one that it read of the recorded one.
+    fn read_prompt(&self, actual: u64, call: &CallRow) -> u64 {
+        let Some(usage) = call.usage.filter(|usage| usage.prompt > 0) else { return actual };
+        let (read, _) = self.plan.belief.reads(&usage);
+        u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
     }
 
     fn fall_back(&mut self, attempt: u32) -> bool {
@@ -339,7 +365,10 @@ impl<'a> State<'a> {
         if let Some(aside) = self.aside.take() {
             self.restore(aside);
         }
-        self.push(message);
+        let id = self.push(message);
+        if let Some((prompt, output)) = self.usage {
+            self.context.note_usage(id, prompt + output);
+        }
         self.next_message = message + 1;
         self.pending = 0;
         self.last_time = self.trace.messages.get(message as usize).and_then(|row| row.time);

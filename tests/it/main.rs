@@ -20,8 +20,6 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
-/// Presets against golden vectors of the systems' own code.
-mod policy_vectors;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
@@ -58,6 +56,8 @@ mod sums;
 /// What tests of readers share.
 mod support;
 
+/// Every golden vector, through the presets.
+mod conformance;
 mod counting;
 /// The README's report and commands.
 mod manual;

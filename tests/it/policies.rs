@@ -440,7 +440,7 @@ proptest! {
     fn sizes_of_entries_add_up(edits in proptest::collection::vec((0_u8..5, 0_u32..60, 0_u64..5_000), 1..120)) {
         let mut context = Context::new(Estimator { per_message: 4, ..Estimator::default() });
         for (edit, target, size) in edits {
-            let guess = Guess { units: size % 7, tokens: size };
+            let guess = Guess { units: size % 7, tokens: size, parts: 1 };
             match edit {
                 0 | 1 => {
                     let role = if edit == 0 { Role::User } else { Role::System };

@@ -1,0 +1,189 @@
+//! Cuts of real texts, to the byte: what the agent itself would have stored. `truncate.rs` does the same to measured texts.
+
+use super::action::{Boundary, Truncate};
+use super::marker::{Extents, marker};
+use super::plan::Switch;
+use crate::estimate::{Unit, cleaned};
+use crate::transcript::Length;
+
+/// Applies the limits to a text; `None` where it passes whole. Half a character that a cut leaves shows as U+FFFD.
+pub fn apply(limits: &Truncate, text: &str) -> Option<String> {
+    apply_to_bytes(limits, text).map(|bytes| match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// As [`apply`], for systems that store bytes: what a cut leaves of a character stays as it is.
+pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
+    let clean = if limits.clean == Switch::On { cleaned(text) } else { None };
+    let shortened = limits.max_line_chars.and_then(|most| short_lines(clean.as_deref().unwrap_or(text), most));
+    let source = shortened.as_deref().or(clean.as_deref()).unwrap_or(text);
+    let whole = Length::of(source);
+    let too_large = limits.max.is_some_and(|max| size(limits.unit, source, &whole) > max);
+    let too_many_lines = limits.max_lines.is_some_and(|max| u64::from(whole.newlines) + 1 > max);
+    if !too_large && !too_many_lines {
+        return (clean.is_some() || shortened.is_some()).then(|| source.as_bytes().to_vec());
+    }
+    let share = limits.head.clamp(0.0, 1.0);
+    let amount = limits.keep.or(limits.max);
+    let head_part = |whole: u64| (whole as f64 * share).floor() as u64;
+    let (head, tail) = match (amount, limits.whole_lines, limits.max_lines) {
+        (amount, Switch::On, lines) => {
+            let (amount, lines) = (amount.unwrap_or(u64::MAX), lines.unwrap_or(u64::MAX));
+            let front = first_lines(limits, source, head_part(amount), head_part(lines));
+            let back = last_lines(limits, source, amount - head_part(amount), lines - head_part(lines));
+            (front.as_bytes().to_vec(), back.as_bytes().to_vec())
+        }
+        (None, Switch::Off, lines) => {
+            let lines = lines.unwrap_or(u64::MAX);
+            let front = first_lines(limits, source, u64::MAX, head_part(lines));
+            (front.as_bytes().to_vec(), last_lines(limits, source, u64::MAX, lines - head_part(lines)).as_bytes().to_vec())
+        }
+        (Some(amount), Switch::Off, lines) => {
+            let lines = lines.unwrap_or(u64::MAX);
+            let mut front = first(limits, source, head_part(amount));
+            let mut back = last(limits, source, amount - head_part(amount));
+            front.truncate(first_lines(limits, source, u64::MAX, head_part(lines)).len());
+            let room = last_lines(limits, source, u64::MAX, lines - head_part(lines)).len();
+            back.drain(..back.len().saturating_sub(room));
+            (front, back)
+        }
+    };
+    Some(joined(limits, source, whole, &head, &tail))
+}
+
+fn joined(limits: &Truncate, source: &str, whole: Length, head: &[u8], tail: &[u8]) -> Vec<u8> {
+    let sizes =
+        |bytes: &[u8]| Length { bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX), ..Length::of(&String::from_utf8_lossy(bytes)) };
+    let (front, back) = (sizes(head), sizes(tail));
+    let kept = Length {
+        bytes: front.bytes.saturating_add(back.bytes),
+        utf16: front.utf16.saturating_add(back.utf16),
+        chars: front.chars.saturating_add(back.chars),
+        newlines: front.newlines.saturating_add(back.newlines),
+    };
+    let lines = |bytes: &[u8], length: Length| if bytes.is_empty() { 0 } else { length.newlines + 1 };
+    let extents = Extents {
+        whole,
+        ends_in_newline: source.ends_with('\n'),
+        kept,
+        kept_lines: kept_lines(limits, lines(head, front), lines(tail, back)),
+    };
+    let header = marker(&limits.header, limits, &extents);
+    let marker = marker(&limits.marker, limits, &extents);
+    [header.as_bytes(), head, marker.as_bytes(), tail].concat()
+}
+
+/// An end of one empty line looks like no line at all: there the limit itself tells how many there are.
+fn kept_lines(limits: &Truncate, front: u32, back: u32) -> u32 {
+    match (front + back, limits.max_lines) {
+        (0, Some(1)) if limits.max.is_none() => 1,
+        (lines, _) => lines,
+    }
+}
+
+fn size(unit: Unit, text: &str, length: &Length) -> u64 {
+    match unit {
+        Unit::Bytes => u64::from(length.bytes),
+        Unit::Utf16 => u64::from(length.utf16),
+        Unit::Chars => u64::from(length.chars),
+        Unit::Json | Unit::JsonUtf16 => serde_json::to_string(text).map_or(0, |json| json.len() as u64 - 2),
+        // A text without a vocabulary: four characters are a token.
+        Unit::Tokens => u64::from(length.chars.div_ceil(4)),
+    }
+}
+
+/// How many bytes the first `amount` units take, and where a character ends there.
+fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
+    match limits.unit {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+            let end = usize::try_from(amount).unwrap_or(usize::MAX).min(text.len());
+            let end = if limits.boundary == Boundary::Whole { text.floor_char_boundary(end) } else { end };
+            text.as_bytes().get(..end).unwrap_or_default().to_vec()
+        }
+        Unit::Utf16 => {
+            let units: Vec<u16> = text.encode_utf16().take(usize::try_from(amount).unwrap_or(usize::MAX)).collect();
+            of_units(limits, &units)
+        }
+        Unit::Chars => text.chars().take(usize::try_from(amount).unwrap_or(usize::MAX)).collect::<String>().into_bytes(),
+        Unit::Tokens => text.chars().take(usize::try_from(amount.saturating_mul(4)).unwrap_or(usize::MAX)).collect::<String>().into_bytes(),
+    }
+}
+
+fn last(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
+    let from_end = |count: usize| count.saturating_sub(usize::try_from(amount).unwrap_or(usize::MAX));
+    match limits.unit {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+            let start = from_end(text.len());
+            let start = if limits.boundary == Boundary::Whole { text.ceil_char_boundary(start) } else { start };
+            text.as_bytes().get(start..).unwrap_or_default().to_vec()
+        }
+        Unit::Utf16 => {
+            let units: Vec<u16> = text.encode_utf16().collect();
+            of_units(limits, units.get(from_end(units.len())..).unwrap_or_default())
+        }
+        Unit::Chars => text.chars().skip(from_end(text.chars().count())).collect::<String>().into_bytes(),
+        Unit::Tokens => {
+            let chars = text.chars().count();
+            let wanted = usize::try_from(amount.saturating_mul(4)).unwrap_or(usize::MAX);
+            text.chars().skip(chars.saturating_sub(wanted)).collect::<String>().into_bytes()
+        }
+    }
+}
+
+/// Half a surrogate pair becomes U+FFFD, as it does wherever such a text is written, or goes.
+fn of_units(limits: &Truncate, units: &[u16]) -> Vec<u8> {
+    let characters = char::decode_utf16(units.iter().copied());
+    match limits.boundary {
+        Boundary::Whole => characters.filter_map(Result::ok).collect::<String>().into_bytes(),
+        Boundary::Split => characters.map(|character| character.unwrap_or(char::REPLACEMENT_CHARACTER)).collect::<String>().into_bytes(),
+    }
+}
+
+/// The first lines, as many as fit into so many lines and units, newlines between them counted.
+fn first_lines<'t>(limits: &Truncate, text: &'t str, amount: u64, lines: u64) -> &'t str {
+    let (mut taken, mut end) = (0, 0);
+    for (index, line) in text.split('\n').enumerate() {
+        taken += units(limits.unit, line) + u64::from(index > 0);
+        if index as u64 >= lines || taken > amount {
+            break;
+        }
+        end += line.len() + usize::from(index > 0);
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The last lines. Where not one of them fits whole, a part of the last one stays if the limits say so.
+fn last_lines<'t>(limits: &Truncate, text: &'t str, amount: u64, lines: u64) -> &'t str {
+    let (mut taken, mut start) = (0, text.len());
+    let mut fitting = 0;
+    for (index, line) in text.rsplit('\n').enumerate() {
+        taken += units(limits.unit, line) + u64::from(index > 0);
+        if index as u64 >= lines || taken > amount {
+            break;
+        }
+        start -= line.len() + usize::from(index > 0);
+        fitting += 1;
+    }
+    if fitting == 0 && limits.partial_line == Switch::On && lines > 0 {
+        let room = usize::try_from(amount).unwrap_or(usize::MAX);
+        start = text.ceil_char_boundary(text.len().saturating_sub(room));
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+fn units(unit: Unit, text: &str) -> u64 {
+    size(unit, text, &Length::of(text))
+}
+
+/// The text with the ends of its long lines cut off; `None` where it has none.
+fn short_lines(text: &str, most: u64) -> Option<String> {
+    let most = usize::try_from(most).unwrap_or(usize::MAX);
+    let short = |line: &str| line.char_indices().nth(most).map_or(line.len(), |(end, _)| end);
+    if text.split('\n').all(|line| short(line) == line.len()) {
+        return None;
+    }
+    let lines: Vec<&str> = text.split('\n').map(|line| line.get(..short(line)).unwrap_or(line)).collect();
+    Some(lines.join("\n"))
+}

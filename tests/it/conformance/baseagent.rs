@@ -1,0 +1,232 @@
+//! BaseAgent.
+
+use super::given::{ENDLESS, Given, call, chat, list, part, plan, roles, text};
+use super::{Case, Checked, Passed, digest, expect};
+use ctxsim::context::{Context, State};
+use ctxsim::policy::{Facts, Plan, apply};
+use ctxsim::sim::{Conditions, EventKind, watch};
+use ctxsim::trace::{CallRow, PartKind};
+use ctxsim::transcript::Role;
+use serde_json::Value;
+
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+const CLEARED: &str = "[Old tool result content cleared]";
+
+fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
+    let names = [
+        ("model_context_limit", "MODEL_CONTEXT_LIMIT"),
+        ("output_token_max", "OUTPUT_TOKEN_MAX"),
+        ("auto_compact_threshold", "AUTO_COMPACT_THRESHOLD"),
+        ("prune_protect", "PRUNE_PROTECT"),
+        ("prune_minimum", "PRUNE_MINIMUM"),
+        ("protect_last_turns", "protect_last_turns"),
+        ("max_output_tokens", "max_tokens"),
+        ("max_output_tokens", "max_output_tokens"),
+    ];
+    let settings = names.map(|(name, theirs)| (name, &case.params[theirs]));
+    plan("baseagent", FACTS, &[&settings, more].concat())
+}
+
+fn messages(case: &Case) -> Given {
+    let messages = list(&case.input["messages"]);
+    let mut given = chat(messages);
+    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "tool" && message["content"] == CLEARED) {
+        let _ = message;
+        given.is_masked(given.trace.messages[index].first_part);
+    }
+    given
+}
+
+/// Indices of the messages that are masked now and were not before.
+fn cleared(context: &Context, before: &Given) -> Vec<u64> {
+    let masked = |entry: &&(u32, &ctxsim::context::Entry)| {
+        (entry.1.first..entry.1.first + entry.1.count).any(|item| context.item(item).is_some_and(|item| item.state == State::Masked))
+    };
+    let already =
+        |index: u32| before.trace.parts[before.trace.messages[index as usize].first_part as usize].text == super::given::weigh(CLEARED);
+    let entries: Vec<_> = context.live().collect();
+    entries.iter().filter(masked).filter(|(id, _)| !already(*id)).map(|(id, _)| u64::from(*id)).collect()
+}
+
+pub fn estimate_tokens(case: &Case) -> Checked {
+    let plan = preset(case, &[]);
+    let given = messages(case);
+    let stand = given.stand(&Plan { rule: Vec::new(), ..plan.clone() }, &ENDLESS).context().clone();
+    let estimates: Vec<u64> = stand.live().map(|(_, entry)| entry.estimated).collect();
+    expect("each", estimates, list(&case.expected["per_message"]).iter().filter_map(Value::as_u64).collect())?;
+    expect("all", Some(stand.view().request()), case.expected["total"].as_u64())?;
+    Ok(Passed::Whole)
+}
+
+pub fn is_overflow(case: &Case) -> Checked {
+    let plan = preset(case, &[("hidden_prompt_tokens", &case.input["total_tokens"])]);
+    let given = Given::default();
+    let stand = given.stand(&plan, &ENDLESS);
+    for rule in ["prune", "compact"] {
+        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["overflow"].as_bool())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn prune(case: &Case) -> Checked {
+    let plan = without_limits(preset(case, &[]));
+    let given = messages(case);
+    let mut stand = given.stand(&plan, &ENDLESS);
+    expect("before", Some(stand.context().view().request()), case.expected["tokens_before"].as_u64())?;
+    stand.force("prune");
+    let mut expected: Vec<u64> = list(&case.expected["pruned_indices"]).iter().filter_map(Value::as_u64).collect();
+    expected.sort_unstable();
+    expect("pruned", cleared(stand.context(), &given), expected)?;
+    expect("after", Some(stand.context().view().request()), case.expected["tokens_after"].as_u64())?;
+    Ok(Passed::Whole)
+}
+
+/// The messages of a vector are in the history already: nothing is cut as it arrives.
+fn without_limits(mut plan: Plan) -> Plan {
+    plan.rule.retain(|rule| rule.at != ctxsim::policy::Hook::Ingest);
+    plan
+}
+
+pub fn middle_out_truncate(case: &Case) -> Checked {
+    if case.params["max_tokens"] == 0 && !text(&case.input["text"]).is_empty() {
+        return Ok(Passed::NotModelled("a limit of nothing keeps the whole text, behind a marker: nobody sets that"));
+    }
+    let plan = preset(case, &[]);
+    let rule = plan.rule.iter().find(|rule| rule.id == "middle-out").unwrap();
+    let given = text(&case.input["text"]);
+    let cut = apply(rule.truncate.as_ref().unwrap(), given);
+    digest::same(cut.as_deref().unwrap_or(given), &case.expected["output"])?;
+    Ok(Passed::Whole)
+}
+
+/// The summary's size is what the vector's summary has: a message of the prefix and the summary, whose fractions of a token add up.
+fn summary_tokens(case: &Case) -> Value {
+    let prefix = 298;
+    let chars = text(&case.input["summary"]).chars().count() as u64;
+    Value::from(((prefix + chars) / 4) as i64 - 70)
+}
+
+pub fn manage_context(case: &Case) -> Checked {
+    let own_prompt = case.input["messages"][0]["role"] == "system" && case.input["messages"][0]["content"] != case.input["system_prompt"];
+    if own_prompt && case.expected["action"] == "compact" {
+        return Ok(Passed::NotModelled("a system message other than the system prompt gives way to it: logs hold no two of them"));
+    }
+    let plan = without_limits(preset(case, &[("summary_tokens", &summary_tokens(case))]));
+    let given = messages(case);
+    // A summariser that fails and one that is refused are the same to the policy.
+    let refused = Conditions { prompt_limit: 0, ..ENDLESS };
+    let conditions = if case.input["llm"] == "ok" { &ENDLESS } else { &refused };
+    let mut stand = given.stand(&plan, conditions);
+    let before = stand.context().view().request();
+    expect("before", Some(before), case.expected["tokens_before"].as_u64())?;
+    let forced = case.input["force"] == true;
+    let mut asked = Vec::new();
+    for rule in ["prune", "compact"] {
+        let request = stand.context().view().request();
+        let due = forced || stand.verdict(rule).is_some_and(|verdict| verdict.fires);
+        if rule == "compact" && due {
+            let prompt = plan.rule.iter().find(|rule| rule.id == "compact").and_then(|rule| rule.summarise.as_ref()).unwrap().prompt_tokens;
+            asked.push((stand.context().len() as u64 + 1, request + prompt));
+        }
+        let _ = if forced { stand.force(rule) } else { stand.run(rule) };
+    }
+    let context = stand.context();
+    expect("after", Some(context.view().request()), case.expected["tokens_after"].as_u64())?;
+    expect("length", Some(context.len() as u64), case.expected["len_after"].as_u64())?;
+    let summariser = list(&case.expected["summariser_calls"]).iter();
+    let summariser = summariser.map(|call| (call["n"].as_u64().unwrap(), call["est"].as_u64().unwrap())).collect();
+    expect("summariser", asked, summariser)?;
+    expect("lasts", Some(stand.stored().len() < given.len()), case.expected["persisted_by_loop"].as_bool())?;
+    if let Some(pruned) = case.expected["pruned_indices"].as_array().filter(|_| case.expected["action"] != "compact") {
+        let mut pruned: Vec<u64> = pruned.iter().filter_map(Value::as_u64).collect();
+        pruned.sort_unstable();
+        expect("pruned", cleared(context, &given), pruned)?;
+    }
+    Ok(Passed::Whole)
+}
+
+/// What the code says after an answer without tool calls; its text holds the instruction.
+const VERIFICATION_CHARS: usize = 1_696;
+
+pub fn whole_loop(case: &Case) -> Checked {
+    let plan = preset(case, &[("summary_tokens", &summary_tokens(case))]);
+    let given = conversation(case, &plan);
+    let mut seen = Vec::new();
+    let outcome = watch(&given.trace, &plan, &ENDLESS, &mut |context| {
+        let masked = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+        let masked = masked.filter(|item| context.item(*item).is_some_and(|item| item.state == State::Masked)).count() as u64;
+        seen.push((roles(context), context.view().request(), masked));
+    });
+    let compacted: Vec<u32> = outcome.events.iter().filter(|event| event.kind == EventKind::Compact).map(|event| event.call).collect();
+    let mut expected = Vec::new();
+    let mut compactions = Vec::new();
+    for call in list(&case.expected["llm_calls"]) {
+        match text(&call["kind"]) {
+            "step" => {
+                expected.push((text(&call["roles"]).to_owned(), call["est_tokens"].as_u64().unwrap(), call["cleared"].as_u64().unwrap()))
+            }
+            _ => compactions.push(expected.len() as u32),
+        }
+    }
+    expect("compactions", compacted, compactions)?;
+    expect("number of calls", seen.len(), expected.len())?;
+    for (index, (seen, expected)) in seen.into_iter().zip(expected).enumerate() {
+        expect(&format!("call {index}"), seen, expected)?;
+    }
+    Ok(Passed::Whole)
+}
+
+/// The conversation that the scripted model and tools make, whatever the policy does.
+fn conversation(case: &Case, plan: &Plan) -> Given {
+    let mut given = Given::default();
+    let say = |given: &mut Given, role: Role, words: &str| given.push(role, vec![part(PartKind::Text, words)]);
+    say(&mut given, Role::System, text(&case.input["system_prompt"]));
+    let instruction = text(&case.input["instruction"]);
+    say(&mut given, Role::User, instruction);
+    let limits = plan.rule.iter().find(|rule| rule.id == "middle-out").and_then(|rule| rule.truncate.as_ref()).unwrap();
+    let listed = text(&case.input["initial_shell_output"]);
+    let listed = apply(limits, listed).unwrap_or_else(|| listed.to_owned());
+    let state = format!("Current directory and files:\n```\n{listed}\n```");
+    say(&mut given, Role::User, &state);
+    let steps = list(&case.input["steps"]);
+    let last = serde_json::json!({"text": "final", "calls": []});
+    let mut verifying = false;
+    for step in steps.iter().chain(std::iter::repeat(&last)) {
+        let calls = list(&step["calls"]);
+        let mut parts = vec![part(PartKind::Text, text(&step["text"]))];
+        parts.extend((0..calls.len()).map(|index| call("shell_command", &format!("{{'id': 'c1_{index}'}}"))));
+        let message = given.push(Role::Assistant, parts);
+        given.trace.calls.push(reply(message));
+        if calls.is_empty() {
+            if verifying {
+                break;
+            }
+            verifying = true;
+            say(&mut given, Role::User, &"v".repeat(VERIFICATION_CHARS + instruction.chars().count()));
+            continue;
+        }
+        verifying = false;
+        for result in calls {
+            if result["image"] == true {
+                given.push(Role::User, vec![part(PartKind::Text, "Image from shell_command:"), part(PartKind::Image, "")]);
+            }
+            given.push(Role::Tool, vec![part(PartKind::ToolResult, text(&result["output"]))]);
+        }
+    }
+    given
+}
+
+fn reply(message: u32) -> CallRow {
+    CallRow {
+        message,
+        model: None,
+        usage: None,
+        hidden: 0,
+        visible: 0,
+        missing: 0,
+        output: 0,
+        chained: true,
+        predicted_growth: None,
+        key: None,
+    }
+}

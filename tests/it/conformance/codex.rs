@@ -1,0 +1,243 @@
+//! Codex.
+
+use super::given::{ENDLESS, Given, call, list, part, plan, text};
+use super::{Case, Checked, Passed, digest, expect};
+use ctxsim::context::Region;
+use ctxsim::policy::{Facts, Measure, Plan, Trigger, Truncate, apply};
+use ctxsim::trace::{PartKind, PartRow};
+use ctxsim::transcript::Role;
+use serde_json::Value;
+
+const NAME: &str = "codex@2026-06";
+const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0 };
+const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
+
+/// Items of Codex as messages, one each. A contextual message is put in by the agent itself and opens no turn.
+fn items(items: &[Value]) -> Given {
+    let mut given = Given::default();
+    for item in items {
+        let id_bytes = text(&item["call_id"]).len() as u32;
+        match text(&item["type"]) {
+            "function_call" => {
+                let parts = vec![PartRow { id_bytes, ..call(text(&item["name"]), text(&item["arguments"])) }];
+                given.push(Role::Assistant, parts);
+            }
+            "function_call_output" => {
+                given.push(Role::Tool, vec![PartRow { id_bytes, ..part(PartKind::ToolResult, text(&item["output"])) }]);
+            }
+            "reasoning" => {
+                let sealed_bytes = text(&item["encrypted_content"]).len() as u32;
+                given.push(Role::Assistant, vec![PartRow { sealed_bytes, ..part(PartKind::Thinking, "") }]);
+            }
+            _ => message(&mut given, item),
+        }
+    }
+    given
+}
+
+fn message(given: &mut Given, item: &Value) {
+    let content = list(&item["content"]);
+    let block = |block: &Value| match text(&block["type"]) {
+        "input_image" => part(PartKind::Image, ""),
+        _ => part(PartKind::Text, text(&block["text"])),
+    };
+    let role = match text(&item["role"]) {
+        "assistant" => Role::Assistant,
+        "user" => Role::User,
+        _ => Role::System,
+    };
+    let index = given.push(role, content.iter().map(block).collect());
+    let first = content.first().map_or("", |block| text(&block["text"]));
+    given.trace.messages[index as usize].synthetic = first.starts_with("<environment_context>");
+    if role == Role::User && (first.starts_with(SUMMARY_PREFIX) || first.starts_with("<environment_context>")) {
+        given.is_summary();
+    }
+}
+
+fn bare(plan: Plan) -> Plan {
+    Plan { rule: plan.rule.into_iter().filter(|rule| rule.at != ctxsim::policy::Hook::Ingest).collect(), ..plan }
+}
+
+pub fn estimate_items(case: &Case) -> Checked {
+    let given_items = list(&case.input["items"]);
+    let url = |item: &Value| list(&item["content"]).iter().any(|block| text(&block["image_url"]).starts_with("http"));
+    if given_items.iter().any(url) {
+        return Ok(Passed::NotModelled("a picture by its address counts as long as the address, which no reader keeps"));
+    }
+    let base = Value::from(format!("=ceil({} / 4)", text(&case.input["base_instructions"]).len()));
+    let plan = bare(plan(NAME, FACTS, &[("base_instruction_tokens", &base)]));
+    let given = items(given_items);
+    let stand = given.stand(&plan, &ENDLESS);
+    let each = stand.context().live().map(|(_, entry)| entry.estimated).collect();
+    expect("each", each, list(&case.expected["per_item"]).iter().filter_map(Value::as_u64).collect::<Vec<_>>())?;
+    expect("all", Some(stand.context().view().request()), case.expected["total_with_base"].as_u64())?;
+    Ok(Passed::Whole)
+}
+
+fn limit(plan: &Plan, id: &str) -> Option<f64> {
+    match plan.rule.iter().find(|rule| rule.id == id)?.when.as_ref()? {
+        Trigger::Level(level) => level.ge,
+        _ => None,
+    }
+}
+
+pub fn model_limits(case: &Case) -> Checked {
+    let model = &case.input["model"];
+    let own = &case.params["model_auto_compact_token_limit"];
+    let own = if own.is_null() { &model["auto_compact_token_limit"] } else { own };
+    let facts = Facts { window: model["context_window"].as_u64(), ..FACTS };
+    let plan = with_policy(facts, &model["truncation_policy"], &[("model_auto_compact_token_limit", own)]);
+    for rule in ["compact-turn-start", "compact-step"] {
+        expect(rule, limit(&plan, rule), case.expected["auto_compact_token_limit"].as_f64())?;
+    }
+    expect("full", plan.belief.full, case.expected["effective_context_window"].as_u64())?;
+    let policy = &case.expected["truncation_policy"];
+    let bytes = policy["limit"].as_u64().unwrap() * if policy["mode"] == "tokens" { 4 } else { 1 };
+    expect("cut", cut(&plan, "shell-limit").max, Some(bytes))?;
+    Ok(Passed::Whole)
+}
+
+/// The preset with a truncation policy.
+fn with_policy(facts: Facts, policy: &Value, more: &[(&str, &Value)]) -> Plan {
+    let name = if policy["mode"] == "tokens" { "tool_output_token_limit" } else { "tool_output_byte_limit" };
+    let bytes = Value::from(policy["mode"] != "tokens");
+    let bytes = Value::from(u8::from(bytes == true));
+    plan(NAME, facts, &[&[(name, &policy["limit"]), ("counts_bytes", &bytes)][..], more].concat())
+}
+
+/// The limit of a rule in tokens or in bytes, whichever is in force.
+fn cut<'p>(plan: &'p Plan, id: &str) -> &'p Truncate {
+    plan.rule.iter().find(|rule| rule.id.starts_with(id)).and_then(|rule| rule.truncate.as_ref()).unwrap()
+}
+
+pub fn truncate_text(case: &Case) -> Checked {
+    let plan = with_policy(FACTS, &case.params["policy"], &[]);
+    let given = text(&case.input["text"]);
+    let shell = cut(&plan, "shell-limit");
+    let formatted = apply(shell, given);
+    digest::same(formatted.as_deref().unwrap_or(given), &case.expected["formatted"])?;
+    let plain = apply(&Truncate { header: String::new(), ..shell.clone() }, given);
+    digest::same(plain.as_deref().unwrap_or(given), &case.expected["output"])?;
+    Ok(Passed::Whole)
+}
+
+pub fn truncate_output_items(case: &Case) -> Checked {
+    let plan = with_policy(FACTS, &case.params["policy"], &[]);
+    let texts: Vec<&str> =
+        list(&case.input["items"]).iter().filter_map(|item| item["text"].as_str()).filter(|text| !text.is_empty()).collect();
+    let joined = texts.join("\n");
+    let formatted = apply(cut(&plan, "shell-limit"), &joined);
+    let expected = list(&case.expected["formatted_items"]).iter().find(|item| item.is_object());
+    match (formatted, expected) {
+        (Some(formatted), Some(expected)) => digest::same(&formatted, expected)?,
+        (Some(formatted), None) => return Err(format!("{formatted:?} instead of nothing")),
+        (None, _) => expect("whole", case.expected["formatted_original_tokens"].is_null(), true)?,
+    }
+    if texts.len() > 1 && joined.len() > cut(&plan, "shell-limit").max.unwrap_or(0) as usize {
+        return Ok(Passed::NotModelled("a result of several texts is cut text by text at record time; readers give it as one text"));
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn record_items_truncation(case: &Case) -> Checked {
+    let plan = with_policy(FACTS, &case.params["policy"], &[]);
+    let rule = plan.rule.iter().find(|rule| rule.id.starts_with("record-limit")).unwrap();
+    let kept: Vec<&Value> = list(&case.input["items"]).iter().filter(|item| item["role"] != "system").collect();
+    let expected = list(&case.expected["items"]);
+    if kept.len() < list(&case.input["items"]).len() {
+        return Ok(Passed::NotModelled("system messages are not recorded in its history: its logs hold none"));
+    }
+    expect("number", kept.len(), expected.len())?;
+    for (item, expected) in kept.into_iter().zip(expected) {
+        let (region, role) = match text(&item["type"]) {
+            "function_call_output" => (Region::ToolResult, Role::Tool),
+            "message" if item["role"] == "user" => (Region::User, Role::User),
+            _ => (Region::Assistant, Role::Assistant),
+        };
+        let wanted = rule.select.wants_arrival(region, role, None, &[]);
+        expect("looks at results alone", wanted, role == Role::Tool)?;
+        if wanted && item["output"].is_string() {
+            let given = text(&item["output"]);
+            let cut = apply(rule.truncate.as_ref().unwrap(), given);
+            digest::same(cut.as_deref().unwrap_or(given), &expected["text"])?;
+        }
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn total_token_usage(case: &Case) -> Checked {
+    let included = Value::from(u8::from(case.params["server_reasoning_included"] == true));
+    let limit = &case.params["auto_compact_limit"];
+    let facts = Facts { window: Some(limit.as_u64().unwrap() * 10), ..FACTS };
+    let plan = plan(NAME, facts, &[("server_reasoning_included", &included), ("model_auto_compact_token_limit", limit)]);
+    let plan = bare(plan);
+    let given_items = list(&case.input["items"]);
+    let by_model = |item: &Value| item["role"] == "assistant" || matches!(text(&item["type"]), "function_call" | "reasoning");
+    let given = items(given_items);
+    let last = given_items.iter().rposition(by_model);
+    let usage = Some((case.input["last_total_tokens"].as_u64().unwrap(), 0));
+    let mut stand = ctxsim::sim::Stand::new(&given.trace, &plan, &ENDLESS);
+    for index in 0..given.len() {
+        stand.enter(index as u32, given.standing(index));
+        if last.is_none_or(|last| index <= last) {
+            stand.report(usage);
+        }
+    }
+    if given.len() == 0 {
+        stand.report(usage);
+    }
+    expect("usage", stand.measure(Measure::UsagePlusPending), case.expected["total_usage"].as_u64())?;
+    for rule in ["compact-turn-start", "compact-step"] {
+        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["limit_reached"].as_bool())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn build_compacted_history(case: &Case) -> Checked {
+    let plan = bare(plan(NAME, FACTS, &[("user_message_tokens", &case.params["max_tokens"])]));
+    let given = items(list(&case.input["items"]));
+    let rules: Vec<_> = plan.rule.iter().filter(|rule| rule.id.starts_with("compact-")).collect();
+    expect("both compact alike", &rules[0].select, &rules[1].select)?;
+    let stand = given.stand(&plan, &ENDLESS);
+    let view = stand.context().view();
+    let selection = rules[1].select.messages(view, view.request());
+    let history = list(&case.expected["history"]);
+    let kept: Vec<u32> = (0..given.len() as u32)
+        .filter(|id| !selection.gone.contains(id))
+        .filter(|id| given.trace.messages[*id as usize].role != Role::System)
+        .collect();
+    expect("kept", kept.len(), history.len() - 1)?;
+    for (id, expected) in kept.iter().zip(history) {
+        let texts: Vec<&str> =
+            list(&list(&case.input["items"])[*id as usize]["content"]).iter().filter_map(|block| block["text"].as_str()).collect();
+        let whole = texts.join("");
+        let cut = selection
+            .shortened
+            .filter(|shortened| shortened.id == *id)
+            .and_then(|shortened| rules[1].select.excerpt(&shortened, &plan.estimator, &whole));
+        digest::same(cut.as_deref().unwrap_or(&whole), &expected["text"][0])?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn remove_first_item(case: &Case) -> Checked {
+    let ids: Vec<&str> = list(&case.input["items"]).iter().map(|item| text(&item["call_id"])).collect();
+    let role = |index: usize| text(&list(&case.input["items"])[index]["type"]);
+    // In a log each result stands behind its call, with nothing but its like between them.
+    let apart = (0..ids.len()).any(|index| role(index) == "function_call_output" && (index == 0 || ids[index - 1] != ids[index]));
+    if apart {
+        return Ok(Passed::NotModelled("a result that does not follow its call: no log has it"));
+    }
+    let plan = bare(plan(NAME, FACTS, &[]));
+    let given = items(list(&case.input["items"]));
+    let stand = given.stand(&plan, &ENDLESS);
+    let mut context = stand.context().clone();
+    let mut lengths = Vec::new();
+    for _ in 0..case.params["remove_count"].as_u64().unwrap() {
+        context.remove(&ctxsim::policy::Select::oldest().messages(context.view(), 0).gone);
+        lengths.push(context.len() as u64);
+    }
+    expect("lengths", lengths, list(&case.expected["lengths_after_each"]).iter().filter_map(Value::as_u64).collect())?;
+    expect("remaining", context.len(), list(&case.expected["remaining"]).len())?;
+    Ok(Passed::Whole)
+}

@@ -1,0 +1,217 @@
+//! What a vector gives, as the program would have read it: messages of a trace, texts measured, nothing else.
+
+use ctxsim::policy::{Plan, Policy};
+use ctxsim::sim::{Conditions, Stand, Standing};
+use ctxsim::trace::{MessageRow, PartKind, PartRow, Trace};
+use ctxsim::transcript::{Image, Length, Role, Text};
+use serde_json::Value;
+use std::cell::RefCell;
+
+/// The world of a vector: a window that refuses nothing.
+pub const ENDLESS: Conditions = Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, reserve: None, recorded_summary: None };
+
+/// A change of one parameter of one preset, for the test that such a change is noticed.
+#[derive(Clone, Debug)]
+pub struct Mutation {
+    pub preset: &'static str,
+    pub parameter: String,
+    pub value: String,
+}
+
+thread_local! {
+    /// The change in force on this thread.
+    static MUTATION: RefCell<Option<Mutation>> = const { RefCell::new(None) };
+}
+
+/// Runs something while one parameter of one preset is another.
+pub fn with_mutation<T>(mutation: &Mutation, run: impl FnOnce() -> T) -> T {
+    MUTATION.set(Some(mutation.clone()));
+    let result = run();
+    MUTATION.set(None);
+    result
+}
+
+/// A preset for these facts. A setting that says what the preset says by itself is left to the preset, so that vectors with a
+/// system's own numbers try the numbers of the preset.
+pub fn plan(preset: &'static str, facts: ctxsim::policy::Facts, settings: &[(&str, &Value)]) -> Plan {
+    let mut policy = Policy::load(preset).unwrap();
+    let given: Vec<_> = settings.iter().filter(|(_, value)| !value.is_null()).collect();
+    let differs = |name: &str, value: &Value| {
+        let own = &policy.params.get(name).unwrap_or_else(|| panic!("{preset} has no parameter {name}")).value;
+        let number = own.as_integer().map(|number| number as f64).or(own.as_float());
+        number.is_none() || number != value.as_f64().or(value.as_bool().map(|yes| f64::from(u8::from(yes))))
+    };
+    let differing: Vec<_> = given.into_iter().filter(|(name, value)| differs(name, value)).collect();
+    MUTATION.with_borrow(|mutation| {
+        if let Some(mutation) = mutation.as_ref().filter(|mutation| mutation.preset == preset) {
+            policy.set(&mutation.parameter, &mutation.value).unwrap();
+        }
+    });
+    for (name, value) in differing {
+        policy.set(name, value.as_str().map_or_else(|| value.to_string(), str::to_owned).as_str()).unwrap();
+    }
+    policy.plan(&facts).unwrap()
+}
+
+/// Expands `{"$rep": [unit, count]}` and `{"$cat": [...]}` wherever they stand.
+pub fn expanded(value: &Value) -> Value {
+    match value {
+        Value::Object(map) if map.contains_key("$rep") => {
+            let unit = expanded(&map["$rep"][0]);
+            Value::String(unit.as_str().unwrap().repeat(map["$rep"][1].as_u64().unwrap() as usize))
+        }
+        Value::Object(map) if map.contains_key("$cat") => {
+            Value::String(map["$cat"].as_array().unwrap().iter().map(|part| expanded(part).as_str().unwrap().to_owned()).collect())
+        }
+        Value::Object(map) => Value::Object(map.iter().map(|(key, value)| (key.clone(), expanded(value))).collect()),
+        Value::Array(values) => Value::Array(values.iter().map(expanded).collect()),
+        other => other.clone(),
+    }
+}
+
+/// The string, or none.
+pub fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
+}
+
+/// The items of an array; none where there is no array.
+pub fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// A measured text.
+pub fn weigh(text: &str) -> Text {
+    let json = serde_json::to_string(text).unwrap();
+    Text { length: Length::of(text), tokens: text.len() as u32 / 4, json_bytes: json.len() as u32 - 2, ..Text::default() }
+}
+
+/// A part of this kind.
+pub fn part(kind: PartKind, text: &str) -> PartRow {
+    PartRow {
+        kind,
+        tool: None,
+        name: Length::default(),
+        id_bytes: 0,
+        text: weigh(text),
+        image: Image::default(),
+        error: false,
+        sealed_bytes: 0,
+        truth: 0,
+        anchored: false,
+        expires: false,
+    }
+}
+
+/// A tool call.
+pub fn call(name: &str, arguments: &str) -> PartRow {
+    PartRow { name: Length::of(name), ..part(PartKind::ToolCall, arguments) }
+}
+
+/// A conversation.
+#[derive(Default)]
+pub struct Given {
+    pub trace: Trace,
+    standings: Vec<Standing>,
+    masked: Vec<u32>,
+}
+
+impl Given {
+    /// A message is added; its index.
+    pub fn push(&mut self, role: Role, parts: Vec<PartRow>) -> u32 {
+        let row = MessageRow {
+            role,
+            first_part: self.trace.parts.len() as u32,
+            part_count: parts.len() as u32,
+            time: None,
+            turn: 0,
+            rewind: None,
+            copy: false,
+            synthetic: false,
+            key: None,
+        };
+        self.trace.parts.extend(parts);
+        self.trace.messages.push(row);
+        self.standings.push(Standing::Recorded);
+        self.trace.messages.len() as u32 - 1
+    }
+
+    /// The message that was added last is a summary.
+    pub fn is_summary(&mut self) {
+        *self.standings.last_mut().unwrap() = Standing::Summary;
+    }
+
+    /// The part that was added last has been masked before.
+    pub fn is_masked(&mut self, part: u32) {
+        self.masked.push(part);
+    }
+
+    /// The conversation before a policy, with all messages in it.
+    pub fn stand<'a>(&'a self, plan: &'a Plan, conditions: &'a Conditions) -> Stand<'a> {
+        let mut stand = Stand::new(&self.trace, plan, conditions);
+        for (message, standing) in self.standings.iter().enumerate() {
+            stand.enter(message as u32, *standing);
+        }
+        self.masked.iter().for_each(|item| stand.mask(*item));
+        stand
+    }
+
+    /// How a message stands in the context.
+    pub fn standing(&self, message: usize) -> Standing {
+        self.standings[message]
+    }
+
+    /// How many messages there are.
+    pub fn len(&self) -> usize {
+        self.trace.messages.len()
+    }
+}
+
+/// Messages in the shape of OpenAI chat, as BaseAgent and PicoClaw keep them.
+pub fn chat(messages: &[Value]) -> Given {
+    let mut given = Given::default();
+    for message in messages {
+        let role = match text(&message["role"]) {
+            "system" => Role::System,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => Role::User,
+        };
+        let kind = if role == Role::Tool { PartKind::ToolResult } else { PartKind::Text };
+        let mut parts: Vec<PartRow> = match &message["content"] {
+            Value::Array(blocks) => blocks.iter().filter(|block| block.is_object()).flat_map(|block| chat_block(kind, block)).collect(),
+            content => vec![PartRow { id_bytes: text(&message["tool_call_id"]).len() as u32, ..part(kind, text(content)) }],
+        };
+        parts.extend(message["reasoning_content"].as_str().map(|text| part(PartKind::Thinking, text)));
+        for given in list(&message["tool_calls"]) {
+            let function = &given["function"];
+            let name = if function.is_object() { &function["name"] } else { &given["name"] };
+            let id_bytes = text(&given["id"]).len() as u32;
+            let arguments = match &function["arguments"] {
+                Value::Object(_) => function["arguments"].to_string(),
+                arguments => text(arguments).to_owned(),
+            };
+            parts.push(PartRow { id_bytes, ..call(text(name), &arguments) });
+        }
+        parts.extend(list(&message["media"]).iter().map(|_| part(PartKind::Image, "")));
+        given.push(role, parts);
+    }
+    given
+}
+
+/// A block of a content list: BaseAgent counts the text of any block, and a picture beside it.
+fn chat_block(kind: PartKind, block: &Value) -> Vec<PartRow> {
+    let image = (block["type"] == "image_url").then(|| part(PartKind::Image, ""));
+    let words = block["text"].as_str().map(|text| part(kind, text));
+    words.into_iter().chain(image).collect()
+}
+
+/// Roles of what stands in a context, a letter each.
+pub fn roles(context: &ctxsim::context::Context) -> String {
+    let letter = |role: Role| match role {
+        Role::System => 's',
+        Role::User => 'u',
+        Role::Assistant => 'a',
+        Role::Tool => 't',
+    };
+    context.live().map(|(_, entry)| letter(entry.role)).collect()
+}

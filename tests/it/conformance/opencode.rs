@@ -1,0 +1,208 @@
+//! OpenCode, two versions.
+
+use super::given::{ENDLESS, Given, call, list, part, plan, text, weigh};
+use super::{Case, Checked, Passed, digest, expect};
+use ctxsim::context::State;
+use ctxsim::policy::{Facts, Plan, apply};
+use ctxsim::trace::{PartKind, PartRow};
+use ctxsim::transcript::{Role, Usage};
+use serde_json::Value;
+
+const NEW: &str = "opencode@1.15";
+const OLD: &str = "opencode@2025-12";
+
+fn facts(limit: &Value) -> Facts {
+    let of = |name: &str| limit[name].as_u64().unwrap_or(0);
+    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output") }
+}
+
+fn model() -> Facts {
+    Facts { window: Some(200_000), max_input: 0, max_output: 32_000 }
+}
+
+fn without_limits(plan: Plan) -> Plan {
+    Plan { rule: plan.rule.into_iter().filter(|rule| rule.at != ctxsim::policy::Hook::Ingest).collect(), ..plan }
+}
+
+pub fn token_estimate(case: &Case) -> Checked {
+    for preset in [NEW, OLD] {
+        let plan = plan(preset, model(), &[]);
+        expect(preset, Some(plan.estimator.text(&weigh(text(&case.input["text"])))), case.expected["tokens"].as_u64())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn is_overflow(case: &Case) -> Checked {
+    let compaction = &case.params["compaction"];
+    let auto = Value::from(u8::from(compaction["auto"] != false));
+    let settings = [("auto", &auto), ("reserved", &compaction["reserved"]), ("output_token_max", &case.params["outputTokenMax"])];
+    let plan = plan(NEW, facts(&case.input["model_limit"]), &settings);
+    let tokens = &case.input["tokens"];
+    let of = |value: &Value| value.as_u64().unwrap_or(0);
+    let sum = of(&tokens["input"]) + of(&tokens["output"]) + of(&tokens["cache"]["read"]) + of(&tokens["cache"]["write"]);
+    let total = if of(&tokens["total"]) > 0 { of(&tokens["total"]) } else { sum };
+    check_overflow(&plan, Usage { prompt: total, ..Usage::default() }, case)
+}
+
+pub fn is_overflow_2025(case: &Case) -> Checked {
+    let auto = Value::from(u8::from(case.params["disable_autocompact"] != true));
+    let plan = plan(OLD, facts(&case.input["model_limit"]), &[("auto", &auto)]);
+    let tokens = &case.input["tokens"];
+    let of = |value: &Value| value.as_u64().unwrap_or(0);
+    let (read, write) = (of(&tokens["cache"]["read"]), of(&tokens["cache"]["write"]));
+    let usage = Usage {
+        prompt: of(&tokens["input"]) + read + write,
+        cache_read: read,
+        cache_write: write,
+        output: of(&tokens["output"]),
+        ..Usage::default()
+    };
+    check_overflow(&plan, usage, case)
+}
+
+fn check_overflow(plan: &Plan, usage: Usage, case: &Case) -> Checked {
+    let mut given = Given::default();
+    given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
+    let mut stand = given.stand(plan, &ENDLESS);
+    stand.report(Some(plan.belief.reads(&usage)));
+    let verdict = stand.verdict("compact");
+    expect("overflow", Some(verdict.is_some_and(|verdict| verdict.fires)), case.expected["overflow"].as_bool())?;
+    if let (Some(level), Some(usable)) = (verdict.and_then(|verdict| verdict.level), case.expected["usable"].as_f64()) {
+        expect("usable", level.limit, usable)?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn prune(case: &Case) -> Checked {
+    let on = Value::from(u8::from(case.params["compaction"]["prune"] == true));
+    prunes(NEW, case, &on)
+}
+
+pub fn prune_2025(case: &Case) -> Checked {
+    let on = Value::from(u8::from(case.params["disable_prune"] != true));
+    prunes(OLD, case, &on)
+}
+
+fn prunes(preset: &'static str, case: &Case, on: &Value) -> Checked {
+    let settings = [("prune", on), ("prune_protect", &case.params["PRUNE_PROTECT"]), ("prune_minimum", &case.params["PRUNE_MINIMUM"])];
+    let plan = without_limits(plan(preset, model(), &settings));
+    let mut given = Given::default();
+    given.trace.tools = vec!["bash".to_owned(), "skill".to_owned()];
+    let mut places = Vec::new();
+    for (index, message) in list(&case.input["messages"]).iter().enumerate() {
+        let role = if message["info"]["role"] == "user" { Role::User } else { Role::Assistant };
+        let mut parts = Vec::new();
+        for (place, given_part) in list(&message["parts"]).iter().enumerate() {
+            if !given_part["state"]["time"]["compacted"].is_null() {
+                given.is_masked(places.len() as u32);
+            }
+            places.push((index as u64, place as u64));
+            parts.push(stored_part(given_part));
+        }
+        given.push(role, parts);
+        if message["info"]["summary"] == true {
+            given.is_summary();
+        }
+    }
+    let mut stand = given.stand(&plan, &ENDLESS);
+    let masked = |stand: &ctxsim::sim::Stand| -> Vec<(u64, u64)> {
+        let items = (0..places.len()).filter(|item| stand.context().item(*item as u32).is_some_and(|item| item.state == State::Masked));
+        items.map(|item| places[item]).collect()
+    };
+    let before = masked(&stand);
+    stand.run("prune");
+    let pruned: Vec<(u64, u64)> = masked(&stand).into_iter().filter(|place| !before.contains(place)).collect();
+    let pair = |pair: &Value| (pair[0].as_u64().unwrap(), pair[1].as_u64().unwrap());
+    let mut expected: Vec<(u64, u64)> = list(&case.expected["pruned"]).iter().map(pair).collect();
+    expected.sort_unstable();
+    expect("pruned", pruned, expected)?;
+    Ok(Passed::Whole)
+}
+
+fn stored_part(given: &Value) -> PartRow {
+    if given["type"] != "tool" {
+        return part(PartKind::Text, text(&given["text"]));
+    }
+    let state = &given["state"];
+    let error = state["status"] != "completed";
+    PartRow { tool: Some(u32::from(given["tool"] == "skill")), error, ..part(PartKind::ToolResult, text(&state["output"])) }
+}
+
+pub fn truncate_tool_output(case: &Case) -> Checked {
+    let settings = [("tool_output_max_lines", &case.params["maxLines"]), ("tool_output_max_bytes", &case.params["maxBytes"])];
+    let plan = plan(NEW, model(), &settings);
+    let id = if case.params["direction"] == "tail" { "output-limit-tail" } else { "output-limit" };
+    let rule = plan.rule.iter().find(|rule| rule.id == "output-limit").unwrap();
+    let mut limits = rule.truncate.clone().unwrap();
+    if id == "output-limit-tail" {
+        // The same function for the other end: the note stands in front then.
+        limits.head = 0.0;
+        limits.marker = format!("{}\n\n", limits.marker.trim_start());
+    }
+    let path = "/home/user/.local/share/opencode/tool-output/tool_0123456789abcdef";
+    limits.marker = limits.marker.replace(path, text(&case.params["output_path"]));
+    let given = text(&case.input["text"]);
+    let cut = apply(&limits, given);
+    expect("truncated", Some(cut.is_some()), case.expected["truncated"].as_bool())?;
+    digest::same(cut.as_deref().unwrap_or(given), &case.expected["content"])?;
+    Ok(Passed::Whole)
+}
+
+/// Messages as the reader gives them: each tool's result is a message of its own. With the place of each among those of OpenCode.
+fn model_messages(messages: &[Value]) -> (Given, Vec<usize>) {
+    let mut given = Given::default();
+    let mut places = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        let summary = message["info"]["summary"] == true;
+        if list(&message["parts"]).iter().any(|part| part["type"] == "compaction") {
+            continue;
+        }
+        let user = message["info"]["role"] == "user";
+        let mut parts = Vec::new();
+        let mut results = Vec::new();
+        for block in list(&message["parts"]) {
+            if block["type"] != "tool" {
+                parts.push(part(PartKind::Text, text(&block["text"])));
+                continue;
+            }
+            let id_bytes = text(&block["callID"]).len() as u32;
+            parts.push(PartRow { id_bytes, ..call(text(&block["tool"]), &block["state"]["input"].to_string()) });
+            results.push(PartRow { id_bytes, ..part(PartKind::ToolResult, text(&block["state"]["output"])) });
+        }
+        given.push(if user { Role::User } else { Role::Assistant }, parts);
+        if summary {
+            given.is_summary();
+        }
+        places.push(place);
+        for result in results {
+            given.push(Role::Tool, vec![result]);
+            places.push(place);
+        }
+    }
+    (given, places)
+}
+
+pub fn compaction_select(case: &Case) -> Checked {
+    let compaction = &case.params["compaction"];
+    let settings = [
+        ("tail_turns", &compaction["tail_turns"]),
+        ("preserve_recent_tokens", &compaction["preserve_recent_tokens"]),
+        ("reserved", &compaction["reserved"]),
+    ];
+    let plan = without_limits(plan(NEW, facts(&case.params["limit"]), &settings));
+    let (given, places) = model_messages(list(&case.input["messages"]));
+    let mut stand = given.stand(&plan, &ENDLESS);
+    let rule = if case.input["overflow"] == true { "overflow" } else { "compact" };
+    stand.force(rule);
+    let kept: Vec<usize> = stand.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]).collect();
+    let summary = |place: &usize| list(&case.input["messages"])[*place]["info"]["summary"] == true;
+    let mut gone: Vec<u64> = places.iter().filter(|place| !kept.contains(place) && !summary(place)).map(|place| *place as u64).collect();
+    gone.dedup();
+    let head: Vec<u64> = list(&case.expected["head_indices"]).iter().filter_map(Value::as_u64).collect();
+    expect("head", gone, head)?;
+    Ok(Passed::Whole)
+}
+
+pub fn filter_compacted(_: &Case) -> Checked {
+    Ok(Passed::NotModelled("how a stored history is read back, old compactions and all: the reader undoes them instead"))
+}

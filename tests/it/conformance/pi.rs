@@ -1,0 +1,277 @@
+//! pi, three versions.
+
+use super::given::{ENDLESS, Given, call, list, part, plan, text};
+use super::{Case, Checked, Passed, digest, expect};
+use ctxsim::policy::{Facts, Measure, Plan, Truncate, apply};
+use ctxsim::sim::Stand;
+use ctxsim::trace::{PartKind, PartRow};
+use ctxsim::transcript::Role;
+use serde_json::Value;
+
+const ALL: [(&str, &str); 3] = [("pi@0.12", "0.12.14"), ("pi@0.58", "0.58.3"), ("pi@1.5", "1.5.2")];
+
+fn facts(window: &Value) -> Facts {
+    Facts { window: window.as_u64(), max_input: 0, max_output: 0 }
+}
+
+fn preset(name: &'static str, case: &Case) -> Plan {
+    let enabled = Value::from(u8::from(case.params["enabled"] != false));
+    let names = ["reserveTokens", "keepRecentTokens"];
+    let settings = names.map(|name| (name, &case.params[name]));
+    let plan = plan(name, facts(&case.input["contextWindow"]), &[&settings[..], &[("enabled", &enabled)]].concat());
+    Plan { rule: plan.rule.into_iter().filter(|rule| rule.at != ctxsim::policy::Hook::Ingest).collect(), ..plan }
+}
+
+/// A message of pi as its reader gives it; nothing for roles that no log knows.
+fn message(given: &Value) -> Option<(Role, Vec<PartRow>)> {
+    let content = &given["content"];
+    Some(match text(&given["role"]) {
+        "user" | "custom" => (Role::User, blocks(PartKind::Text, content)),
+        "assistant" => (Role::Assistant, blocks(PartKind::Text, content)),
+        "toolResult" => (Role::Tool, blocks(PartKind::ToolResult, content)),
+        "bashExecution" => (Role::User, vec![part(PartKind::Text, text(&given["command"])), part(PartKind::Text, text(&given["output"]))]),
+        "branchSummary" | "compactionSummary" => (Role::User, vec![part(PartKind::Text, text(&given["summary"]))]),
+        "system" => (Role::System, blocks(PartKind::Text, content)),
+        _ => return None,
+    })
+}
+
+fn blocks(kind: PartKind, content: &Value) -> Vec<PartRow> {
+    if let Some(words) = content.as_str() {
+        return vec![part(kind, words)];
+    }
+    let block = |block: &Value| match text(&block["type"]) {
+        "thinking" => part(PartKind::Thinking, text(&block["thinking"])),
+        "toolCall" => call(text(&block["name"]), &block["arguments"].to_string()),
+        "image" => part(PartKind::Image, ""),
+        _ => part(kind, text(&block["text"])),
+    };
+    list(content).iter().map(block).collect()
+}
+
+pub fn estimate_tokens(case: &Case) -> Checked {
+    let Some((role, parts)) = message(&case.input["message"]) else {
+        return Ok(Passed::NotModelled("a message of an unknown role costs nothing: no reader gives one"));
+    };
+    for (name, version) in &ALL[1..] {
+        let plan = preset(name, case);
+        let mut given = Given::default();
+        given.push(role, parts.clone());
+        let stand = given.stand(&plan, &ENDLESS);
+        expect(version, stand.context().live().map(|(_, entry)| entry.estimated).next(), case.expected[version].as_u64())?;
+    }
+    Ok(Passed::Whole)
+}
+
+/// Usage as pi reads it.
+fn total(usage: &Value, version: &str) -> u64 {
+    let sum = ["input", "output", "cacheRead", "cacheWrite"].iter().filter_map(|name| usage[name].as_u64()).sum();
+    match usage["totalTokens"].as_u64() {
+        Some(total) if total > 0 && version != "0.12.14" => total,
+        _ => sum,
+    }
+}
+
+pub fn should_compact(case: &Case) -> Checked {
+    for (name, version) in ALL {
+        let plan = preset(name, case);
+        let mut given = Given::default();
+        given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
+        let mut stand = given.stand(&plan, &ENDLESS);
+        stand.report(Some((total(&case.input["usage"], version), 0)));
+        let expected = &case.expected[version];
+        expect("tokens", stand.measure(Measure::UsageTotal), expected["tokens"].as_u64())?;
+        let rules: &[&str] = if version == "0.12.14" { &["compact"] } else { &["compact", "compact-turn-start"] };
+        for rule in rules {
+            let fires = stand.verdict(rule).is_some_and(|verdict| verdict.fires);
+            expect(&format!("{version} {rule}"), Some(fires), expected["compact"].as_bool())?;
+        }
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn estimate_context_tokens(case: &Case) -> Checked {
+    for (name, version) in &ALL[1..] {
+        let plan = preset(name, case);
+        let mut given = Given::default();
+        let mut usages = Vec::new();
+        for entry in list(&case.input["messages"]) {
+            let Some((role, parts)) = message(entry) else { return Ok(Passed::NotModelled("a message of an unknown role")) };
+            given.push(role, parts);
+            let stopped = matches!(text(&entry["stopReason"]), "aborted" | "error");
+            let usage = (role == Role::Assistant && !stopped && !entry["usage"].is_null()).then(|| total(&entry["usage"], version));
+            usages.push(usage.filter(|usage| *usage > 0 || *version == "0.58.3"));
+        }
+        let mut stand = Stand::new(&given.trace, &plan, &ENDLESS);
+        for (index, usage) in usages.iter().enumerate() {
+            stand.enter(index as u32, given.standing(index));
+            if usage.is_some() {
+                stand.report(usage.map(|usage| (usage, 0)));
+            }
+        }
+        expect(version, stand.measure(Measure::UsagePlusPending), case.expected[version]["tokens"].as_u64())?;
+    }
+    Ok(Passed::Whole)
+}
+
+/// What stands in the context: each entry that is a message, with its place among all entries.
+fn entries(case: &Case, from: usize, version: &str) -> (Given, Vec<usize>, Vec<Option<u64>>) {
+    let mut given = Given::default();
+    let (mut places, mut usages) = (Vec::new(), Vec::new());
+    for (place, entry) in list(&case.input["entries"]).iter().enumerate().skip(from) {
+        let found = match text(&entry["type"]) {
+            "message" => message(&entry["message"]),
+            // The older versions do not count them.
+            "branch_summary" | "custom_message" if version != "1.5.2" => None,
+            "branch_summary" => Some((Role::User, vec![part(PartKind::Text, text(&entry["summary"]))])),
+            "custom_message" => Some((Role::User, blocks(PartKind::Text, &entry["content"]))),
+            _ => None,
+        };
+        let Some((role, parts)) = found else { continue };
+        given.push(role, parts);
+        places.push(place);
+        let reply = &entry["message"];
+        let stopped =
+            matches!(text(&reply["stopReason"]), "aborted" | "error") && version != "0.12.14" || text(&reply["stopReason"]) == "aborted";
+        usages.push((role == Role::Assistant && !stopped && !reply["usage"].is_null()).then(|| total(&reply["usage"], version)));
+    }
+    (given, places, usages)
+}
+
+pub fn find_cut_point(case: &Case) -> Checked {
+    for (name, version) in ALL {
+        let plan = preset(name, case);
+        let (given, places, usages) = entries(case, 0, version);
+        let mut stand = Stand::new(&given.trace, &plan, &ENDLESS);
+        for (index, usage) in usages.iter().enumerate() {
+            stand.enter(index as u32, given.standing(index));
+            if usage.is_some() {
+                stand.report(usage.map(|usage| (usage, 0)));
+            }
+        }
+        stand.force("compact");
+        let first = stand.context().live().filter_map(|(_, entry)| entry.message).next();
+        let found = first.map_or(places.len(), |message| message as usize);
+        let expected = case.expected[version]["firstKeptEntryIndex"].as_u64().unwrap() as usize;
+        // Entries that are no messages belong to the message behind them.
+        let expected = places.iter().filter(|place| **place < expected).count();
+        expect(version, found, expected)?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn prepare_compaction(case: &Case) -> Checked {
+    let all = list(&case.input["entries"]);
+    if all.last().is_some_and(|entry| entry["type"] == "compaction") {
+        // Nothing has come since: there is no call before which it could happen again.
+        return expect("refused", case.expected["1.5.2"].is_null() && case.expected["0.58.3"].is_null(), true).map(|()| Passed::Whole);
+    }
+    for (name, version) in &ALL[1..] {
+        let plan = preset(name, case);
+        let before = all.iter().rposition(|entry| entry["type"] == "compaction");
+        let kept = before.and_then(|index| all.iter().position(|entry| entry["id"] == all[index]["firstKeptEntryId"]));
+        let mut given = Given::default();
+        if let Some(index) = before {
+            given.push(Role::User, vec![part(PartKind::Text, text(&all[index]["summary"]))]);
+            given.is_summary();
+        }
+        let (rest, places, _) = entries(case, kept.unwrap_or(0), version);
+        for message in &rest.trace.messages {
+            given.push(message.role, rest.trace.parts_of(message).to_vec());
+        }
+        let shift = usize::from(before.is_some());
+        let mut stand = given.stand(&plan, &ENDLESS);
+        let changed = stand.force("compact");
+        let expected = &case.expected[version];
+        let summarised = expected["summarizeCount"].as_u64().unwrap_or(0) + expected["turnPrefixCount"].as_u64().unwrap_or(0);
+        let first = stand.context().live().filter_map(|(_, entry)| entry.message).find(|message| *message as usize >= shift);
+        let first = first.map_or(all.len(), |message| places[message as usize - shift]);
+        if expected.is_null() || summarised == 0 {
+            expect(&format!("{version} refused"), changed, false)?;
+            continue;
+        }
+        let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap();
+        let found = places.iter().filter(|place| **place < first).count();
+        expect(&format!("{version} first kept"), found, places.iter().filter(|place| **place < wanted).count())?;
+        expect(&format!("{version} changed"), changed, true)?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn truncate(case: &Case) -> Checked {
+    let (lines, bytes) = (&case.params["maxLines"], &case.params["maxBytes"]);
+    let id = if case.input["fn"] == "truncateTail" { "bash-limit" } else { "read-limit" };
+    for (name, version) in &ALL[1..] {
+        let plan = plan(name, facts(&Value::from(200_000)), &[("tool_max_lines", lines), ("tool_max_bytes", bytes)]);
+        let rule = plan.rule.iter().find(|rule| rule.id == id).unwrap();
+        // The function itself has no footer: the tools add theirs.
+        let limits = Truncate { marker: String::new(), ..rule.truncate.clone().unwrap() };
+        let given = text(&case.input["text"]);
+        let cut = apply(&limits, given);
+        let expected = &case.expected[version];
+        expect(&format!("{version} truncated"), Some(cut.is_some()), expected["truncated"].as_bool())?;
+        digest::same(cut.as_deref().unwrap_or(given), &expected["output"]).map_err(|error| format!("{version} {error}"))?;
+        let length = cut.as_deref().unwrap_or(given).len() as u64;
+        expect("bytes", Some(length), expected["outputBytes"].as_u64())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn is_context_overflow(case: &Case) -> Checked {
+    let reply = &case.input["message"];
+    if reply["stopReason"] == "error" {
+        return Ok(Passed::NotModelled("which error texts mean a refusal: here it is known whether a prompt was refused"));
+    }
+    for (name, version) in &ALL[1..] {
+        let plan = preset(name, case);
+        let mut given = Given::default();
+        given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
+        let mut stand = given.stand(&plan, &ENDLESS);
+        let prompt = ["input", "cacheRead"].iter().filter_map(|name| reply["usage"][name].as_u64()).sum();
+        stand.report(Some((prompt, reply["usage"]["output"].as_u64().unwrap_or(0))));
+        expect(version, stand.verdict("silent-overflow").map(|verdict| verdict.fires), case.expected[version].as_bool())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn serialize_conversation(case: &Case) -> Checked {
+    for (name, version) in &ALL[1..] {
+        let plan = preset(name, case);
+        let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
+        let shown: Vec<String> = list(&case.input["messages"]).iter().flat_map(|message| shown(message, &cap)).collect();
+        digest::same(&shown.join("\n\n"), &case.expected[version]).map_err(|error| format!("{version} {error}"))?;
+    }
+    Ok(Passed::Whole)
+}
+
+/// The frame that pi puts around messages for its summariser is told here; what is cut in them is the preset's.
+fn shown(message: &Value, cap: &Truncate) -> Vec<String> {
+    let content = &message["content"];
+    let of = |kind: &str, key: &str| -> Vec<String> {
+        let blocks = list(content).iter().filter(|block| block["type"] == kind);
+        blocks.map(|block| text(&block[key]).to_owned()).collect()
+    };
+    let words = content.as_str().map_or_else(|| of("text", "text"), |words| vec![words.to_owned()]);
+    let mut lines = Vec::new();
+    match text(&message["role"]) {
+        "user" => lines.push(("User", words.concat())),
+        "assistant" => {
+            lines.push(("Assistant thinking", of("thinking", "thinking").join("\n")));
+            lines.push(("Assistant", words.join("\n")));
+            let calls = list(content).iter().filter(|block| block["type"] == "toolCall");
+            let calls: Vec<String> = calls
+                .map(|call| {
+                    let arguments = call["arguments"].as_object().into_iter().flatten();
+                    let arguments: Vec<String> = arguments.map(|(key, value)| format!("{key}={value}")).collect();
+                    format!("{}({})", text(&call["name"]), arguments.join(", "))
+                })
+                .collect();
+            lines.push(("Assistant tool calls", calls.join("; ")));
+        }
+        _ => {
+            let words = words.concat();
+            lines.push(("Tool result", apply(cap, &words).unwrap_or(words)));
+        }
+    }
+    lines.into_iter().filter(|(_, words)| !words.is_empty()).map(|(who, words)| format!("[{who}]: {words}")).collect()
+}

@@ -1,0 +1,165 @@
+//! PicoClaw.
+
+use super::given::{ENDLESS, Given, chat, list, plan, roles, text, weigh};
+use super::{Case, Checked, Passed, digest, expect};
+use ctxsim::estimate::Estimator;
+use ctxsim::policy::{Facts, Plan, apply_to_bytes};
+use ctxsim::transcript::Text;
+use serde_json::Value;
+
+const FACTS: Facts = Facts { window: None, max_input: 0, max_output: 0 };
+const PARTS: Passed = Passed::NotModelled("parts of the system prompt that are kept beside its text: no log has them");
+
+fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
+    let names = ["max_tokens", "context_window", "summarize_message_threshold", "summarize_token_percent"];
+    let definitions = Value::from(definitions(&plan("picoclaw", FACTS, &[]).estimator, list(&case.input["tools"])));
+    let settings = names.map(|name| (name, &case.params[name]));
+    plan("picoclaw", FACTS, &[&settings[..], &[("tool_definition_tokens", &definitions)], more].concat())
+}
+
+fn definitions(estimator: &Estimator, tools: &[Value]) -> u64 {
+    let texts: Vec<Text> = tools.iter().map(|tool| weigh(&definition(&tool["function"]))).collect();
+    estimator.definitions(texts.iter())
+}
+
+/// A tool as PicoClaw counts it, its parameters as Go writes JSON.
+fn definition(function: &Value) -> String {
+    let parameters = if function["parameters"].is_null() { String::new() } else { function["parameters"].to_string() };
+    let escapes = [('<', "\\u003c"), ('>', "\\u003e"), ('&', "\\u0026"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
+    let parameters = escapes.iter().fold(parameters, |text, (from, to)| text.replace(*from, to));
+    format!("{}{}{parameters}", text(&function["name"]), text(&function["description"]))
+}
+
+fn has_parts(messages: &Value) -> bool {
+    list(messages).iter().any(|message| !message["system_parts"].is_null())
+}
+
+pub fn estimate_tokens(case: &Case) -> Checked {
+    if has_parts(&case.input["messages"]) {
+        return Ok(PARTS);
+    }
+    let plan = preset(case, &[]);
+    let given = chat(list(&case.input["messages"]));
+    let stand = given.stand(&plan, &ENDLESS);
+    let estimates = stand.context().live().map(|(_, entry)| entry.estimated).collect();
+    expect("each", estimates, list(&case.expected["per_message"]).iter().filter_map(Value::as_u64).collect::<Vec<_>>())?;
+    expect("definitions", Some(plan.estimator.overhead), case.expected["tool_defs"].as_u64())?;
+    Ok(Passed::Whole)
+}
+
+pub fn is_over_budget(case: &Case) -> Checked {
+    let plan = preset(case, &[]);
+    let given = chat(list(&case.input["messages"]));
+    let stand = given.stand(&plan, &ENDLESS);
+    let tools = case.expected["tool_tokens"].as_u64();
+    expect("definitions", Some(plan.estimator.overhead), tools)?;
+    let request = stand.context().view().request() - plan.estimator.overhead;
+    expect("messages", Some(request), case.expected["message_tokens"].as_u64())?;
+    for rule in ["trim", "trim-reactive"] {
+        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
+    }
+    if given.len() > 2 {
+        expect("compress", stand.verdict("compress").map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn force_compression(case: &Case) -> Checked {
+    let plan = preset(case, &[]);
+    let rule = |id: &str| plan.rule.iter().find(|rule| rule.id == id).unwrap();
+    expect("both paths compress alike", &rule("compress").select, &rule("compress-reactive").select)?;
+    let given = chat(list(&case.input["messages"]));
+    let mut stand = given.stand(&plan, &ENDLESS);
+    let compressed = stand.run("compress-reactive");
+    expect("compressed", Some(compressed), case.expected["compressed"].as_bool())?;
+    // The note is part of the system prompt, and no message of the history.
+    let kept: Vec<u32> = stand.context().live().filter_map(|(_, entry)| entry.message).collect();
+    expect("dropped", Some((given.len() - kept.len()) as u64), case.expected["dropped"].as_u64())?;
+    expect(
+        "roles",
+        roles(stand.context()).trim_start_matches('s').to_owned(),
+        text(&case.expected["kept_roles"]).trim_start_matches('s').to_owned(),
+    )?;
+    let note = rule("compress").drop.as_ref().unwrap().marker_for(given.len() - kept.len());
+    let before = text(&case.input["summary"]);
+    let summary = match (compressed, before.is_empty()) {
+        (false, _) => String::new(),
+        (true, true) => note,
+        (true, false) => format!("{before}\n\n{note}"),
+    };
+    if compressed {
+        expect("note", summary.as_str(), text(&case.expected["summary_after"]))?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn safe_boundary(case: &Case) -> Checked {
+    let given = chat(list(&case.input["messages"]));
+    let target = case.params["target_index"].as_i64().unwrap();
+    let kept = (given.len() as i64 - target).clamp(0, given.len() as i64);
+    let plan = preset(case, &[("keep_messages", &Value::from(kept))]);
+    let stand = given.stand(&plan, &ENDLESS);
+    let rule = plan.rule.iter().find(|rule| rule.id == "summarise").unwrap();
+    let selection = rule.select.messages(stand.context().view(), 0);
+    expect("boundary", Some(selection.gone.len() as u64), case.expected["safe_boundary"].as_u64())?;
+    Ok(Passed::Whole)
+}
+
+pub fn shell_truncate_bytes(case: &Case) -> Checked {
+    let plan = preset(case, &[("exec_output_bytes", &case.params["max_bytes"])]);
+    let rule = plan.rule.iter().find(|rule| rule.id == "exec-limit").unwrap();
+    let given = text(&case.input["text"]);
+    let cut = apply_to_bytes(rule.truncate.as_ref().unwrap(), given);
+    digest::same_bytes(cut.as_deref().unwrap_or(given.as_bytes()), &case.expected)?;
+    Ok(Passed::Whole)
+}
+
+pub fn summarize(case: &Case) -> Checked {
+    let plan = preset(case, &[]);
+    let given = chat(list(&case.input["messages"]));
+    let mut stand = given.stand(&plan, &ENDLESS);
+    expect("history", Some(stand.context().view().history()), case.expected["history_tokens"].as_u64())?;
+    // The rule is for histories of more than four messages; the code is called, and then does nothing.
+    let fires = stand.verdict("summarise").is_some_and(|verdict| verdict.fires);
+    let triggered = case.expected["triggered"] == true;
+    expect("triggered", fires, triggered && given.len() > 4)?;
+    stand.run("summarise");
+    let left = stand.context().live().filter(|(_, entry)| entry.message.is_some()).count() as u64;
+    let after = case.expected["history_after"].as_u64();
+    let asked = list(&case.expected["llm_prompt_runes"]).len() as u64;
+    if asked == 0 && after == Some(given.len() as u64) && left < given.len() as u64 {
+        return Ok(Passed::NotModelled("where every message that it would read is more than half a window, nothing is summarised"));
+    }
+    expect("left", Some(left), after)?;
+    let replies = list(&case.input["replies"]);
+    if asked > 0 && replies.len() as u64 >= asked && replies.iter().all(|reply| !text(reply).trim().is_empty()) {
+        expect("calls", stand.outcome().totals.summariser_calls, asked)?;
+    }
+    Ok(Passed::Whole)
+}
+
+pub fn trim_history(case: &Case) -> Checked {
+    let plan = preset(case, &[]);
+    let mut messages = vec![case.input["system"].clone()];
+    messages.extend_from_slice(list(&case.input["messages"]));
+    let given = chat(&messages);
+    let tail: Given = chat(list(&case.input["tail"]));
+    let tail = tail
+        .stand(&Plan { estimator: Estimator { overhead: 0, ..plan.estimator.clone() }, ..Plan::default() }, &ENDLESS)
+        .context()
+        .view()
+        .request();
+    let mut stand = given.stand(&plan, &ENDLESS);
+    stand.expect(tail);
+    stand.run("trim");
+    let left = stand.context().len() - 1;
+    expect("left", Some(left as u64), case.expected["kept_history"].as_u64())?;
+    let built = stand.context().view().request() + tail;
+    expect("size", Some(built - plan.estimator.overhead), case.expected["built_tokens"].as_u64())?;
+    expect("fits", Some(!stand.verdict("trim").is_some_and(|verdict| verdict.fires)), case.expected["fit"].as_bool())?;
+    Ok(Passed::Whole)
+}
+
+pub fn truncate_context_smart(_: &Case) -> Checked {
+    Ok(Passed::NotModelled("dead code: nothing calls it in this version, and no preset stands for it"))
+}
