@@ -4,28 +4,38 @@
 //! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
 
 mod action;
+mod advice;
 mod check;
+mod difference;
 mod document;
 mod expression;
+mod figures;
 mod plan;
 mod preset;
+mod schema;
 mod select;
 mod selector;
 mod trigger;
 mod truncate;
+mod words;
 
 pub use action::{Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use advice::{Finding, Gravity};
+pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use expression::{Expression, ExpressionError, Scope, number};
+pub use figures::figure;
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, Window,
 };
 pub use preset::{Preset, presets};
+pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
+pub use words::Facet;
 
 /// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.
 pub fn suggestion<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {

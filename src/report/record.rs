@@ -82,6 +82,7 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +104,8 @@ struct FiguresRecord {
     warnings: BTreeMap<Warning, u64>,
     overflowing_sessions: u64,
     unrecoverable_sessions: u64,
+    calls_after_end: u64,
+    tokens_after_end: u64,
     peak_tokens: u64,
     mean_tokens: u64,
     prompt_tokens: u64,
@@ -236,6 +239,7 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
@@ -258,6 +262,8 @@ impl FiguresRecord {
             warnings: totals.warnings.clone(),
             overflowing_sessions: totals.overflowing_sessions,
             unrecoverable_sessions: totals.unrecoverable_sessions,
+            calls_after_end: totals.calls_after_end,
+            tokens_after_end: totals.tokens_after_end,
             peak_tokens: totals.peak_tokens,
             mean_tokens: mean_tokens(totals),
             prompt_tokens: totals.prompt_tokens,

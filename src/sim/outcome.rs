@@ -107,7 +107,7 @@ impl Cause {
             Cause::Summariser => "summariser's own request",
             Cause::Reserve => "reserve too small",
             Cause::NothingLeft => "nothing left to shrink",
-            Cause::NoTrigger => "no trigger",
+            Cause::NoTrigger => "no rule that shrinks by size",
         }
     }
 }
@@ -213,6 +213,10 @@ pub struct Totals {
     pub refused: u64,
     /// Sessions that ended in a refusal that nothing could mend.
     pub unrecoverable_sessions: u64,
+    /// Calls that follow a refusal which nothing mended: a real session would have ended there.
+    pub calls_after_end: u64,
+    /// Their prompt tokens, which are part of `prompt_tokens`.
+    pub tokens_after_end: u64,
     /// Events by kind.
     pub events: BTreeMap<EventKind, u64>,
     /// Overflows by cause.
@@ -285,6 +289,8 @@ impl AddAssign<&Totals> for Totals {
         self.premature += other.premature;
         self.refused += other.refused;
         self.unrecoverable_sessions += other.unrecoverable_sessions;
+        self.calls_after_end += other.calls_after_end;
+        self.tokens_after_end += other.tokens_after_end;
         merge(&mut self.events, &other.events);
         merge(&mut self.causes, &other.causes);
         merge(&mut self.warnings, &other.warnings);
@@ -318,8 +324,10 @@ fn merge<K: Ord + Copy>(mine: &mut BTreeMap<K, u64>, theirs: &BTreeMap<K, u64>) 
 pub struct Outcome {
     /// The policy.
     pub policy: String,
-    /// The window that the calls were held against.
+    /// The model's total window: prompt and reply together.
     pub window: u64,
+    /// The largest prompt that the provider accepts: overflows are judged by it. The window, or the model's own limit on prompts below it.
+    pub prompt_limit: u64,
     /// A row for each call.
     pub calls: Vec<CallOutcome>,
     /// What happened, in order.

@@ -14,8 +14,12 @@ mod format_image;
 mod format_json;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
+/// `ctxsim policy`: words, schema, what cannot work.
+mod policy_commands;
 /// Policies as documents: presets, inheritance, mistakes.
 mod policy_documents;
+/// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
+mod policy_systems;
 /// Presets against golden vectors of the systems' own code.
 mod policy_vectors;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
