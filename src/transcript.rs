@@ -3,6 +3,10 @@
 //! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
+mod steps;
+
+pub use steps::Steps;
+
 use serde::{Deserialize, Serialize};
 
 /// The length of a text in each unit that some agent counts in.
@@ -31,19 +35,19 @@ pub struct Text {
     pub words: u32,
     /// Code points that are not ASCII.
     pub non_ascii: u32,
-    /// What ingestion limits need to know about a long text. Absent for short ones.
+    /// What ingestion limits need to know about a tool's long result. Absent for short ones and for all other texts.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
     pub content: Option<Box<str>>,
 }
 
-/// The profile of a long text: where its tokens lie, so that a cut at any place can be sized without the words.
+/// The profile of a long result: where its tokens lie, so that a cut at any place can be sized without the words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Shape {
-    /// Cumulative sizes at ascending places, the last one being the whole text.
-    pub steps: Vec<Step>,
+    /// Cumulative sizes at ascending places within the text.
+    pub steps: Steps,
     /// Code points of each line longer than [`LONG_LINE`], in order.
-    pub long_lines: Vec<u32>,
+    pub long_lines: Box<[u32]>,
     /// Sizes after terminal escapes are removed and runs of blank lines collapsed. Absent where that changes nothing.
     pub cleaned: Option<Step>,
 }
@@ -64,6 +68,11 @@ pub struct Step {
 pub trait Scale {
     /// Measures one text.
     fn weigh(&self, text: &str) -> Text;
+
+    /// Measures what a tool returned: agents cut such texts, so their [`Shape`] is taken too.
+    fn weigh_result(&self, text: &str) -> Text {
+        self.weigh(text)
+    }
 }
 
 /// Whose message it is. A tool result is never a user message, whatever role the provider's wire format gives it.

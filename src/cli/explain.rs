@@ -42,7 +42,7 @@ impl Explain {
         let policies = self.policies.load()?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let mut corpus = self.logs.read(&catalog)?;
+        let mut corpus = self.logs_or_session().read(&catalog)?;
         let place = find(&corpus.traces, &self.session)?;
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
@@ -60,6 +60,15 @@ impl Explain {
                 .give("explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
         }
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// The logs; where none are named and the session is the path of a file, that file.
+    fn logs_or_session(&self) -> Logs {
+        let mut logs = self.logs.clone();
+        if logs.logs.is_empty() && Path::new(&self.session).is_file() {
+            logs.logs.push(self.session.clone());
+        }
+        logs
     }
 
     fn command(&self) -> String {

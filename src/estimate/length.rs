@@ -105,13 +105,18 @@ impl Length {
     /// The lengths of a text; a unit of which it has more than four thousand million is given as that.
     pub fn of(text: &str) -> Length {
         let bytes = text.as_bytes();
+        let newlines = tally(bytes, |byte| byte == b'\n');
+        if text.is_ascii() {
+            let all = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+            return Length { bytes: all, utf16: all, chars: all, newlines };
+        }
         // A code point has one byte that continues no other; those of four bytes are two UTF-16 units.
         let chars = tally(bytes, |byte| byte as i8 >= -0x40);
         Length {
             bytes: u32::try_from(bytes.len()).unwrap_or(u32::MAX),
             utf16: chars.saturating_add(tally(bytes, |byte| byte >= 0xf0)),
             chars,
-            newlines: tally(bytes, |byte| byte == b'\n'),
+            newlines,
         }
     }
 }

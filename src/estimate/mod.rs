@@ -3,6 +3,7 @@
 mod clean;
 mod estimator;
 mod length;
+mod long_piece;
 mod memo;
 mod pieces;
 mod ranks;

@@ -16,6 +16,8 @@
 //!    shorten it.
 //! 4. **ASCII punctuation, line end | space or tab**. The line end belongs to the piece of the punctuation before it, and that
 //!    piece goes no further.
+//! 5. **`\n` | spaces and tabs, then no whitespace**. As in rule 3, whitespace up to the line end is taken whole, and the line's
+//!    indentation, which holds no line end, is split by itself.
 
 /// Is this place, in bytes from the start, a seam? The ends of a text are none.
 pub fn is_seam(text: &str, at: usize) -> bool {
@@ -29,7 +31,7 @@ pub fn is_seam(text: &str, at: usize) -> bool {
     }
     if left == b'\n' {
         return match right {
-            b' ' | b'\t' => ends_in_punctuation(bytes.get(..at - 1).unwrap_or_default()),
+            b' ' | b'\t' => ends_in_punctuation(bytes.get(..at - 1).unwrap_or_default()) || is_indented(text, at),
             _ => right != b'/' && char_at(text, at).is_some_and(|right| !right.is_whitespace()),
         };
     }
@@ -42,6 +44,14 @@ pub fn is_seam(text: &str, at: usize) -> bool {
 /// Rule 4: punctuation at the end of a line, the line end itself not included.
 fn ends_in_punctuation(line: &[u8]) -> bool {
     line.strip_suffix(b"\r").unwrap_or(line).last().is_some_and(u8::is_ascii_punctuation)
+}
+
+/// Rule 5: how far is looked for what stands behind the indentation.
+const WIDEST_INDENTATION: usize = 64;
+
+fn is_indented(text: &str, at: usize) -> bool {
+    let spaces = text.as_bytes().iter().skip(at).take(WIDEST_INDENTATION).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    char_at(text, at + spaces).is_some_and(|first| !first.is_whitespace())
 }
 
 fn char_at(text: &str, at: usize) -> Option<char> {

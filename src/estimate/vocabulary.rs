@@ -1,5 +1,6 @@
 //! Exact token counts in public vocabularies.
 
+use super::long_piece;
 use super::memo::Memo;
 use super::pieces::Pattern;
 use super::ranks::Ranks;
@@ -174,6 +175,26 @@ impl Counter {
         }
     }
 
+    /// The number of tokens of a text, and on the way the sums so far: `reached` is told of the first seam at or behind the place
+    /// `wanted` and of the tokens up to there, and says which place is wanted next.
+    pub fn count_along(&self, text: &str, mut wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
+        if self.reference.is_none()
+            && let Loaded { engine, splitter: Some((pattern, ranks)) } = self.fast()
+        {
+            return self.with_memo(|memo| count_pieces(engine, pattern, ranks, memo, text, wanted, reached));
+        }
+        let (mut at, mut tokens) = (0, 0);
+        while at < text.len() {
+            let end = seam::next_seam(text, wanted.max(at + 1));
+            tokens += self.count(text.get(at..end).unwrap_or_default());
+            at = end;
+            if at < text.len() {
+                wanted = reached(at, tokens);
+            }
+        }
+        tokens
+    }
+
     /// How many texts the fast engine counted because the reference engine cannot.
     pub fn stand_ins(&self) -> u64 {
         self.stand_ins.load(Ordering::Relaxed)
@@ -187,20 +208,34 @@ impl Counter {
         })
     }
 
+    fn with_memo(&self, count: impl FnOnce(&mut Memo) -> u64) -> u64 {
+        MEMO.with_borrow_mut(|memo| {
+            memo.serve(self.vocabulary);
+            count(memo)
+        })
+    }
+
     fn count_fast(&self, text: &str) -> u64 {
         let Loaded { engine, splitter } = self.fast();
         match splitter {
-            Some((pattern, ranks)) => MEMO.with_borrow_mut(|memo| {
-                memo.serve(self.vocabulary);
-                count_pieces(engine, pattern, ranks, memo, text)
-            }),
+            Some((pattern, ranks)) => {
+                self.with_memo(|memo| count_pieces(engine, pattern, ranks, memo, text, usize::MAX, &mut |_, _| usize::MAX))
+            }
             None => seam::chunks(text, CHUNK).map(|chunk| encode(engine, chunk)).sum(),
         }
     }
 }
 
 /// Splits the text by our own means as far as it is ASCII; the engine splits the rest, from seam to seam, and encodes long pieces.
-fn count_pieces(engine: &tiktoken::CoreBpe, pattern: &Pattern, ranks: &Ranks, memo: &mut Memo, text: &str) -> u64 {
+fn count_pieces(
+    engine: &tiktoken::CoreBpe,
+    pattern: &Pattern,
+    ranks: &Ranks,
+    memo: &mut Memo,
+    text: &str,
+    mut wanted: usize,
+    reached: &mut dyn FnMut(usize, u64) -> usize,
+) -> u64 {
     let bytes = text.as_bytes();
     let mut tokens = 0;
     let mut at = 0;
@@ -209,10 +244,17 @@ fn count_pieces(engine: &tiktoken::CoreBpe, pattern: &Pattern, ranks: &Ranks, me
         let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
         let stretch = || encode(engine, text.get(at..end).unwrap_or_default());
         tokens += match piece {
+            Some(_) if end - at > long_piece::WINDOW => {
+                long_piece::count(engine, pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+            }
             Some(_) => memo.count(bytes, at, end, |block, length| ranks.count(block, length), stretch),
             None => stretch(),
         };
         at = end;
+        // Every seam is the end of a piece.
+        if at >= wanted && seam::is_seam(text, at) {
+            wanted = reached(at, tokens);
+        }
     }
     tokens
 }

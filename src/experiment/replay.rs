@@ -151,18 +151,20 @@ fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> W
         return known(window, 0, WindowFrom::Flag);
     }
     let largest = trace.largest_prompt();
+    // A prompt and its reply that were recorded did fit.
+    let filled = trace.largest_exchange();
     if let Some(model) = model {
         let (context, max_input) = (model.context.0, model.max_input.map_or(0, |tokens| tokens.0));
         if largest <= model.prompt_limit().0 {
             return known(context, max_input, WindowFrom::Catalogue);
         }
-        let larger = model.long_context.map(|tokens| tokens.0).into_iter().chain(trace.window).find(|window| *window >= largest);
-        return known(larger.unwrap_or(largest), 0, WindowFrom::Outgrown);
+        let larger = model.long_context.map(|tokens| tokens.0).into_iter().chain(trace.window).find(|window| *window >= filled);
+        return known(larger.unwrap_or(filled), 0, WindowFrom::Outgrown);
     }
     if let Some(window) = trace.window {
-        return known(window.max(largest), 0, WindowFrom::Log);
+        return known(window.max(filled), 0, WindowFrom::Log);
     }
-    let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(largest);
+    let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
 }

@@ -87,6 +87,7 @@ fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, Strin
 /// whoever calls this owns the environment.
 pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // Without a home there are no folders below it: a relative path would be somebody else's.
     let home = set("HOME").or_else(|| set("USERPROFILE")).unwrap_or_default();
     let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
     let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
@@ -108,5 +109,6 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     }
     add("opencode", data.join("opencode"));
     add("gemini-cli", set("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini/tmp"));
+    homes.retain(|home| home.path.is_absolute());
     homes
 }

@@ -4,7 +4,7 @@ use super::corpus::Corpus;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use std::io::{self, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 /// First bytes of the file; the digit is the version of what follows.
 const MAGIC: &[u8] = b"ctxtrace/1\n";
@@ -31,8 +31,8 @@ pub fn is_trace_file(head: &[u8]) -> bool {
 /// Writes a corpus. The same corpus gives the same bytes.
 pub fn write_traces(corpus: &Corpus, out: &mut dyn Write) -> Result<(), TraceFileError> {
     out.write_all(MAGIC)?;
-    let mut packed = GzEncoder::new(out, Compression::fast());
-    packed.write_all(&postcard::to_stdvec(corpus)?)?;
+    let packed = BufWriter::new(GzEncoder::new(out, Compression::fast()));
+    let packed = postcard::to_io(corpus, packed)?.into_inner().map_err(io::IntoInnerError::into_error)?;
     packed.finish()?.flush()?;
     Ok(())
 }

@@ -187,7 +187,8 @@ impl<'s> Weigher<'s> {
         };
         let name = self.names.get(&*block.tool_use_id).cloned().unwrap_or_default();
         let error = block.is_error.unwrap_or(false);
-        let mut parts = vec![Part::ToolResult { call_id: block.tool_use_id.to_string(), name, text: self.scale.weigh(&text), error }];
+        let mut parts =
+            vec![Part::ToolResult { call_id: block.tool_use_id.to_string(), name, text: self.scale.weigh_result(&text), error }];
         parts.append(&mut pictures);
         parts
     }

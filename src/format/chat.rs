@@ -215,7 +215,8 @@ impl Chat {
             message.name.to_string()
         };
         let text = text_of(&message.content);
-        parts.insert(0, Part::ToolResult { call_id: message.tool_call_id.to_string(), name, text: scale.weigh(&text), error: false });
+        parts
+            .insert(0, Part::ToolResult { call_id: message.tool_call_id.to_string(), name, text: scale.weigh_result(&text), error: false });
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>, scale: &dyn Scale) -> Part {

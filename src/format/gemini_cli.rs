@@ -364,7 +364,7 @@ impl<'s> Session<'s> {
             Block::Object(Piece { function_response: Some(answer), .. }) => {
                 let (text, error) = answer.response.map_or_else(Default::default, |response| answer_text(response.get()));
                 let (call_id, name) = (answer.id.to_string(), answer.name.to_string());
-                let part = Part::ToolResult { call_id, name, text: self.scale.weigh(&text), error };
+                let part = Part::ToolResult { call_id, name, text: self.scale.weigh_result(&text), error };
                 results.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
             }
             Block::Object(Piece { inline_data: Some(data), .. }) if data.mime_type.starts_with("image/") => {

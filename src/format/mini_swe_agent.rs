@@ -8,7 +8,7 @@ use super::count::{ABSURD, Dollars};
 use super::json::fault;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -104,6 +104,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let configured = trajectory.info.config.and_then(|config| config.model).map(|model| model.model_name.to_string()).unwrap_or_default();
     let mut chat = Chat::default();
     let mut answered = false;
+    let observations = Observations(scale);
     for (number, written) in trajectory.messages.iter().enumerate() {
         let number = number as u64 + 1;
         let extra = written.extra.map(|extra| serde_json::from_str::<Extra>(extra.get())).transpose();
@@ -112,6 +113,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             None
         });
         let extra = extra.unwrap_or_default();
+        let observed = answered && &*written.role == "user";
+        let scale: &dyn Scale = if observed { &observations } else { scale };
         let Some(mut message) = chat.message(written, scale, &mut |reason| source.lose(number, reason)) else {
             // The agent's farewell, which no model reads.
             if &*written.role != "exit" {
@@ -168,13 +171,22 @@ fn call(extra: &Extra, configured: &str, number: u64, source: &mut Source) -> Ca
 /// What a command's exit code stands behind in the text of an observation.
 const CODE: &str = "<returncode>";
 
+/// Weighs every text as a tool's result: what the role of a message does not tell, its place does.
+struct Observations<'a>(&'a dyn Scale);
+
+impl Scale for Observations<'_> {
+    fn weigh(&self, text: &str) -> Text {
+        self.0.weigh_result(text)
+    }
+}
+
 /// What a command printed, whatever role it was sent with.
 fn observation(message: Message, text: &str, scale: &dyn Scale) -> Message {
     let mut parts = message.parts;
-    // A text by itself has been weighed already.
+    // A text by itself has been weighed already, as a result: see `Observations`.
     let text = match parts.as_mut_slice() {
         [Part::Text(only)] => std::mem::take(only),
-        _ => scale.weigh(text),
+        _ => scale.weigh_result(text),
     };
     let result = Part::ToolResult { call_id: String::new(), name: String::new(), text, error: false };
     let pictures = parts.into_iter().filter(|part| matches!(part, Part::Image(_)));

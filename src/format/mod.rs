@@ -82,6 +82,9 @@ pub fn sniff(source: &Source) -> Option<(&'static Reader, Claim)> {
         if claim > best.map_or(Claim::No, |(_, claim)| claim) {
             best = Some((reader, claim));
         }
+        if claim == Claim::Yes {
+            break;
+        }
     }
     best
 }

@@ -309,7 +309,7 @@ impl Session {
             NativePart { result: Some(result), .. } => {
                 let known = || self.names.get(&*result.id).cloned().unwrap_or_default();
                 let name = if result.name.is_empty() { known() } else { result.name.to_string() };
-                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh(&result.text), error: result.error }
+                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh_result(&result.text), error: result.error }
             }
             NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
                 Part::Image(Image { width: *width, height: *height, bytes: *bytes })

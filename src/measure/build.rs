@@ -24,16 +24,21 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     let agent = transcript.agent.clone();
     let mut turn = 0;
     let mut last_model: Option<u32> = None;
-    for message in &transcript.messages {
-        let row = builder.message(message, &agent, &mut turn);
+    // Messages are taken apart one by one, so that a long session does not stand in memory twice.
+    for mut message in transcript.messages {
+        let call = message.call.take();
+        let row = builder.message(message, call.as_ref(), &agent, &mut turn);
         builder.trace.messages.push(row);
-        if let Some(call) = &message.call {
-            let row = builder.call(call, &agent, last_model);
+        if let Some(call) = call {
+            let row = builder.call(&call, &agent, last_model);
             last_model = row.model.or(last_model);
             builder.trace.calls.push(row);
         }
     }
     let mut trace = builder.trace;
+    trace.messages.shrink_to_fit();
+    trace.parts.shrink_to_fit();
+    trace.calls.shrink_to_fit();
     trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &agent)).collect();
     trace.side_calls = transcript.side_calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
     trace.id = transcript.id;
@@ -55,15 +60,16 @@ struct Builder {
 }
 
 impl Builder {
-    fn message(&mut self, message: &Message, agent: &str, turn: &mut u32) -> MessageRow {
+    fn message(&mut self, message: Message, call: Option<&Call>, agent: &str, turn: &mut u32) -> MessageRow {
         let first_part = self.trace.parts.len() as u32;
-        for part in &message.parts {
+        let shows_reasoning = message.parts.iter().any(|part| matches!(part, Part::Thinking { .. }));
+        for part in message.parts {
             let row = self.part(part);
             self.trace.parts.push(row);
         }
         // Reasoning that is billed but not shown needs a place to stand in.
-        let hidden_reasoning = message.call.as_ref().and_then(|call| call.usage).and_then(|usage| usage.reasoning).unwrap_or(0) > 0;
-        if hidden_reasoning && !message.parts.iter().any(|part| matches!(part, Part::Thinking { .. })) {
+        let reasoning = call.and_then(|call| call.usage).and_then(|usage| usage.reasoning).unwrap_or(0);
+        if reasoning > 0 && !shows_reasoning {
             self.trace.parts.push(plain(PartKind::Thinking, Text::default()));
         }
         let row = MessageRow {
@@ -81,25 +87,19 @@ impl Builder {
         MessageRow { turn: *turn, ..row }
     }
 
-    fn part(&mut self, part: &Part) -> PartRow {
+    fn part(&mut self, part: Part) -> PartRow {
         match part {
-            Part::Text(text) => plain(PartKind::Text, text.clone()),
-            Part::Other(text) => plain(PartKind::Other, text.clone()),
-            Part::Tools(text) => plain(PartKind::Tools, text.clone()),
-            Part::Thinking { text, sealed_bytes } => PartRow { sealed_bytes: *sealed_bytes, ..plain(PartKind::Thinking, text.clone()) },
-            Part::ToolCall { id, name, arguments } => PartRow {
-                tool: self.tool(name),
-                name: length(name),
-                id_bytes: id.len() as u32,
-                ..plain(PartKind::ToolCall, arguments.clone())
-            },
-            Part::ToolResult { call_id, name, text, error } => PartRow {
-                tool: self.tool(name),
-                id_bytes: call_id.len() as u32,
-                error: *error,
-                ..plain(PartKind::ToolResult, text.clone())
-            },
-            Part::Image(image) => PartRow { image: *image, ..plain(PartKind::Image, Text::default()) },
+            Part::Text(text) => plain(PartKind::Text, text),
+            Part::Other(text) => plain(PartKind::Other, text),
+            Part::Tools(text) => plain(PartKind::Tools, text),
+            Part::Thinking { text, sealed_bytes } => PartRow { sealed_bytes, ..plain(PartKind::Thinking, text) },
+            Part::ToolCall { id, name, arguments } => {
+                PartRow { tool: self.tool(&name), name: length(&name), id_bytes: id.len() as u32, ..plain(PartKind::ToolCall, arguments) }
+            }
+            Part::ToolResult { call_id, name, text, error } => {
+                PartRow { tool: self.tool(&name), id_bytes: call_id.len() as u32, error, ..plain(PartKind::ToolResult, text) }
+            }
+            Part::Image(image) => PartRow { image, ..plain(PartKind::Image, Text::default()) },
         }
     }
 

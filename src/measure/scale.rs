@@ -1,7 +1,7 @@
 //! The scale: what is kept of a text when its words are let go.
 
-use crate::estimate::{Counter, cleaned, seam, tally};
-use crate::transcript::{LONG_LINE, Length, Scale, Shape, Step, Text};
+use crate::estimate::{Counter, cleaned, tally};
+use crate::transcript::{LONG_LINE, Length, Scale, Shape, Step, Steps, Text};
 use std::sync::Arc;
 
 /// What becomes of the words of a text.
@@ -20,17 +20,14 @@ pub struct TextScale {
     content: Content,
 }
 
-/// A text of more bytes than this has a [`Shape`].
+/// A result of more bytes than this has a [`Shape`].
 const SHORT: usize = 2_000;
 
 /// Bytes between the steps of a shape. Near the two ends of a text they stand closer, by [`NEARNESS`]: where a part is small, so
 /// must be the error of its size.
 const WIDEST_STEP: usize = 1024;
-const NARROWEST_STEP: usize = 64;
-const NEARNESS: usize = 32;
-
-/// A chunk longer than this has steps in its midst, although no place there is a seam.
-const LONG_CHUNK: usize = 2 * WIDEST_STEP;
+const NARROWEST_STEP: usize = 160;
+const NEARNESS: usize = 12;
 
 impl TextScale {
     /// A scale that counts with this counter.
@@ -39,109 +36,96 @@ impl TextScale {
     }
 
     fn count(&self, text: &str) -> u32 {
-        u32::try_from(self.counter.count(text)).unwrap_or(u32::MAX)
+        size(self.counter.count(text))
     }
 
-    fn size(&self, text: &str) -> Step {
-        Step { length: Length::of(text), tokens: self.count(text) }
+    /// Everything but the shape.
+    fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>) -> Text {
+        let length = Length::of(text);
+        Text {
+            length,
+            tokens,
+            json_bytes: json_bytes(text, length.newlines),
+            words: words(text, length),
+            non_ascii: if length.bytes == length.chars {
+                0
+            } else {
+                length.chars.saturating_sub(tally(text.as_bytes(), |byte| byte.is_ascii()))
+            },
+            shape,
+            content: (self.content == Content::Keep).then(|| Box::from(text)),
+        }
     }
 
-    /// Cumulative sizes. The text is counted in chunks that end at seams, so that their sum is the exact size of the whole; steps
-    /// stand at line starts, so that whole lines are sized well, and where there is none in reach at the seams themselves.
-    fn steps(&self, text: &str) -> Vec<Step> {
-        let mut steps = Vec::new();
-        let mut so_far = Step::default();
-        let mut at = 0;
-        while at < text.len() {
-            let (step, end) = next_step(text, at);
-            let chunk = text.get(at..end).unwrap_or_default();
-            let size = self.size(chunk);
-            if chunk.len() > LONG_CHUNK {
-                self.inner_steps(chunk, so_far, size, &mut steps);
+    /// Counts the text, and takes the sums at some seams on the way: at starts of lines, so that whole lines are sized well, where
+    /// one is in reach.
+    fn steps(&self, text: &str) -> (u32, Steps) {
+        let width = |at: usize| (at.min(text.len() - at) / NEARNESS).clamp(NARROWEST_STEP, WIDEST_STEP);
+        let mut places: Vec<(usize, u64)> = Vec::new();
+        let mut at_line_start = false;
+        let tokens = self.counter.count_along(text, NARROWEST_STEP, &mut |at, tokens| {
+            let ahead = text.as_bytes().get(at - 1..).unwrap_or_default();
+            let reach = ahead.get(..width(at)).unwrap_or(ahead);
+            match memchr::memchr(b'\n', reach).filter(|newline| *newline > 0 && !at_line_start) {
+                Some(newline) => {
+                    at_line_start = true;
+                    at + newline
+                }
+                None => {
+                    at_line_start = false;
+                    places.push((at, tokens));
+                    at + width(at)
+                }
             }
-            so_far = so_far.plus(size);
-            let behind = text.get(step..end).unwrap_or_default();
-            steps.push(if behind.is_empty() { so_far } else { so_far.less(self.size(behind)) });
-            at = end;
-        }
-        if steps.last().is_none_or(|step| step.length.bytes < so_far.length.bytes) {
-            steps.push(so_far);
-        }
-        steps
+        });
+        let (mut from, mut so_far) = (0, Step::default());
+        let steps = places.into_iter().map(|(at, tokens)| {
+            let chunk = text.get(from..at).unwrap_or_default();
+            so_far = Step { tokens: size(tokens), ..so_far.plus(Step { length: Length::of(chunk), tokens: 0 }) };
+            from = at;
+            so_far
+        });
+        (size(tokens), steps.collect())
     }
-
-    /// Steps within a long chunk. Cutting it costs a few tokens, so what its pieces have is scaled to what the chunk has.
-    fn inner_steps(&self, chunk: &str, before: Step, whole: Step, steps: &mut Vec<Step>) {
-        let mut pieces = Vec::new();
-        let mut so_far = Step::default();
-        let mut rest = chunk;
-        while let Some((piece, after)) = rest.split_at_checked(rest.floor_char_boundary(WIDEST_STEP)) {
-            if after.is_empty() {
-                break;
-            }
-            so_far = so_far.plus(self.size(piece));
-            pieces.push(so_far);
-            rest = after;
-        }
-        let sum = u64::from(so_far.tokens) + self.counter.count(rest);
-        steps.extend(pieces.into_iter().map(|piece| {
-            let tokens = (u64::from(piece.tokens) * u64::from(whole.tokens)).checked_div(sum).unwrap_or(0);
-            before.plus(Step { tokens: u32::try_from(tokens).unwrap_or(u32::MAX), ..piece })
-        }));
-    }
-}
-
-/// Where the next step stands and where its chunk ends: at the first line start behind the wanted width and the first seam behind
-/// that, or else both at the first seam.
-fn next_step(text: &str, at: usize) -> (usize, usize) {
-    let nearest_end = at.min(text.len() - at);
-    let width = (nearest_end / NEARNESS).clamp(NARROWEST_STEP, WIDEST_STEP);
-    let reach = text.as_bytes().get(at + width - 1..).map_or(&[][..], |rest| rest.get(..width).unwrap_or(rest));
-    let line_start = memchr::memchr(b'\n', reach).map(|newline| at + width + newline);
-    line_start
-        .map(|line_start| (line_start, seam::next_seam(text, line_start)))
-        .filter(|(line_start, end)| end - line_start <= NARROWEST_STEP)
-        .unwrap_or_else(|| {
-            let end = seam::next_seam(text, at + width);
-            (end, end)
-        })
 }
 
 impl Scale for TextScale {
     fn weigh(&self, text: &str) -> Text {
-        let content = (self.content == Content::Keep).then(|| Box::from(text));
-        let (whole, shape) = if text.len() <= SHORT {
-            (self.size(text), None)
-        } else {
-            let steps = self.steps(text);
-            let whole = steps.last().copied().unwrap_or_default();
-            let cleaned = cleaned(text).map(|cleaned| self.size(&cleaned));
-            (whole, Some(Box::new(Shape { steps, long_lines: long_lines(text), cleaned })))
-        };
-        Text {
-            length: whole.length,
-            tokens: whole.tokens,
-            json_bytes: json_bytes(text),
-            words: words(text),
-            non_ascii: whole.length.chars.saturating_sub(tally(text.as_bytes(), |byte| byte.is_ascii())),
-            shape,
-            content,
-        }
+        self.text(text, self.count(text), None)
     }
+
+    fn weigh_result(&self, text: &str) -> Text {
+        if text.len() <= SHORT {
+            return self.weigh(text);
+        }
+        let (tokens, steps) = self.steps(text);
+        let cleaned = cleaned(text).map(|cleaned| Step { length: Length::of(&cleaned), tokens: self.count(&cleaned) });
+        self.text(text, tokens, Some(Box::new(Shape { steps, long_lines: long_lines(text), cleaned })))
+    }
+}
+
+fn size(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// Bytes of the text inside a compact JSON string, as serde_json and JavaScript write it: control characters as six bytes, those
 /// with a short escape, the quote and the backslash as two, all else as it is.
-fn json_bytes(text: &str) -> u32 {
+fn json_bytes(text: &str, newlines: u32) -> u32 {
     let bytes = text.as_bytes();
-    let short = tally(bytes, |byte| matches!(byte, b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
-    let long = tally(bytes, |byte| byte < 0x20 && !matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c));
-    u32::try_from(bytes.len()).unwrap_or(u32::MAX).saturating_add(short).saturating_add(long.saturating_mul(5))
+    let quoted = tally(bytes, |byte| (byte == b'"') | (byte == b'\\'));
+    let control = tally(bytes, |byte| byte < 0x20);
+    // Most texts have no control characters but line ends.
+    let short = match control == newlines {
+        true => newlines,
+        false => tally(bytes, |byte| matches!(byte, b'\n' | b'\r' | b'\t' | 0x08 | 0x0c)),
+    };
+    let escapes = quoted.saturating_add(short).saturating_add(control.saturating_sub(short).saturating_mul(5));
+    size(bytes.len() as u64).saturating_add(escapes)
 }
 
 /// What whitespace divides.
-fn words(text: &str) -> u32 {
-    if !text.is_ascii() {
+fn words(text: &str, length: Length) -> u32 {
+    if length.chars < length.bytes && has_wide_space(text) {
         return u32::try_from(text.split_whitespace().count()).unwrap_or(u32::MAX);
     }
     let space = |byte: u8| matches!(byte, b' ' | 0x09..=0x0d);
@@ -156,8 +140,23 @@ fn words(text: &str) -> u32 {
     })
 }
 
+/// Is there whitespace beyond ASCII: U+0085, U+00A0, U+1680, U+2000 to U+200A, U+2028, U+2029, U+202F, U+205F, U+3000? All places are
+/// looked at without a branch, which is many times as fast as one character after another.
+fn has_wide_space(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let (Some(second), Some(third)) = (bytes.get(1..), bytes.get(2..)) else { return false };
+    let found = bytes.iter().zip(second).zip(third).fold(0_u8, |found, ((&first, &second), &third)| {
+        let two = (first == 0xc2) & ((second == 0x85) | (second == 0xa0));
+        let quad = (second == 0x80) & ((third <= 0x8a) | (third == 0xa8) | (third == 0xa9) | (third == 0xaf));
+        let three = (first == 0xe2) & (quad | ((second == 0x81) & (third == 0x9f)));
+        let rare = ((first == 0xe1) & (second == 0x9a) & (third == 0x80)) | ((first == 0xe3) & (second == 0x80) & (third == 0x80));
+        found | u8::from(two | three | rare)
+    });
+    found != 0 || text.ends_with(|last: char| !last.is_ascii() && last.is_whitespace())
+}
+
 /// Code points of each line longer than [`LONG_LINE`].
-fn long_lines(text: &str) -> Vec<u32> {
+fn long_lines(text: &str) -> Box<[u32]> {
     text.split('\n')
         .filter(|line| line.len() > LONG_LINE as usize)
         .map(|line| Length::of(line).chars)

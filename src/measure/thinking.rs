@@ -42,7 +42,7 @@ fn error(trace: &Trace, weights: &[u64], fate: Thinking) -> Option<u128> {
             (Thinking::Turn, false) => standing + reply.reasoning,
             _ => 0,
         };
-        if !after.chained || !first.output_is_final {
+        if !after.chained || !first.output_is_final || rewritten(trace, before, after) {
             continue;
         }
         let arrived: u64 = between.filter_map(|index| trace.messages.get(index)).map(|row| weight_of(row, weights)).sum();
@@ -51,6 +51,14 @@ fn error(trace: &Trace, weights: &[u64], fate: Thinking) -> Option<u128> {
         sum += u128::from(growth.abs_diff(predicted).min(first.prompt));
     }
     (seen >= 3).then_some(sum)
+}
+
+/// Did the recording agent or its user change the conversation between these calls? Then the growth says nothing about reasoning.
+fn rewritten(trace: &Trace, before: &CallRow, after: &CallRow) -> bool {
+    let between = before.message + 1..=after.message;
+    let compacted = trace.compactions.iter().any(|compaction| between.contains(&compaction.before));
+    let rows = trace.messages.get(before.message as usize + 1..=after.message as usize);
+    compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.is_some() || row.copy))
 }
 
 /// Usage that anchors truth.

@@ -227,7 +227,24 @@ impl Policy {
         }
     }
 
-    fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
+    /// What is written at a place of the document, everything inherited included: keys, ids of rules or places in lists lead there.
+    pub(super) fn written(&self, path: &[&str]) -> Option<&Value> {
+        let (first, rest) = path.split_first()?;
+        rest.iter().try_fold(self.body.get(*first)?, |value, step| match value {
+            Value::Array(list) => {
+                let named = list.iter().find(|entry| entry.get("id").and_then(Value::as_str) == Some(*step));
+                named.or_else(|| step.parse().ok().and_then(|place: usize| list.get(place)))
+            }
+            value => value.get(*step),
+        })
+    }
+
+    /// The document without its parameters and words for people, formulas as they are written.
+    pub(super) fn body(&self) -> &Table {
+        &self.body
+    }
+
+    pub(super) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
         let window = facts.window.or_else(|| self.default_window()).unwrap_or(FALLBACK_WINDOW);
         let mut scope = Scope::from([
             ("window".to_owned(), window as f64),

@@ -4,31 +4,41 @@
 //! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
 
 mod action;
+mod advice;
 mod check;
+mod difference;
 mod document;
 mod excerpt;
 mod expression;
+mod figures;
 mod marker;
 mod plan;
 mod preset;
+mod schema;
 mod select;
 mod selector;
 mod trigger;
 mod truncate;
+mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use advice::{Finding, Gravity};
+pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
+pub use figures::figure;
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
+pub use words::Facet;
 
 /// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.
 pub fn suggestion<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {

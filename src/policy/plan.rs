@@ -141,6 +141,13 @@ pub struct Reactive {
     pub retries: u32,
 }
 
+impl Rule {
+    /// Does it make the context smaller, or does it only put text in?
+    pub fn shrinks(&self) -> bool {
+        self.mask.is_some() || self.truncate.is_some() || self.drop.is_some() || self.summarise.is_some()
+    }
+}
+
 /// One rule.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -121,7 +121,7 @@ fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
 /// Lines longer than the limit lose their ends; the tokens go in proportion to the characters.
 fn shorten_lines(limits: &Truncate, text: &Text, step: Step) -> Step {
     let Some(limit) = limits.max_line_chars else { return step };
-    let long = text.shape.as_ref().map(|shape| shape.long_lines.as_slice()).unwrap_or(&[]);
+    let long: &[u32] = text.shape.as_ref().map_or(&[], |shape| &shape.long_lines);
     let lost: u64 = long.iter().map(|chars| u64::from(*chars).saturating_sub(limit)).sum();
     let kept = u64::from(step.length.chars).saturating_sub(lost);
     portion(step, kept, u64::from(step.length.chars))

@@ -55,7 +55,11 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
         facts.push(format!("started by session {parent}"));
     }
     let model = trace.main_model().unwrap_or("not named");
-    facts.push(format!("model {model}, window {} tokens", grouped(outcome.window)));
+    let limit = match outcome.prompt_limit < outcome.window {
+        true => format!(", prompts of at most {}", grouped(outcome.prompt_limit)),
+        false => String::new(),
+    };
+    facts.push(format!("model {model}, window {} tokens{limit}", grouped(outcome.window)));
     let saved = percent(totals.tokens_saved(), totals.baseline_tokens);
     let prompts = format!("{} prompt tokens, {saved} saved, peak {}", grouped(totals.prompt_tokens), grouped(totals.peak_tokens));
     facts.push(format!("{}, {prompts}", counted(totals.calls, "call")));
@@ -93,7 +97,8 @@ fn timeline(policy: &Policy, outcome: &Outcome) -> Table {
 
 /// Rules that run when the reply is already there. Where rules stand does not depend on the model, so any facts do.
 fn rules_after_the_reply(policy: &Policy, outcome: &Outcome) -> BTreeSet<String> {
-    let facts = Facts { window: Some(outcome.window), ..Facts::default() };
+    let max_input = if outcome.prompt_limit < outcome.window { outcome.prompt_limit } else { 0 };
+    let facts = Facts { window: Some(outcome.window), max_input, ..Facts::default() };
     let rules = policy.plan(&facts).map(|plan| plan.rule).unwrap_or_default();
     rules.into_iter().filter(|rule| matches!(rule.at, Hook::PostCall | Hook::TurnEnd)).map(|rule| rule.id).collect()
 }

@@ -36,14 +36,16 @@ impl Figure {
 /// What stands in the tables, in their order.
 pub const FIGURES: &[Figure] = &[
     figure("calls", "calls", "requests to the model", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
-    figure("overflows", "over\u{ad}flows", "calls that the provider would have refused", Unit::Count, |totals| {
+    figure("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     })
     .first(1)
     .better(Better::Less),
-    figure("squeezed", "squee\u{ad}zed", "calls whose reply would have been cut", Unit::Count, |totals| Cell::Count(totals.squeezed))
-        .first(1)
-        .better(Better::Less),
+    figure("squeezed", "squee\u{ad}zed", "calls whose prompt and reply together leave the window", Unit::Count, |totals| {
+        Cell::Count(totals.squeezed)
+    })
+    .first(1)
+    .better(Better::Less),
     figure("over_budget", "over budget", "calls above the window less the policy's output reserve", Unit::Count, |totals| {
         Cell::Count(totals.over_budget)
     })

@@ -5,6 +5,7 @@ mod by_session;
 mod by_tool;
 mod causes;
 mod document;
+mod drift;
 mod explain;
 mod figures;
 mod notes;

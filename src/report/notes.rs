@@ -28,7 +28,9 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(duplicates(facts));
     notes.extend(unknown_models(replays));
     notes.extend(outgrown(replays));
+    notes.extend(prompt_limits(corpus, replays));
     notes.extend(too_small(corpus, replays));
+    notes.extend(after_end(replays));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
     notes
@@ -138,6 +140,35 @@ fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
     let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
+}
+
+/// Where a provider limits prompts apart from the window, overflows are judged by that limit.
+fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
+    let first = replays.first()?;
+    let limited: BTreeSet<String> = corpus
+        .traces
+        .iter()
+        .zip(&first.outcomes)
+        .filter(|(_, outcome)| outcome.prompt_limit < outcome.window)
+        .map(|(trace, outcome)| {
+            let model = trace.main_model().unwrap_or("no model");
+            format!("{model} ({} of {})", grouped(outcome.prompt_limit), grouped(outcome.window))
+        })
+        .collect();
+    let names: Vec<String> = limited.into_iter().collect();
+    let what = "Models that take no prompt as large as their window; overflows are judged by that limit, in tokens";
+    (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
+}
+
+/// Replay goes on behind a refusal that nothing mended; a real session would not.
+fn after_end(replays: &[Replay]) -> Option<String> {
+    let ended = replays.iter().filter(|replay| replay.totals.calls_after_end > 0).map(|replay| {
+        let totals = &replay.totals;
+        format!("{} {} ({} prompt tokens)", replay.policy, grouped(totals.calls_after_end), grouped(totals.tokens_after_end))
+    });
+    let ended: Vec<String> = ended.collect();
+    let what = "Calls behind a refusal that nothing mended, where a real session would have ended, are counted all the same";
+    (!ended.is_empty()).then(|| format!("{what}: {}.", ended.join(", ")))
 }
 
 /// Where the hidden overhead alone is larger than the window, every call is refused and no policy can help.

@@ -3,7 +3,7 @@
 use super::by_tool::ranked;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{CallOutcome, Cause, Event, EventKind, Outcome, Totals, Warning};
+use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
 use crate::trace::Trace;
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -82,6 +82,7 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,6 +104,8 @@ struct FiguresRecord {
     warnings: BTreeMap<Warning, u64>,
     overflowing_sessions: u64,
     unrecoverable_sessions: u64,
+    calls_after_end: u64,
+    tokens_after_end: u64,
     peak_tokens: u64,
     mean_tokens: u64,
     prompt_tokens: u64,
@@ -114,6 +117,19 @@ struct FiguresRecord {
     summariser_calls: u64,
     injected_tokens: u64,
     anchored_share: f64,
+    estimator_drift: DriftRecord,
+    belief_drift: DriftRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct DriftRecord {
+    calls: u64,
+    guessed_tokens: u64,
+    actual_tokens: u64,
+    bias: f64,
+    p05: Option<f64>,
+    p50: Option<f64>,
+    p95: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -223,6 +239,7 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
@@ -245,6 +262,8 @@ impl FiguresRecord {
             warnings: totals.warnings.clone(),
             overflowing_sessions: totals.overflowing_sessions,
             unrecoverable_sessions: totals.unrecoverable_sessions,
+            calls_after_end: totals.calls_after_end,
+            tokens_after_end: totals.tokens_after_end,
             peak_tokens: totals.peak_tokens,
             mean_tokens: mean_tokens(totals),
             prompt_tokens: totals.prompt_tokens,
@@ -256,6 +275,23 @@ impl FiguresRecord {
             summariser_calls: totals.summariser_calls,
             injected_tokens: totals.injected_tokens,
             anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
+            estimator_drift: DriftRecord::new(&totals.estimates),
+            belief_drift: DriftRecord::new(&totals.beliefs),
+        }
+    }
+}
+
+impl DriftRecord {
+    fn new(drift: &Drift) -> DriftRecord {
+        let ratio = |hundredths| drift.quantile(hundredths).map(|ratio| ratio as f64 / 100.0);
+        DriftRecord {
+            calls: drift.calls,
+            guessed_tokens: drift.guessed_tokens,
+            actual_tokens: drift.actual_tokens,
+            bias: share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
+            p05: ratio(5),
+            p50: ratio(50),
+            p95: ratio(95),
         }
     }
 }

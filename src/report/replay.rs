@@ -4,7 +4,7 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, notes};
+use super::{by_region, by_session, by_tool, causes, drift, notes};
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
 /// What a row stands for.
@@ -43,6 +43,9 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     };
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
+    }
+    if asked.by == By::Policy {
+        sections.extend(drift::drift(replays));
     }
     if matches!(asked.by, By::Policy | By::Session) {
         sections.extend(causes::causes(replays));

@@ -32,7 +32,7 @@ impl State<'_> {
         let before = self.actual();
         if let Some(level) = verdict.level {
             let covers = if level.sees_pending { before } else { self.actual_after_reply };
-            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers, left: None });
+            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
         }
         if !verdict.fires {
             return false;
@@ -46,7 +46,7 @@ impl State<'_> {
         let done = self.act(rule);
         let changed = self.report(index, rule, &verdict, before, done);
         let after = self.actual();
-        if let Some(look) = self.look.as_mut().filter(|_| verdict.level.is_some()) {
+        if let Some(look) = self.look.as_mut().filter(|_| verdict.level.is_some() && rule.shrinks()) {
             look.left = Some(after);
         }
         changed

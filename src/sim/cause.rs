@@ -14,6 +14,8 @@ pub(super) struct Look {
     pub limit: f64,
     /// The actual size of all that the belief knew of.
     pub covers: u64,
+    /// The actual size of everything at that moment.
+    pub whole: u64,
     /// The actual size after the rule that looked had done its work; `None` where it did not fire.
     pub left: Option<u64>,
 }
@@ -22,7 +24,9 @@ impl State<'_> {
     /// The provider refuses the call: counts it, and says why.
     pub fn overflow(&mut self, actual: u64) {
         let cause = self.cause();
-        let tool = self.blame_tool();
+        // Only the call that left the window was made too large by what had just arrived; those behind it carry the same load.
+        let follows_another = self.outcome.calls.last().is_some_and(|call| call.unrecovered);
+        let tool = if follows_another { None } else { self.blame_tool() };
         let totals = &mut self.outcome.totals;
         *totals.causes.entry(cause).or_default() += 1;
         totals.missed += u64::from(matches!(cause, Cause::BlindSpot | Cause::Drift | Cause::Reserve));
@@ -60,7 +64,8 @@ impl State<'_> {
 }
 
 fn looks_at_size(plan: &Plan) -> bool {
-    plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).any(Trigger::looks_at_size)
+    let shrinking = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow && rule.shrinks());
+    shrinking.filter_map(|rule| rule.when.as_ref()).any(Trigger::looks_at_size)
 }
 
 /// What stands out in a replay.
@@ -88,7 +93,8 @@ pub(super) fn warnings(plan: &Plan, conditions: &Conditions, events: &[Event]) -
 fn limits_of(trigger: &Trigger) -> Vec<f64> {
     match trigger {
         Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
-        Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
+        // What does not depend on size can fire in any window.
+        Trigger::Count(_) | Trigger::Idle(_) => vec![0.0],
         Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(limits_of).collect(),
     }
 }

@@ -3,10 +3,12 @@
 mod act;
 mod arrive;
 mod cause;
+mod drift;
 mod outcome;
 mod stand;
 mod state;
 
+pub use drift::Drift;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;

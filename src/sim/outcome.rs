@@ -1,5 +1,6 @@
 //! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
 
+use super::drift::Drift;
 use crate::context::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -16,6 +17,8 @@ pub struct CallOutcome {
     pub anchored: u64,
     /// B(k): what the policy believed at its last look before the call; `None` where it looked at no size.
     pub belief: Option<u64>,
+    /// What the policy's estimator makes of the request, whether the policy looks at it or not.
+    pub estimated: u64,
     /// Tokens of the reply.
     pub output: u64,
     /// The recorded prompt, where there is one.
@@ -104,7 +107,7 @@ impl Cause {
             Cause::Summariser => "summariser's own request",
             Cause::Reserve => "reserve too small",
             Cause::NothingLeft => "nothing left to shrink",
-            Cause::NoTrigger => "no trigger",
+            Cause::NoTrigger => "no rule that shrinks by size",
         }
     }
 }
@@ -210,6 +213,10 @@ pub struct Totals {
     pub refused: u64,
     /// Sessions that ended in a refusal that nothing could mend.
     pub unrecoverable_sessions: u64,
+    /// Calls that follow a refusal which nothing mended: a real session would have ended there.
+    pub calls_after_end: u64,
+    /// Their prompt tokens, which are part of `prompt_tokens`.
+    pub tokens_after_end: u64,
     /// Events by kind.
     pub events: BTreeMap<EventKind, u64>,
     /// Overflows by cause.
@@ -240,6 +247,10 @@ pub struct Totals {
     pub regions: [u64; 9],
     /// By tool.
     pub tools: BTreeMap<String, Carried>,
+    /// The policy's estimator over whole requests, beside their actual size.
+    pub estimates: Drift,
+    /// What the policy believed at its last look before a call, beside the actual size of the call's prompt.
+    pub beliefs: Drift,
 }
 
 impl Totals {
@@ -278,6 +289,8 @@ impl AddAssign<&Totals> for Totals {
         self.premature += other.premature;
         self.refused += other.refused;
         self.unrecoverable_sessions += other.unrecoverable_sessions;
+        self.calls_after_end += other.calls_after_end;
+        self.tokens_after_end += other.tokens_after_end;
         merge(&mut self.events, &other.events);
         merge(&mut self.causes, &other.causes);
         merge(&mut self.warnings, &other.warnings);
@@ -292,6 +305,8 @@ impl AddAssign<&Totals> for Totals {
         self.hidden_tokens += other.hidden_tokens;
         self.missing_tokens += other.missing_tokens;
         self.regions.iter_mut().zip(other.regions).for_each(|(mine, theirs)| *mine += theirs);
+        self.estimates += &other.estimates;
+        self.beliefs += &other.beliefs;
         for (tool, carried) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += *carried;
         }
@@ -309,8 +324,10 @@ fn merge<K: Ord + Copy>(mine: &mut BTreeMap<K, u64>, theirs: &BTreeMap<K, u64>) 
 pub struct Outcome {
     /// The policy.
     pub policy: String,
-    /// The window that the calls were held against.
+    /// The model's total window: prompt and reply together.
     pub window: u64,
+    /// The largest prompt that the provider accepts: overflows are judged by it. The window, or the model's own limit on prompts below it.
+    pub prompt_limit: u64,
     /// A row for each call.
     pub calls: Vec<CallOutcome>,
     /// What happened, in order.

@@ -93,6 +93,7 @@ impl<'a> State<'a> {
             cuts: BTreeMap::new(),
             outcome: Outcome {
                 window: conditions.window,
+                prompt_limit: conditions.prompt_limit,
                 totals: Totals { sessions: 1, ..Totals::default() },
                 calls: Vec::with_capacity(trace.calls.len()),
                 ..Outcome::default()
@@ -201,6 +202,7 @@ impl<'a> State<'a> {
     /// Makes the call, with the policy's fallback where the provider would refuse it.
     pub fn call(&mut self) {
         let Some(call) = self.call else { return };
+        let ended = self.outcome.totals.unrecoverable_sessions > 0;
         let limit = self.conditions.prompt_limit;
         let attempted = self.actual();
         let mut refused = 0;
@@ -225,6 +227,7 @@ impl<'a> State<'a> {
             actual,
             anchored: (self.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
             belief: self.look.map(|look| look.belief),
+            estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
             refused,
@@ -232,7 +235,7 @@ impl<'a> State<'a> {
             squeezed: actual + call.output > self.conditions.window,
             over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),
         };
-        self.add_up(&row, call);
+        self.add_up(&row, call, ended);
         self.outcome.calls.push(row);
         self.summariser_refused = false;
         self.turn_opened = false;
@@ -301,8 +304,19 @@ impl<'a> State<'a> {
         self.outcome.events.push(event);
     }
 
-    fn add_up(&mut self, row: &CallOutcome, call: &CallRow) {
+    fn add_up(&mut self, row: &CallOutcome, call: &CallRow, ended: bool) {
         let totals = &mut self.outcome.totals;
+        if row.recorded.is_some() {
+            totals.estimates.add(row.estimated, row.actual);
+            if let Some(look) = self.look {
+                // What a policy believed before it shrank the context is no belief about what was left.
+                totals.beliefs.add(look.belief, if look.left.is_some() { look.whole } else { row.attempted });
+            }
+        }
+        if ended {
+            totals.calls_after_end += 1;
+            totals.tokens_after_end += row.actual;
+        }
         totals.calls += 1;
         totals.squeezed += u64::from(row.squeezed);
         totals.over_budget += u64::from(row.over_budget);
@@ -310,7 +324,7 @@ impl<'a> State<'a> {
         totals.overflows += u64::from(row.refused > 0);
         totals.recovered += u64::from(row.refused > 0 && !row.unrecovered);
         totals.overflowing_sessions |= u64::from(row.refused > 0);
-        totals.peak_tokens = totals.peak_tokens.max(row.attempted);
+        totals.peak_tokens = totals.peak_tokens.max(row.attempted).max(row.actual);
         totals.prompt_tokens += row.actual;
         totals.anchored_tokens += row.anchored;
         totals.baseline_tokens += (call.hidden + call.visible).saturating_sub(call.missing);

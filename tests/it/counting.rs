@@ -224,6 +224,18 @@ fn long_runs_count_as_in_tiktoken_rs() {
     }
 }
 
+/// Long enough to be counted in windows, which is for ASCII alone.
+#[test]
+fn longer_runs_count_as_in_their_crate() {
+    for vocabulary in Vocabulary::ALL {
+        let engine = tiktoken::get_encoding(vocabulary.name()).unwrap();
+        for (name, alphabet) in WORST.into_iter().filter(|(_, alphabet)| alphabet.is_ascii()) {
+            let text = drawn(alphabet, 200_000);
+            assert_eq!(counter(vocabulary).count(&text), engine.count(&text) as u64, "{}: {name}", vocabulary.name());
+        }
+    }
+}
+
 #[test]
 fn every_vocabulary_counts_as_its_crate_does() {
     let texts = weird_texts();

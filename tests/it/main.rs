@@ -6,14 +6,20 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// The same bytes for any number of threads and order of files, and from measured traces.
+mod determinism;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
+/// `ctxsim policy`: words, schema, what cannot work.
+mod policy_commands;
 /// Policies as documents: presets, inheritance, mistakes.
 mod policy_documents;
+/// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
+mod policy_systems;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
@@ -43,6 +49,8 @@ mod render;
 mod samples;
 /// Every real file: who claims it, and its calls against its row and an independent count.
 mod sources;
+/// Growth of time and memory, from outside.
+mod speed;
 /// Sums by reader and by independent script.
 mod sums;
 /// What tests of readers share.
@@ -51,6 +59,8 @@ mod support;
 /// Every golden vector, through the presets.
 mod conformance;
 mod counting;
+/// The README's report and commands.
+mod manual;
 mod scale;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;

@@ -12,27 +12,27 @@ use proptest::prelude::*;
 
 /// A session as a test writes it down. Texts are ASCII, of so many characters and, unless told otherwise, a quarter as many tokens.
 #[derive(Default)]
-struct Session {
+pub(crate) struct Session {
     messages: Vec<Message>,
 }
 
-fn text(chars: u32, tokens: u32) -> Text {
+pub(crate) fn text(chars: u32, tokens: u32) -> Text {
     let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
     Text { length, tokens, json_bytes: chars, ..Text::default() }
 }
 
 impl Session {
-    fn user(self, chars: u32) -> Session {
+    pub(crate) fn user(self, chars: u32) -> Session {
         self.push(Role::User, vec![Part::Text(text(chars, chars / 4))], None)
     }
 
     /// A reply without a tool call.
-    fn reply(self, chars: u32, usage: Option<(u64, u64)>) -> Session {
+    pub(crate) fn reply(self, chars: u32, usage: Option<(u64, u64)>) -> Session {
         self.push(Role::Assistant, vec![Part::Text(text(chars, chars / 4))], Some(usage))
     }
 
     /// A reply that calls a tool, and the tool's result.
-    fn step(self, chars: u32, usage: Option<(u64, u64)>, tool: &str, result: Text) -> Session {
+    pub(crate) fn step(self, chars: u32, usage: Option<(u64, u64)>, tool: &str, result: Text) -> Session {
         let call = Part::ToolCall { id: "c".to_owned(), name: tool.to_owned(), arguments: Text::default() };
         let result = Part::ToolResult { call_id: "c".to_owned(), name: tool.to_owned(), text: result, error: false };
         let said = Part::Text(text(chars, chars / 4));
@@ -50,7 +50,7 @@ impl Session {
     }
 
     /// Measured for a model without any wrapping, so that the tokens of a text are its weight.
-    fn trace(self) -> Trace {
+    pub(crate) fn trace(self) -> Trace {
         let plain = |line: &str| match line.split_once(" = ") {
             Some(("tokens_per_1000_o200k", _)) => "tokens_per_1000_o200k = 1000".to_owned(),
             Some(("per_message", _)) => "per_message = 0".to_owned(),
@@ -65,19 +65,19 @@ impl Session {
 
 const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
 
-fn run(policy: &Policy, trace: &Trace, window: u64) -> Outcome {
+pub(crate) fn run(policy: &Policy, trace: &Trace, window: u64) -> Outcome {
     let plan = policy.plan(&Facts { window: Some(window), ..FACTS }).unwrap();
     simulate(trace, &plan, &Conditions { window, prompt_limit: window, ..Conditions::default() })
 }
 
-fn preset(name: &str, settings: &[(&str, &str)]) -> Policy {
+pub(crate) fn preset(name: &str, settings: &[(&str, &str)]) -> Policy {
     let mut policy = Policy::load(name).unwrap();
     settings.iter().for_each(|(name, value)| policy.set(name, value).unwrap());
     policy
 }
 
 /// Calls at which an event of this kind took place.
-fn calls_of(outcome: &Outcome, kind: EventKind) -> Vec<u32> {
+pub(crate) fn calls_of(outcome: &Outcome, kind: EventKind) -> Vec<u32> {
     outcome.events.iter().filter(|event| event.kind == kind).map(|event| event.call).collect()
 }
 

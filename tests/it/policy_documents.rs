@@ -8,14 +8,20 @@ const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32
 fn every_preset_parses_and_uses_its_parameters() {
     for preset in presets() {
         let mut policy = Policy::load(preset.name).unwrap_or_else(|error| panic!("{error}"));
-        if policy.params.contains_key("prune") {
+        let switches = policy.params.iter().filter(|(_, parameter)| parameter.unit == "0 or 1").map(|(name, _)| name.clone());
+        for switch in switches.collect::<Vec<String>>() {
             // Off in some versions, together with all that depends on it.
-            policy.set("prune", "1").unwrap();
+            policy.set(&switch, "1").unwrap();
         }
         assert_eq!(policy.name, preset.name);
         assert!(!policy.about.is_empty() && !policy.mirrors.is_empty(), "{}", preset.name);
         assert!(preset.name == "none" || !policy.not_modelled.is_empty(), "{}", preset.name);
-        let facts = [FACTS, Facts { max_input: 150_000, ..FACTS }, Facts { max_output: 8_000, ..FACTS }];
+        let facts = [
+            FACTS,
+            Facts { window: Some(1_000_000), ..FACTS },
+            Facts { max_input: 150_000, ..FACTS },
+            Facts { max_output: 8_000, ..FACTS },
+        ];
         let before: Vec<_> = facts.iter().map(|facts| policy.plan(facts).unwrap()).collect();
         for (name, parameter) in &policy.params {
             assert!(!parameter.unit.is_empty() && !parameter.help.is_empty(), "{}: {name}", preset.name);

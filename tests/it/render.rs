@@ -51,6 +51,7 @@ fn replays() -> Vec<Replay> {
         let outcome = |size| Outcome {
             policy: policy.to_owned(),
             window: 200_000,
+            prompt_limit: 200_000,
             totals: totals(size),
             calls: vec![CallOutcome::default()],
             events: Vec::new(),

@@ -341,7 +341,7 @@ impl<'s> Session<'s> {
         };
         let error = failed(&text, &item.output);
         let name = self.names.get(&*item.call_id).cloned().unwrap_or_default();
-        let result = Part::ToolResult { call_id: item.call_id.to_string(), name, text: self.scale.weigh(&text), error };
+        let result = Part::ToolResult { call_id: item.call_id.to_string(), name, text: self.scale.weigh_result(&text), error };
         let parts = std::iter::once(result).chain(pictures).collect();
         self.push(Message { id: item.id.id().to_owned(), time, ..Message::new(Role::Tool, parts) });
         lost

@@ -284,7 +284,7 @@ impl<'s> Session<'s> {
         let result = Part::ToolResult {
             call_id: payload.tool_call_id.some_id().unwrap_or_default().to_owned(),
             name: payload.tool_name.to_string(),
-            text: self.scale.weigh(&joined_text(&payload.content)),
+            text: self.scale.weigh_result(&joined_text(&payload.content)),
             error: payload.is_error.unwrap_or_default(),
         };
         let beside = payload.content.0.iter().filter(|block| text_of(block).is_none()).filter_map(|block| self.part(block, lose));

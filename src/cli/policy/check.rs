@@ -1,0 +1,85 @@
+//! `ctxsim policy check`: what cannot work in a policy, found without any log.
+
+use super::facts::ForModel;
+use crate::cli::failure::Failure;
+use crate::cli::output::print;
+use clap::Args;
+use ctxsim::policy::{FALLBACK_WINDOW, Facts, Finding, Gravity, Policy as Document, figure};
+use ctxsim::render::escape;
+
+/// Windows that are looked at beside the policy's own where none is given.
+const OTHER_WINDOWS: [u64; 3] = [32_000, 128_000, 1_000_000];
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim policy check mine.toml --model gpt-5
+  ctxsim policy check pi --window 16k
+
+Exit codes: 1 where something cannot work; what works in some sessions only (doubt) counts with --strict.";
+
+/// Find without any log what cannot work: triggers that never fire, ends that protect everything, fallbacks that cannot shrink
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Check {
+    /// A preset or a policy file
+    policy: String,
+    #[command(flatten)]
+    model: ForModel,
+    /// Exit code 1 for doubts as well
+    #[arg(long)]
+    strict: bool,
+}
+
+impl Check {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policy = Document::load(&self.policy)?;
+        let facts = self.model.facts()?;
+        let window = facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW);
+        let findings = policy.advise(&facts);
+        let mut out = format!("{} on {}\n", escape(&policy.name), limits(window, &facts));
+        findings.iter().for_each(|finding| out += &told(finding));
+        if findings.is_empty() {
+            out += "  nothing found\n";
+        }
+        if self.model.is_open() {
+            // How it would fare elsewhere is told, and is no reason to fail.
+            for other in OTHER_WINDOWS.into_iter().filter(|other| *other != window) {
+                let elsewhere = policy.advise(&Facts { window: Some(other), ..facts });
+                let defects: Vec<&Finding> =
+                    elsewhere.iter().filter(|finding| finding.gravity == Gravity::Defect && !findings.contains(finding)).collect();
+                if !defects.is_empty() {
+                    out += &format!("on a window of {}\n", figure(other as f64));
+                    defects.into_iter().for_each(|finding| out += &told(finding));
+                }
+            }
+        }
+        print(&out)?;
+        let grave = findings.iter().filter(|finding| self.strict || finding.gravity == Gravity::Defect).count();
+        match grave {
+            0 => Ok(()),
+            1 => Err(Failure::Check(vec![format!("policy {}: 1 finding", policy.name)])),
+            several => Err(Failure::Check(vec![format!("policy {}: {several} findings", policy.name)])),
+        }
+    }
+}
+
+fn limits(window: u64, facts: &Facts) -> String {
+    let mut words = format!("a window of {}", figure(window as f64));
+    if facts.max_input > 0 {
+        words += &format!(", input limit {}", figure(facts.max_input as f64));
+    }
+    if facts.max_output > 0 {
+        words += &format!(", replies up to {}", figure(facts.max_output as f64));
+    }
+    words
+}
+
+fn told(finding: &Finding) -> String {
+    let gravity = match finding.gravity {
+        Gravity::Defect => "cannot work",
+        Gravity::Doubt => "doubt",
+    };
+    let keys = if finding.keys.is_empty() { String::new() } else { format!(" {}:", finding.keys.join(", ")) };
+    format!("  {gravity}:{} {}\n", escape(&keys), escape(&finding.sentence))
+}

@@ -1,0 +1,40 @@
+//! `ctxsim policy`: the policies that ship with the program, and tools for writing one's own.
+
+mod check;
+mod diff;
+mod facts;
+mod list;
+mod new;
+mod show;
+
+use super::failure::Failure;
+use super::output::print;
+use clap::Subcommand;
+use ctxsim::policy::schema;
+
+/// List, show, compare and check policies, or start one of your own
+#[derive(Subcommand, Debug)]
+pub enum Policy {
+    /// Names of all presets, with a line on each
+    List,
+    Show(show::Show),
+    Diff(diff::Diff),
+    /// Print a JSON Schema of policy files, from which editors complete and check them
+    Schema,
+    New(new::New),
+    Check(check::Check),
+}
+
+impl Policy {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self {
+            Policy::List => list::run(),
+            Policy::Show(show) => show.run(),
+            Policy::Diff(diff) => diff.run(),
+            Policy::Schema => print(schema()),
+            Policy::New(new) => new.run(),
+            Policy::Check(check) => check.run(),
+        }
+    }
+}

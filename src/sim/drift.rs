@@ -1,0 +1,53 @@
+//! How far guesses were from the truth: sums and a histogram of ratios, which merge exactly.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// Ratios from here on share a bucket.
+const LARGEST_RATIO: u64 = 10_000;
+
+/// Guesses beside actual sizes, call by call.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drift {
+    /// Calls that were compared: those with recorded usage.
+    pub calls: u64,
+    /// Sum of the guesses.
+    pub guessed_tokens: u64,
+    /// Sum of the actual sizes.
+    pub actual_tokens: u64,
+    /// Calls by actual / guessed, in hundredths; guesses of nothing count as the largest ratio.
+    ratios: BTreeMap<u64, u64>,
+}
+
+impl Drift {
+    /// Compares one guess.
+    pub fn add(&mut self, guessed: u64, actual: u64) {
+        self.calls += 1;
+        self.guessed_tokens += guessed;
+        self.actual_tokens += actual;
+        let ratio = actual.saturating_mul(100).saturating_add(guessed / 2).checked_div(guessed).unwrap_or(LARGEST_RATIO);
+        *self.ratios.entry(ratio.min(LARGEST_RATIO)).or_default() += 1;
+    }
+
+    /// The ratio actual / guessed, in hundredths, below or at which this share of the calls lies; `None` without calls.
+    pub fn quantile(&self, hundredths: u64) -> Option<u64> {
+        let rank = (self.calls * hundredths).div_ceil(100).max(1);
+        let mut seen = 0;
+        self.ratios.iter().find_map(|(ratio, calls)| {
+            seen += calls;
+            (seen >= rank).then_some(*ratio)
+        })
+    }
+}
+
+impl AddAssign<&Drift> for Drift {
+    fn add_assign(&mut self, other: &Drift) {
+        self.calls += other.calls;
+        self.guessed_tokens += other.guessed_tokens;
+        self.actual_tokens += other.actual_tokens;
+        for (ratio, calls) in &other.ratios {
+            *self.ratios.entry(*ratio).or_default() += calls;
+        }
+    }
+}

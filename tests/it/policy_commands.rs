@@ -1,0 +1,350 @@
+//! `ctxsim policy`: what two policies do differently, the schema, a document to start from, what cannot work.
+
+use assert_cmd::assert::Assert;
+use ctxsim::policy::{Facts, Gravity, Policy, differences, presets, schema};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+const MASK: &str = "tests/data/cli/mask.toml";
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env_remove("COLUMNS").assert()
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn window(tokens: u64) -> Facts {
+    Facts { window: Some(tokens), ..Facts::default() }
+}
+
+/// Findings as "gravity keys: sentence".
+fn findings(policy: &Policy, facts: &Facts) -> Vec<String> {
+    let told = |gravity| if gravity == Gravity::Defect { "defect" } else { "doubt" };
+    policy
+        .advise(facts)
+        .iter()
+        .map(|finding| format!("{} {}: {}", told(finding.gravity), finding.keys.join(", "), finding.sentence))
+        .collect()
+}
+
+fn document(text: &str) -> Policy {
+    Policy::parse("mine", text).unwrap()
+}
+
+#[track_caller]
+fn finds(policy: &Policy, facts: &Facts, parts: &[&str]) {
+    let found = findings(policy, facts);
+    assert!(found.iter().any(|finding| parts.iter().all(|part| finding.contains(part))), "{parts:?} in\n{}", found.join("\n"));
+}
+
+#[test]
+fn a_reserve_larger_than_the_window_leaves_nothing() {
+    let opencode = Policy::load("opencode").unwrap();
+    finds(&opencode, &window(32_000), &["defect window.reserve:", "= 32,000", "a window of 32,000"]);
+    finds(&opencode, &window(32_000), &["rule.compact.when.level.ge", "always fires"]);
+    assert!(findings(&opencode, &window(200_000)).is_empty());
+    // A negative limit, as systems on small windows have it.
+    let negative = document(
+        "[params]\nreserve = 16_384\n[[rule]]\nid = \"a\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_total\", gt = \"=window - reserve\" }\nsummarise = {}\n",
+    );
+    finds(
+        &negative,
+        &window(8_000),
+        &["defect rule.a.when.level.gt", "always fires", "`window - reserve` = -8,384", "reserve = 16,384", "window = 8,000"],
+    );
+    // Where a number must not be negative at all, the formula is named.
+    let tail = document(
+        "[[rule]]\nid = \"a\"\nat = \"overflow\"\nselect = { protect = [{ tokens = \"=window - 16384\" }] }\ndrop = {}\n[reactive]\nretries = 1\n",
+    );
+    finds(&tail, &window(8_000), &["rule.a.select.protect.0.tokens", "below zero", "-8,384"]);
+}
+
+#[test]
+fn a_trigger_above_what_the_provider_takes_never_fires() {
+    // A threshold for a window of 1,000,000 where the model's input ends earlier.
+    let policy = document(
+        "[[rule]]\nid = \"compact\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_plus_pending\", ge = \"=0.95 * window\" }\nsummarise = {}\n",
+    );
+    let million = Facts { window: Some(1_000_000), max_input: 900_000, max_output: 100_000 };
+    finds(
+        &policy,
+        &million,
+        &["rule.compact.when.level.ge", "never fires", "`0.95 * window` = 950,000", "input limit 900,000, window 1,000,000"],
+    );
+    assert!(findings(&policy, &Facts { max_input: 0, ..million }).is_empty());
+    // One that is a constant for 1,000,000 on a model with less.
+    let mut baseagent = Policy::load("baseagent").unwrap();
+    baseagent.set("model_context_limit", "1m").unwrap();
+    finds(
+        &baseagent,
+        &window(200_000),
+        &["rule.compact.when.level.gt", "never fires", "= 822,800", "model_context_limit = 1,000,000", "above 200,000"],
+    );
+    // What is reported cannot exceed the window; an estimate can.
+    let level = |of: &str| {
+        document(&format!("[[rule]]\nid = \"a\"\nat = \"pre_call\"\nwhen.level = {{ of = \"{of}\", gt = \"=window\" }}\ndrop = {{}}\n"))
+    };
+    finds(&level("usage_total"), &window(200_000), &["never fires"]);
+    assert!(findings(&level("est_request"), &window(200_000)).is_empty());
+}
+
+#[test]
+fn what_protects_everything_leaves_nothing_to_take() {
+    finds(
+        &Policy::load("pi").unwrap(),
+        &window(32_000),
+        &["defect rule.compact.select.tail.0.n", "keepRecentTokens = 20,000", "fires at 15,616"],
+    );
+    assert!(findings(&Policy::load("pi").unwrap(), &window(200_000)).is_empty());
+    let opencode = Policy::load("opencode@2025-12").unwrap();
+    finds(
+        &opencode,
+        &window(50_000),
+        &["rule.prune.min_saving.tokens", "40,000 protected and 20,000 to be saved make 60,000", "50,000 at most"],
+    );
+    // Prune that never finds anything in a run of a single instruction.
+    finds(
+        &Policy::load("baseagent").unwrap(),
+        &window(200_000),
+        &["doubt rule.prune.select.tail.0.n", "protect_last_turns = 2", "single instruction"],
+    );
+    let mut fixed = Policy::load("baseagent").unwrap();
+    fixed.set("protect_last_turns", "0").unwrap();
+    assert!(findings(&fixed, &window(200_000)).is_empty());
+    // A check between turns alone.
+    finds(&Policy::load("goose").unwrap(), &window(200_000), &["doubt rule.compact.at", "between turns alone"]);
+}
+
+#[test]
+fn a_summary_and_a_fallback_must_shrink() {
+    let mut aider = Policy::load("aider").unwrap();
+    aider.set("summary_tokens", "5000").unwrap();
+    finds(&aider, &window(200_000), &["defect summary.tokens, rule.summarise.summarise", "make 5,000", "leaves 4,097 to replace"]);
+    let overflow =
+        |summarise: &str| format!("[reactive]\nretries = 1\n[[rule]]\nid = \"o\"\nat = \"overflow\"\nsummarise = {{ {summarise} }}\n");
+    finds(&document(&overflow("")), &window(200_000), &["rule.o.summarise.input", "cannot shrink"]);
+    assert!(findings(&document(&overflow("input = \"selection\"")), &window(200_000)).is_empty());
+    assert!(findings(&document(&overflow("on_overflow = \"drop_oldest\"")), &window(200_000)).is_empty());
+    finds(&document("[reactive]\nretries = 2\n"), &window(200_000), &["reactive.retries", "2 times"]);
+    finds(&document(&overflow("input = \"selection\"").replace("retries = 1", "retries = 0")), &window(200_000), &["never run"]);
+    let keeps = "[reactive]\nretries = 1\n[[rule]]\nid = \"o\"\nat = \"overflow\"\nselect = { tail = [{ n = 300_000, unit = \"tokens\" }] }\ndrop = {}\n";
+    finds(&document(keeps), &window(200_000), &["rule.o.select.tail.0.n", "nothing is left to take"]);
+    let inject = "[reactive]\nretries = 1\n[[rule]]\nid = \"o\"\nat = \"overflow\"\ninject = [{ what = \"x\", tokens = 5 }]\n";
+    finds(&document(inject), &window(200_000), &["takes nothing out"]);
+    let unnamed = "[[rule]]\nid = \"m\"\nat = \"manual\"\ndrop = {}\n";
+    finds(&document(unnamed), &window(200_000), &["rule.m.at", "none does"]);
+    finds(&document("[[rule]]\nid = \"s\"\nat = \"pre_call\"\nsummarise = {}\n"), &window(200_000), &["rule.s.when", "always fires"]);
+}
+
+#[test]
+fn presets_work_on_the_windows_that_they_are_made_for() {
+    for preset in presets() {
+        let policy = Policy::load(preset.name).unwrap();
+        let defects: Vec<String> =
+            findings(&policy, &Facts::default()).into_iter().filter(|finding| finding.starts_with("defect")).collect();
+        assert!(defects.is_empty(), "{}: {defects:?}", preset.name);
+        for tokens in [1, 1_000, 8_000, 2_000_000] {
+            policy.advise(&window(tokens));
+        }
+    }
+}
+
+#[test]
+fn check_ends_with_1_where_something_cannot_work() {
+    let small = ctxsim(&["policy", "check", "pi", "--window", "32k"]).code(1);
+    assert!(stdout(&small).contains("cannot work: rule.compact.select.tail.0.n"), "{}", stdout(&small));
+    assert!(stdout(&ctxsim(&["policy", "check", "pi"]).code(0)).contains("on a window of 32,000"), "told, and no reason to fail");
+    assert!(stdout(&ctxsim(&["policy", "check", MASK, "--window", "1k"]).code(0)).contains("nothing found"));
+    ctxsim(&["policy", "check", "baseagent"]).code(0);
+    ctxsim(&["policy", "check", "baseagent", "--strict"]).code(1);
+    // 400,000 less 33,000 is more than the 272,000 that this model takes.
+    let narrow = stdout(&ctxsim(&["policy", "check", "claude-code", "--model", "gpt-5"]).code(1));
+    assert!(narrow.contains("367,000") && narrow.contains("272,000"), "{narrow}");
+    ctxsim(&["policy", "check", "no-such"]).code(2);
+    ctxsim(&["policy", "check", "pi", "--model", "gpt-55"]).code(2);
+}
+
+#[test]
+fn diff_says_in_words_what_is_different() {
+    let shown = stdout(&ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).code(0));
+    assert!(shown.contains("only pi@1.5: between two steps of a turn, when the last reported usage with an estimate"), "{shown}");
+    let shown = stdout(&ctxsim(&["policy", "diff", "opencode@2025-12", "opencode@1.15"]).code(0));
+    assert!(shown.contains("prune: opencode@2025-12: 1 0 or 1") || shown.contains("prune: opencode@2025-12: 1"), "{shown}");
+    assert!(shown.contains("above 168,000") && shown.contains("at or above 168,000"), "{shown}");
+    assert!(stdout(&ctxsim(&["policy", "diff", "pi", "pi@1.5"]).code(0)).contains("do the same"));
+}
+
+#[test]
+fn no_change_goes_untold() {
+    let facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+    for preset in presets() {
+        let policy = Policy::load(preset.name).unwrap();
+        assert_eq!(differences(&policy, &policy, &facts).unwrap(), [], "{}", preset.name);
+        // Switches decide by their zero alone.
+        let numbers = policy.params.iter().filter(|(_, parameter)| parameter.unit != "0 or 1");
+        for (name, _) in numbers {
+            let mut changed = policy.clone();
+            changed.set(name, "1234").unwrap();
+            let (Ok(before), Ok(after)) = (policy.plan(&facts), changed.plan(&facts)) else { continue };
+            let told = differences(&policy, &changed, &facts).unwrap();
+            assert_eq!(told.iter().any(|found| found.heading != "parameters"), before != after, "{}: {name}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn new_gives_a_document_that_does_the_same() {
+    let facts = window(200_000);
+    for preset in presets() {
+        let text = stdout(&ctxsim(&["policy", "new", "--extends", preset.name]).code(0));
+        let policy = Policy::parse("mine", &text).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        assert_eq!(policy.plan(&facts).unwrap(), Policy::load(preset.name).unwrap().plan(&facts).unwrap(), "{}", preset.name);
+        let shown = stdout(&ctxsim(&["policy", "show", preset.name]).code(0));
+        let policy = Policy::parse(preset.name, &shown).unwrap();
+        assert!(policy.not_modelled.iter().all(|gap| shown.contains(gap.as_str())), "{}", preset.name);
+    }
+}
+
+/// A small part of JSON Schema: what the schema uses.
+fn fits(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
+    let wrong = |what: &str| Err(format!("{value} is not {what}"));
+    if let Some(name) = schema["$ref"].as_str() {
+        return fits(value, &root["$defs"][name.rsplit('/').next().unwrap()], root);
+    }
+    if let Some(choices) = schema["anyOf"].as_array() {
+        return if choices.iter().any(|choice| fits(value, choice, root).is_ok()) { Ok(()) } else { wrong("any of the choices") };
+    }
+    if schema["enum"].as_array().is_some_and(|variants| !variants.contains(value)) || schema.get("const").is_some_and(|only| only != value)
+    {
+        return wrong("one of the words");
+    }
+    let is = match schema["type"].as_str() {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => value.is_string(),
+        Some("number") => value.is_number(),
+        Some("boolean") => value.is_boolean(),
+        _ => true,
+    };
+    if !is {
+        return wrong(&schema["type"].to_string());
+    }
+    if let (Some("^="), Some(text)) = (schema["pattern"].as_str(), value.as_str())
+        && !text.starts_with('=')
+    {
+        return wrong("a formula");
+    }
+    for item in value.as_array().into_iter().flatten() {
+        fits(item, &schema["items"], root)?;
+    }
+    for key in schema["required"].as_array().into_iter().flatten() {
+        if value.get(key.as_str().unwrap()).is_none() {
+            return wrong(&format!("complete: {key} is missing"));
+        }
+    }
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        match (schema["properties"].get(key), &schema["additionalProperties"]) {
+            (Some(property), _) => fits(inner, property, root)?,
+            (None, Value::Bool(false)) => return wrong(&format!("without `{key}`")),
+            (None, other) => fits(inner, other, root)?,
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn every_preset_fits_the_schema() {
+    let root: Value = serde_json::from_str(&stdout(&ctxsim(&["policy", "schema"]).code(0))).unwrap();
+    for preset in presets() {
+        let document: toml::Table = preset.text.parse().unwrap();
+        fits(&serde_json::to_value(document).unwrap(), &root, &root).unwrap_or_else(|reason| panic!("{}: {reason}", preset.name));
+    }
+    let mistaken: toml::Table = "[window]\nreserv = 3\n".parse().unwrap();
+    assert!(fits(&serde_json::to_value(mistaken).unwrap(), &root, &root).is_err());
+}
+
+/// The words that the language itself expects at a place, from its own error.
+fn expected(text: &str) -> BTreeSet<String> {
+    let error = Policy::parse("mine", text).expect_err(text).to_string();
+    let list = error.split("expected ").nth(1).unwrap_or_else(|| panic!("{error}")).split("; did").next().unwrap();
+    list.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn the_schema_knows_every_word_of_the_language() {
+    let root: Value = serde_json::from_str(schema()).unwrap();
+    let rule = |rest: &str| format!("[[rule]]\nid = \"a\"\nat = \"pre_call\"\n{rest}\n");
+    let tables = [
+        ("/properties/window", "[window]\nzzz = 1\n".to_owned()),
+        ("/properties/estimator", "[estimator]\nzzz = 1\n".to_owned()),
+        ("/properties/belief", "[belief]\nzzz = 1\n".to_owned()),
+        ("/properties/summary", "[summary]\nzzz = 1\n".to_owned()),
+        ("/properties/reactive", "[reactive]\nzzz = 1\n".to_owned()),
+        ("", "zzz = 1\n".to_owned()),
+        ("/$defs/rule", rule("zzz = 1")),
+        ("/$defs/select", rule("select = { zzz = 1 }")),
+        ("/$defs/end", rule("select = { head = [{ zzz = 1 }] }")),
+        ("/$defs/snap", rule("select = { snap = { zzz = 1 } }")),
+        ("/$defs/protect", rule("select = { protect = [{ zzz = 1 }] }")),
+        ("/$defs/level", rule("when.level = { zzz = 1 }")),
+        ("/$defs/count", rule("when.count = { zzz = 1 }")),
+        ("/$defs/trigger", rule("when.zzz = 1")),
+        ("/$defs/mask", rule("mask = { zzz = 1 }")),
+        ("/$defs/mask/properties/preview", rule("mask = { text = \"\", preview = { zzz = 1 } }")),
+        ("/$defs/truncate", rule("truncate = { zzz = 1 }")),
+        ("/$defs/drop", rule("drop = { zzz = 1 }")),
+        ("/$defs/summarise", rule("summarise = { zzz = 1 }")),
+        ("/$defs/inject", rule("inject = [{ zzz = 1 }]")),
+        ("/$defs/rule/properties/min_saving", rule("min_saving = { zzz = 1 }")),
+        ("/$defs/rule/properties/max_fires", rule("max_fires = { zzz = 1 }")),
+    ];
+    for (place, text) in tables {
+        let known: BTreeSet<String> = root.pointer(place).unwrap()["properties"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(known, expected(&text), "{place}");
+    }
+    let variants = [
+        ("/properties/estimator/properties/rounding", "[estimator]\nrounding = \"zzz\"\n".to_owned()),
+        ("/properties/estimator/properties/round_at", "[estimator]\nround_at = \"zzz\"\n".to_owned()),
+        ("/properties/belief/properties/after_rewrite", "[belief]\nafter_rewrite = \"zzz\"\n".to_owned()),
+        ("/properties/belief/properties/after_overflow", "[belief]\nafter_overflow = \"zzz\"\n".to_owned()),
+        ("/properties/summary/properties/model", "[summary]\nmodel = \"zzz\"\n".to_owned()),
+        ("/$defs/counting", "[estimator]\nids = \"zzz\"\n".to_owned()),
+        ("/$defs/unit", "[estimator]\nunit = \"zzz\"\n".to_owned()),
+        ("/$defs/kind", rule("select = { kind = [\"zzz\"] }")),
+        ("/$defs/end/properties/unit", rule("select = { head = [{ n = 1, unit = \"zzz\" }] }")),
+        ("/$defs/select/properties/order", rule("select = { order = \"zzz\" }")),
+        ("/$defs/select/properties/stop_at/items", rule("select = { stop_at = [\"zzz\"] }")),
+        ("/$defs/select/properties/all_kept", rule("select = { all_kept = \"zzz\" }")),
+        ("/$defs/level/properties/of", rule("when.level = { of = \"zzz\" }")),
+        ("/$defs/count/properties/of", rule("when.count = { of = \"zzz\" }")),
+        ("/$defs/role", rule("summarise = { role = \"zzz\" }")),
+        ("/$defs/place", rule("summarise = { place = \"zzz\" }")),
+        ("/$defs/summarise/properties/input", rule("summarise = { input = \"zzz\" }")),
+        ("/$defs/rule/properties/mode", rule("mode = \"zzz\"")),
+        ("/$defs/rule/properties/event", rule("event = \"zzz\"")),
+        ("/$defs/rule/properties/at", "[[rule]]\nid = \"a\"\nat = \"zzz\"\n".to_owned()),
+    ];
+    for (place, text) in variants {
+        let known: BTreeSet<String> =
+            root.pointer(place).unwrap()["enum"].as_array().unwrap().iter().map(|word| word.as_str().unwrap().to_owned()).collect();
+        assert_eq!(known, expected(&text), "{place}");
+    }
+    let takes: BTreeSet<String> = root["$defs"]["take"]["anyOf"][1]["properties"].as_object().unwrap().keys().cloned().collect();
+    let all = BTreeSet::from(["all".to_owned()]);
+    assert_eq!(takes.union(&all).cloned().collect::<BTreeSet<_>>(), expected(&rule("select = { take = \"zzz\" }")));
+}
+
+/// The table of the manual is this one.
+#[test]
+fn the_manual_lists_every_preset() {
+    let mut table = String::from("| preset | what it does | mirrors |\n|---|---|---|\n");
+    for preset in presets() {
+        let policy = Policy::load(preset.name).unwrap();
+        table += &format!("| `{}` | {} | {} |\n", preset.name, policy.about.replace('|', "\\|"), policy.mirrors.replace('|', "\\|"));
+    }
+    let page = include_str!("../../docs/policies.md").replace("\r\n", "\n");
+    assert!(page.contains(&table), "docs/policies.md is to hold this table:\n{table}");
+}

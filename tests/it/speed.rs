@@ -1,0 +1,89 @@
+//! Growth of time and memory, from outside. Absolute times are for the benchmarks: a test must hold on any machine.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A session in which a tool returns this text so many times.
+fn write_session(path: &Path, text: &str, times: usize) {
+    let mut lines = String::from("{\"ctxsim\":\"native/1\",\"session\":\"long\",\"model\":\"gpt-5\"}\n");
+    let result = serde_json::to_string(text).expect("JSON");
+    for id in 0..times {
+        let call = format!("{{\"role\":\"assistant\",\"parts\":[{{\"call\":{{\"id\":\"c{id}\",\"name\":\"run\",\"arguments\":{{}}}}}}]}}");
+        let answer = format!("{{\"role\":\"tool\",\"parts\":[{{\"result\":{{\"id\":\"c{id}\",\"text\":{result}}}}}]}}");
+        writeln!(lines, "{call}\n{answer}").expect("a string takes everything");
+    }
+    std::fs::write(path, lines).expect("written");
+}
+
+fn replay(path: &Path) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ctxsim"));
+    command.arg("replay").arg(path).args(["--policy", "codex", "--quiet"]).stdout(Stdio::null());
+    command.spawn().expect("the program starts")
+}
+
+/// The shortest of three runs.
+fn time(path: &Path) -> Duration {
+    let run = || {
+        let start = Instant::now();
+        assert!(replay(path).wait().expect("it ends").success());
+        start.elapsed()
+    };
+    (0..3).map(|_| run()).min().expect("three runs")
+}
+
+/// The most memory that the program held, in KiB; `None` where the system does not tell.
+fn peak_memory(path: &Path) -> Option<u64> {
+    let mut child = replay(path);
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    while child.try_wait().expect("it ends").is_none() {
+        let now = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = now.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        peak = peak.max(line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    peak
+}
+
+fn lines(bytes: usize) -> String {
+    let mut text = String::new();
+    for number in 0.. {
+        if text.len() >= bytes {
+            break;
+        }
+        writeln!(text, "src/room_{number}.rs:{}: warning: unused variable `value_{}`", number * 7 % 997, number % 61).expect("a string");
+    }
+    text
+}
+
+#[test]
+fn a_long_session_needs_little_memory() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("long.jsonl");
+    write_session(&path, &lines(20_000), 3_200);
+    assert!(std::fs::metadata(&path).expect("written").len() > 64_000_000);
+    match peak_memory(&path) {
+        Some(kibibytes) => assert!(kibibytes < 256 * 1024, "{kibibytes} KiB"),
+        None => println!("skipped: this system does not tell the memory of a process"),
+    }
+}
+
+/// Four times as much takes four times as long; eight times would be the mark of something that is not linear.
+#[test]
+fn time_grows_as_the_logs_do() {
+    let folder = tempfile::tempdir().expect("folder");
+    let (short, long) = (folder.path().join("short.jsonl"), folder.path().join("long.jsonl"));
+    let cases = [("calls", lines(2_000), 1_000, 4_000), ("lines", lines(500_000), 4, 16)];
+    for (name, text, few, many) in cases {
+        write_session(&short, &text, few);
+        write_session(&long, &text, many);
+        assert!(time(&long) < time(&short) * 8, "{name}");
+    }
+    for text in ["-", " ", "\t", "中", "a"] {
+        write_session(&short, &text.repeat(500_000), 1);
+        write_session(&long, &text.repeat(2_000_000), 1);
+        assert!(time(&long) < time(&short) * 8, "{text:?}");
+    }
+}
