@@ -55,6 +55,9 @@ pub struct Truncate {
     /// Where not even the last line fits whole, the end of it stays.
     #[serde(default)]
     pub partial_line: Switch,
+    /// A newline at the very end ends the last line and begins none, where lines are kept whole.
+    #[serde(default)]
+    pub ignore_final_newline: Switch,
     /// What a cut does within a character.
     #[serde(default)]
     pub boundary: Boundary,
@@ -80,6 +83,7 @@ impl Default for Truncate {
             head: whole_head(),
             whole_lines: Switch::Off,
             partial_line: Switch::Off,
+            ignore_final_newline: Switch::Off,
             boundary: Boundary::Whole,
             marker: String::new(),
             header: String::new(),

@@ -20,8 +20,9 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
     let shortened = limits.max_line_chars.and_then(|most| short_lines(clean.as_deref().unwrap_or(text), most));
     let source = shortened.as_deref().or(clean.as_deref()).unwrap_or(text);
     let whole = Length::of(source);
+    let lines = if limits.ignore_final_newline == Switch::On { source.strip_suffix('\n').unwrap_or(source) } else { source };
     let too_large = limits.max.is_some_and(|max| size(limits.unit, source, &whole) > max);
-    let too_many_lines = limits.max_lines.is_some_and(|max| u64::from(whole.newlines) + 1 > max);
+    let too_many_lines = limits.max_lines.is_some_and(|max| lines.matches('\n').count() as u64 + 1 > max);
     if !too_large && !too_many_lines {
         return (clean.is_some() || shortened.is_some()).then(|| source.as_bytes().to_vec());
     }
@@ -29,10 +30,11 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
     let amount = limits.keep.or(limits.max);
     let head_part = |whole: u64| (whole as f64 * share).floor() as u64;
     let (head, tail) = match (amount, limits.whole_lines, limits.max_lines) {
-        (amount, Switch::On, lines) => {
+        (amount, Switch::On, most) => {
+            let (text, lines) = (lines, most);
             let (amount, lines) = (amount.unwrap_or(u64::MAX), lines.unwrap_or(u64::MAX));
-            let front = first_lines(limits, source, head_part(amount), head_part(lines));
-            let back = last_lines(limits, source, amount - head_part(amount), lines - head_part(lines));
+            let front = first_lines(limits, text, head_part(amount), head_part(lines));
+            let back = last_lines(limits, text, amount - head_part(amount), lines - head_part(lines));
             (front.as_bytes().to_vec(), back.as_bytes().to_vec())
         }
         (None, Switch::Off, lines) => {

@@ -83,8 +83,8 @@ impl Rule {
         let lasts = match self.mode {
             Mode::Commit => None,
             Mode::View => Some("for one request"),
+            Mode::CommitIfFewer => Some("for one request, unless it leaves fewer messages"),
             Mode::Turn => Some("for the rest of the turn"),
-            Mode::CommitIfFewer => Some("for good where it leaves fewer messages, else for one request"),
         };
         facets.extend(lasts.map(|lasts| ("how long it lasts", lasts.to_owned())));
         facets
@@ -185,8 +185,8 @@ fn placed(place: Place) -> &'static str {
     match place {
         Place::Head => "at the head",
         Place::End => "at the end",
+        Place::BeforeReply => "before the newest reply",
         Place::SystemPrompt => "in the system prompt",
-        Place::BeforeReply => "in front of the newest reply",
     }
 }
 

@@ -179,7 +179,10 @@ pub fn chat(messages: &[Value]) -> Given {
         let kind = if role == Role::Tool { PartKind::ToolResult } else { PartKind::Text };
         let mut parts: Vec<PartRow> = match &message["content"] {
             Value::Array(blocks) => blocks.iter().filter(|block| block.is_object()).flat_map(|block| chat_block(kind, block)).collect(),
-            content => vec![PartRow { id_bytes: text(&message["tool_call_id"]).len() as u32, ..part(kind, text(content)) }],
+            content => {
+                let words = longer_prompt(text(content), list(&message["system_parts"]));
+                vec![PartRow { id_bytes: text(&message["tool_call_id"]).len() as u32, ..part(kind, &words) }]
+            }
         };
         parts.extend(message["reasoning_content"].as_str().map(|text| part(PartKind::Thinking, text)));
         for given in list(&message["tool_calls"]) {
@@ -196,6 +199,12 @@ pub fn chat(messages: &[Value]) -> Given {
         given.push(role, parts);
     }
     given
+}
+
+/// PicoClaw keeps a system prompt as one text and as parts, and counts whichever is longer, parts with twenty characters each.
+fn longer_prompt(content: &str, parts: &[Value]) -> String {
+    let joined: String = parts.iter().map(|part| format!("{}{}", text(&part["text"]), " ".repeat(20))).collect();
+    if joined.chars().count() > content.chars().count() { joined } else { content.to_owned() }
 }
 
 /// A block of a content list: BaseAgent counts the text of any block, and a picture beside it.

@@ -1,7 +1,7 @@
 //! Is the suite awake? Each number that a preset declares is changed, and some vector of its system must notice.
 
 use super::given::{Mutation, with_mutation};
-use super::{Case, FUNCTIONS, Function, cases};
+use super::{Case, FUNCTIONS, Function, Passed, cases};
 use ctxsim::policy::Policy;
 
 /// The presets that vectors exist for, by the beginning of the names of their functions.
@@ -62,8 +62,15 @@ const UNSEEN_IN: &[(&str, &str, &str)] = &[
     ("mycoder@1.7", "status_sent", "1 or 0 for a provider, which the vectors do not tell apart"),
 ];
 
+/// The vectors that the preset answers as it stands.
+fn passing(function: &Function) -> Vec<Case> {
+    cases(function.name).into_iter().filter(|case| matches!(function.run(case), Ok(Passed::Whole))).collect()
+}
+
 fn notices(functions: &[(&Function, Vec<Case>)], mutation: &Mutation) -> bool {
-    with_mutation(mutation, || functions.iter().any(|(function, cases)| cases.iter().any(|case| function.run(case).is_err())))
+    with_mutation(mutation, || {
+        functions.iter().any(|(function, cases)| cases.iter().any(|case| !matches!(function.run(case), Ok(Passed::Whole))))
+    })
 }
 
 #[test]
@@ -71,11 +78,8 @@ fn every_number_of_a_preset_matters_to_a_vector() {
     let mut asleep = Vec::new();
     let (mut noticed, mut all) = (0, 0);
     for (preset, prefix) in PRESETS {
-        let functions: Vec<(&Function, Vec<Case>)> = FUNCTIONS
-            .iter()
-            .filter(|function| function.name.starts_with(prefix))
-            .map(|function| (function, cases(function.name)))
-            .collect();
+        let functions: Vec<(&Function, Vec<Case>)> =
+            FUNCTIONS.iter().filter(|function| function.name.starts_with(prefix)).map(|function| (function, passing(function))).collect();
         if functions.iter().all(|(_, cases)| cases.is_empty()) {
             return println!("skipped: no vectors");
         }

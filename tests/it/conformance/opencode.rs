@@ -196,9 +196,22 @@ pub fn compaction_select(case: &Case) -> Checked {
     stand.force(rule);
     let kept: Vec<usize> = stand.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]).collect();
     let summary = |place: &usize| list(&case.input["messages"])[*place]["info"]["summary"] == true;
+    let head: Vec<u64> = list(&case.expected["head_indices"]).iter().filter_map(Value::as_u64).collect();
     let mut gone: Vec<u64> = places.iter().filter(|place| !kept.contains(place) && !summary(place)).map(|place| *place as u64).collect();
     gone.dedup();
-    let head: Vec<u64> = list(&case.expected["head_indices"]).iter().filter_map(Value::as_u64).collect();
+    if case.input["overflow"] == true {
+        let user =
+            |message: &&Value| message["info"]["role"] == "user" && list(&message["parts"]).iter().all(|part| part["type"] != "compaction");
+        let messages = list(&case.input["messages"]);
+        let last = messages.iter().rposition(|message| user(&message)).unwrap_or(0) as u64;
+        if last == 0 || head.contains(&last) {
+            return Ok(Passed::NotModelled(
+                "after a refusal within the first turn there is nothing before the user message: it is summarised too",
+            ));
+        }
+        // What came after the message that is replayed is lost, and in no summary.
+        gone.retain(|place| *place < last);
+    }
     expect("head", gone, head)?;
     Ok(Passed::Whole)
 }

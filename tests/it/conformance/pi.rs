@@ -129,6 +129,10 @@ fn entries(case: &Case, from: usize, version: &str) -> (Given, Vec<usize>, Vec<O
         };
         let Some((role, parts)) = found else { continue };
         given.push(role, parts);
+        if version == "0.12.14" && entry["message"]["role"] != "user" && role == Role::User {
+            // The oldest version cuts at what the user wrote alone.
+            given.is_summary();
+        }
         places.push(place);
         let reply = &entry["message"];
         let stopped =
@@ -186,11 +190,15 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         let summarised = expected["summarizeCount"].as_u64().unwrap_or(0) + expected["turnPrefixCount"].as_u64().unwrap_or(0);
         let first = stand.context().live().filter_map(|(_, entry)| entry.message).find(|message| *message as usize >= shift);
         let first = first.map_or(all.len(), |message| places[message as usize - shift]);
+        let forgotten = before.is_some_and(|before| first <= before + 1) && *version == "0.58.3";
+        let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap_or(first);
+        if forgotten && (first < wanted || changed && summarised == 0) {
+            return Ok(Passed::NotModelled("0.58 forgets at the next compaction what the one before had kept, summarised or not"));
+        }
         if expected.is_null() || summarised == 0 {
             expect(&format!("{version} refused"), changed, false)?;
             continue;
         }
-        let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap();
         let found = places.iter().filter(|place| **place < first).count();
         expect(&format!("{version} first kept"), found, places.iter().filter(|place| **place < wanted).count())?;
         expect(&format!("{version} changed"), changed, true)?;
@@ -238,14 +246,14 @@ pub fn serialize_conversation(case: &Case) -> Checked {
     for (name, version) in &ALL[1..] {
         let plan = preset(name, case);
         let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
-        let shown: Vec<String> = list(&case.input["messages"]).iter().flat_map(|message| shown(message, &cap)).collect();
+        let shown: Vec<String> = list(&case.input["messages"]).iter().flat_map(|message| shown(message, &cap, version)).collect();
         digest::same(&shown.join("\n\n"), &case.expected[version]).map_err(|error| format!("{version} {error}"))?;
     }
     Ok(Passed::Whole)
 }
 
 /// The frame that pi puts around messages for its summariser is told here; what is cut in them is the preset's.
-fn shown(message: &Value, cap: &Truncate) -> Vec<String> {
+fn shown(message: &Value, cap: &Truncate, version: &str) -> Vec<String> {
     let content = &message["content"];
     let of = |kind: &str, key: &str| -> Vec<String> {
         let blocks = list(content).iter().filter(|block| block["type"] == kind);
@@ -256,7 +264,9 @@ fn shown(message: &Value, cap: &Truncate) -> Vec<String> {
     match text(&message["role"]) {
         "user" => lines.push(("User", words.concat())),
         "assistant" => {
-            lines.push(("Assistant thinking", of("thinking", "thinking").join("\n")));
+            if version != "1.5.2" {
+                lines.push(("Assistant thinking", of("thinking", "thinking").join("\n")));
+            }
             lines.push(("Assistant", words.join("\n")));
             let calls = list(content).iter().filter(|block| block["type"] == "toolCall");
             let calls: Vec<String> = calls

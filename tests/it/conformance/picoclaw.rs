@@ -8,8 +8,6 @@ use ctxsim::transcript::Text;
 use serde_json::Value;
 
 const FACTS: Facts = Facts { window: None, max_input: 0, max_output: 0 };
-const PARTS: Passed = Passed::NotModelled("parts of the system prompt that are kept beside its text: no log has them");
-
 fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
     let names = ["max_tokens", "context_window", "summarize_message_threshold", "summarize_token_percent"];
     let definitions = Value::from(definitions(&plan("picoclaw", FACTS, &[]).estimator, list(&case.input["tools"])));
@@ -30,14 +28,7 @@ fn definition(function: &Value) -> String {
     format!("{}{}{parameters}", text(&function["name"]), text(&function["description"]))
 }
 
-fn has_parts(messages: &Value) -> bool {
-    list(messages).iter().any(|message| !message["system_parts"].is_null())
-}
-
 pub fn estimate_tokens(case: &Case) -> Checked {
-    if has_parts(&case.input["messages"]) {
-        return Ok(PARTS);
-    }
     let plan = preset(case, &[]);
     let given = chat(list(&case.input["messages"]));
     let stand = given.stand(&plan, &ENDLESS);
