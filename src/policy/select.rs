@@ -3,9 +3,8 @@
 use super::action::Truncate;
 use super::excerpt::apply;
 use super::plan::Switch;
-use super::selector::{
-    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
-};
+use super::selector::{Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs};
+use super::selector::{Protect, Select, Snap, Stop, Tails, Take};
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::estimate::{Estimator, Unit};
 use crate::transcript::Role;

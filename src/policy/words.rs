@@ -61,6 +61,7 @@ impl Plan {
             ),
             ("belief after a rewrite", named(&belief.after_rewrite)),
             ("belief after a refusal", named(&belief.after_overflow)),
+            ("a full context", belief.full.map_or_else(|| "the window".to_owned(), |full| format!("{} tokens", figure(full as f64)))),
             ("size of a summary", size),
             ("tries after a refusal", self.reactive.retries.to_string()),
         ]
