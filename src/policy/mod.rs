@@ -35,7 +35,9 @@ pub use plan::{
 pub use preset::{Preset, presets};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
-pub use selector::{Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take};
+pub use selector::{
+    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+};
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;

@@ -3,8 +3,8 @@
 use super::cause::Look;
 use super::outcome::{Event, EventKind};
 use super::state::State;
-use crate::estimate::Guess;
 use crate::context::{Arrival, Replacement, State as ItemState};
+use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
     Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,

@@ -1,11 +1,11 @@
 //! BaseAgent.
 
-use super::given::{ENDLESS, Given, call, chat, list, part, plan, roles, text};
+use super::given::{ENDLESS, Given, call, chat, list, part, plan, reply_row, roles, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::{Context, State};
 use ctxsim::policy::{Facts, Plan, apply};
 use ctxsim::sim::{Conditions, EventKind, watch};
-use ctxsim::trace::{CallRow, PartKind};
+use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::Value;
 
@@ -42,7 +42,8 @@ fn cleared(context: &Context, before: &Given) -> Vec<u64> {
     let masked = |entry: &&(u32, &ctxsim::context::Entry)| {
         (entry.1.first..entry.1.first + entry.1.count).any(|item| context.item(item).is_some_and(|item| item.state == State::Masked))
     };
-    let already = |index: u32| before.trace.parts[before.trace.messages[index as usize].first_part as usize].text == super::given::weigh(CLEARED);
+    let already =
+        |index: u32| before.trace.parts[before.trace.messages[index as usize].first_part as usize].text == super::given::weigh(CLEARED);
     let entries: Vec<_> = context.live().collect();
     entries.iter().filter(masked).filter(|(id, _)| !already(*id)).map(|(id, _)| u64::from(*id)).collect()
 }
@@ -161,7 +162,9 @@ pub fn whole_loop(case: &Case) -> Checked {
     let mut compactions = Vec::new();
     for call in list(&case.expected["llm_calls"]) {
         match text(&call["kind"]) {
-            "step" => expected.push((text(&call["roles"]).to_owned(), call["est_tokens"].as_u64().unwrap(), call["cleared"].as_u64().unwrap())),
+            "step" => {
+                expected.push((text(&call["roles"]).to_owned(), call["est_tokens"].as_u64().unwrap(), call["cleared"].as_u64().unwrap()))
+            }
             _ => compactions.push(expected.len() as u32),
         }
     }
@@ -193,7 +196,7 @@ fn conversation(case: &Case, plan: &Plan) -> Given {
         let mut parts = vec![part(PartKind::Text, text(&step["text"]))];
         parts.extend((0..calls.len()).map(|index| call("shell_command", &format!("{{'id': 'c1_{index}'}}"))));
         let message = given.push(Role::Assistant, parts);
-        given.trace.calls.push(reply(message));
+        given.trace.calls.push(reply_row(message, 0));
         if calls.is_empty() {
             if verifying {
                 break;
@@ -211,19 +214,4 @@ fn conversation(case: &Case, plan: &Plan) -> Given {
         }
     }
     given
-}
-
-fn reply(message: u32) -> CallRow {
-    CallRow {
-        message,
-        model: None,
-        usage: None,
-        hidden: 0,
-        visible: 0,
-        missing: 0,
-        output: 0,
-        chained: true,
-        predicted_growth: None,
-        key: None,
-    }
 }

@@ -123,7 +123,8 @@ pub fn truncate_text(case: &Case) -> Checked {
 
 pub fn truncate_output_items(case: &Case) -> Checked {
     let plan = with_policy(FACTS, &case.params["policy"], &[]);
-    let texts: Vec<&str> = list(&case.input["items"]).iter().filter_map(|item| item["text"].as_str()).filter(|text| !text.is_empty()).collect();
+    let texts: Vec<&str> =
+        list(&case.input["items"]).iter().filter_map(|item| item["text"].as_str()).filter(|text| !text.is_empty()).collect();
     let joined = texts.join("\n");
     let formatted = apply(cut(&plan, "shell-limit"), &joined);
     let expected = list(&case.expected["formatted_items"]).iter().find(|item| item.is_object());
@@ -201,12 +202,19 @@ pub fn build_compacted_history(case: &Case) -> Checked {
     let view = stand.context().view();
     let selection = rules[1].select.messages(view, view.request());
     let history = list(&case.expected["history"]);
-    let kept: Vec<u32> = (0..given.len() as u32).filter(|id| !selection.gone.contains(id)).filter(|id| given.trace.messages[*id as usize].role != Role::System).collect();
+    let kept: Vec<u32> = (0..given.len() as u32)
+        .filter(|id| !selection.gone.contains(id))
+        .filter(|id| given.trace.messages[*id as usize].role != Role::System)
+        .collect();
     expect("kept", kept.len(), history.len() - 1)?;
     for (id, expected) in kept.iter().zip(history) {
-        let texts: Vec<&str> = list(&list(&case.input["items"])[*id as usize]["content"]).iter().filter_map(|block| block["text"].as_str()).collect();
+        let texts: Vec<&str> =
+            list(&list(&case.input["items"])[*id as usize]["content"]).iter().filter_map(|block| block["text"].as_str()).collect();
         let whole = texts.join("");
-        let cut = selection.shortened.filter(|shortened| shortened.id == *id).and_then(|shortened| rules[1].select.excerpt(&shortened, &plan.estimator, &whole));
+        let cut = selection
+            .shortened
+            .filter(|shortened| shortened.id == *id)
+            .and_then(|shortened| rules[1].select.excerpt(&shortened, &plan.estimator, &whole));
         digest::same(cut.as_deref().unwrap_or(&whole), &expected["text"][0])?;
     }
     Ok(Passed::Whole)
