@@ -3,7 +3,9 @@
 use super::action::{Boundary, Truncate};
 use super::marker::{Extents, marker};
 use super::plan::Switch;
-use crate::estimate::{Unit, cleaned};
+use super::select::Shortened;
+use super::selector::Select;
+use crate::estimate::{Estimator, Unit, cleaned};
 use crate::transcript::Length;
 
 /// Applies the limits to a text; `None` where it passes whole. Half a character that a cut leaves shows as U+FFFD.
@@ -53,6 +55,23 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
         }
     };
     Some(joined(limits, source, whole, &head, &tail))
+}
+
+impl Select {
+    /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
+    pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
+        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
+        let keep = shortened.keeps * estimator.denominator / estimator.numerator.max(1);
+        let limits = Truncate {
+            max: Some(0),
+            keep: Some(keep),
+            unit: Unit::Bytes,
+            head: 0.5,
+            marker: marker.unwrap_or_default(),
+            ..Truncate::default()
+        };
+        apply(&limits, text)
+    }
 }
 
 fn joined(limits: &Truncate, source: &str, whole: Length, head: &[u8], tail: &[u8]) -> Vec<u8> {

@@ -1,12 +1,10 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
-use super::action::Truncate;
-use super::excerpt::apply;
 use super::plan::Switch;
-use super::selector::{Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs};
-use super::selector::{Protect, Select, Snap, Stop, Tails, Take};
+use super::selector::{
+    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+};
 use crate::context::{Region, Seen, SeenItem, State, View};
-use crate::estimate::{Estimator, Unit};
 use crate::transcript::Role;
 use std::collections::BTreeSet;
 
@@ -157,21 +155,6 @@ impl Select {
     /// The oldest message, and with it what belongs to it.
     pub fn oldest() -> Select {
         Select { take: Take::Count(1), ..Select::default() }
-    }
-
-    /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
-    pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
-        let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
-        let keep = shortened.keeps * estimator.denominator / estimator.numerator.max(1);
-        let limits = Truncate {
-            max: Some(0),
-            keep: Some(keep),
-            unit: Unit::Bytes,
-            head: 0.5,
-            marker: marker.unwrap_or_default(),
-            ..Truncate::default()
-        };
-        apply(&limits, text)
     }
 
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.

@@ -61,7 +61,9 @@ impl Plan {
             ),
             ("belief after a rewrite", named(&belief.after_rewrite)),
             ("belief after a refusal", named(&belief.after_overflow)),
-            ("a full context", belief.full.map_or_else(|| "the window".to_owned(), |full| format!("{} tokens", figure(full as f64)))),
+            ("full, to its belief", belief.full.map_or_else(|| "the window".to_owned(), |full| figure(full as f64))),
+            ("cache writes in its belief", named(&belief.cache_write)),
+            ("earlier reasoning in its belief", named(&belief.old_reasoning)),
             ("size of a summary", size),
             ("tries after a refusal", self.reactive.retries.to_string()),
         ]

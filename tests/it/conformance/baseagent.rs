@@ -1,11 +1,11 @@
 //! BaseAgent.
 
-use super::given::{ENDLESS, Given, call, chat, list, part, plan, roles, text};
+use super::given::{ENDLESS, Given, call, chat, list, part, plan, reply_row, roles, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::{Context, State};
 use ctxsim::policy::{Facts, Plan, apply};
 use ctxsim::sim::{Conditions, EventKind, watch};
-use ctxsim::trace::{CallRow, PartKind};
+use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::Value;
 
@@ -196,7 +196,7 @@ fn conversation(case: &Case, plan: &Plan) -> Given {
         let mut parts = vec![part(PartKind::Text, text(&step["text"]))];
         parts.extend((0..calls.len()).map(|index| call("shell_command", &format!("{{'id': 'c1_{index}'}}"))));
         let message = given.push(Role::Assistant, parts);
-        given.trace.calls.push(reply(message));
+        given.trace.calls.push(reply_row(message, 0));
         if calls.is_empty() {
             if verifying {
                 break;
@@ -214,19 +214,4 @@ fn conversation(case: &Case, plan: &Plan) -> Given {
         }
     }
     given
-}
-
-fn reply(message: u32) -> CallRow {
-    CallRow {
-        message,
-        model: None,
-        usage: None,
-        hidden: 0,
-        visible: 0,
-        missing: 0,
-        output: 0,
-        chained: true,
-        predicted_growth: None,
-        key: None,
-    }
 }

@@ -2,7 +2,7 @@
 
 use ctxsim::policy::{Plan, Policy};
 use ctxsim::sim::{Conditions, Stand, Standing};
-use ctxsim::trace::{MessageRow, PartKind, PartRow, Trace};
+use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -223,4 +223,20 @@ pub fn roles(context: &ctxsim::context::Context) -> String {
         Role::Tool => 't',
     };
     context.live().map(|(_, entry)| letter(entry.role)).collect()
+}
+
+/// The call of a reply, its prompt of this size whatever stands in the context.
+pub fn reply_row(message: u32, hidden: u64) -> CallRow {
+    CallRow {
+        message,
+        model: None,
+        usage: None,
+        hidden,
+        visible: 0,
+        missing: 0,
+        output: 0,
+        chained: true,
+        predicted_growth: None,
+        key: None,
+    }
 }

@@ -83,7 +83,7 @@ const FUNCTIONS: [Function; 42] = [
     function("pi_estimate_tokens", pi::estimate_tokens, 33),
     function("pi_find_cut_point", pi::find_cut_point, 35),
     function("pi_is_context_overflow", pi::is_context_overflow, 3),
-    function("pi_prepare_compaction", pi::prepare_compaction, 26),
+    function("pi_prepare_compaction", pi::prepare_compaction, 25),
     function("pi_serialize_conversation", pi::serialize_conversation, 15),
     function("pi_should_compact", pi::should_compact, 24),
     function("pi_truncate", pi::truncate, 34),

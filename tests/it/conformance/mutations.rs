@@ -55,6 +55,7 @@ const UNSEEN: &[(&str, &str)] = &[
 
 /// Parameters of one preset alone that its vectors cannot tell.
 const UNSEEN_IN: &[(&str, &str, &str)] = &[
+    ("pi@0.12", "keepRecentTokens", "no vector with 20,000 has replies whose usage lies so far apart; those with other numbers do"),
     ("mycoder@documented", "status_every", "its vectors ask for a compaction alone; mycoder@1.7 has those of the updates"),
     ("mycoder@documented", "high_usage_percent", "as above"),
     ("mycoder@documented", "status_sent", "as above"),

@@ -1,11 +1,11 @@
 //! MyCoder.
 
-use super::given::{ENDLESS, Given, call, list, part, plan, text};
+use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::{Context, Region};
 use ctxsim::policy::{Facts, Plan, Trigger, apply};
 use ctxsim::sim::{EventKind, watch};
-use ctxsim::trace::{CallRow, PartKind};
+use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;
 use serde_json::Value;
 
@@ -136,18 +136,7 @@ fn conversation(case: &Case) -> Given {
         // What the provider reports is what the script says, however many updates of one token stand in the context.
         let total = step.map_or(0, |step| step["total"].as_u64().unwrap_or(0));
         let hidden = total.saturating_sub(request["status"].as_u64().unwrap_or(0));
-        given.trace.calls.push(CallRow {
-            message,
-            model: None,
-            usage: None,
-            hidden,
-            visible: 0,
-            missing: 0,
-            output: 0,
-            chained: true,
-            predicted_growth: None,
-            key: None,
-        });
+        given.trace.calls.push(reply_row(message, hidden));
         for _ in calls {
             given.push(Role::Tool, vec![part(PartKind::ToolResult, text(&case.input["tool_output"]))]);
         }

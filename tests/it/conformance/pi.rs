@@ -1,9 +1,9 @@
 //! pi, three versions.
 
-use super::given::{ENDLESS, Given, call, list, part, plan, text};
+use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::policy::{Facts, Measure, Plan, Truncate, apply};
-use ctxsim::sim::Stand;
+use ctxsim::sim::{Conditions, Stand, simulate};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
 use serde_json::Value;
@@ -230,14 +230,16 @@ pub fn is_context_overflow(case: &Case) -> Checked {
     if reply["stopReason"] == "error" {
         return Ok(Passed::NotModelled("which error texts mean a refusal: here it is known whether a prompt was refused"));
     }
+    // A provider that takes too much and says nothing: the engine's own refusal stands at the same place.
+    let window = case.input["contextWindow"].as_u64().unwrap();
+    let conditions = Conditions { window, prompt_limit: window, ..ENDLESS };
+    let mut given = Given::default();
+    let message = given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
+    let prompt = ["input", "cacheRead"].iter().filter_map(|name| reply["usage"][name].as_u64()).sum();
+    given.trace.calls.push(reply_row(message, prompt));
     for (name, version) in &ALL[1..] {
-        let plan = preset(name, case);
-        let mut given = Given::default();
-        given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
-        let mut stand = given.stand(&plan, &ENDLESS);
-        let prompt = ["input", "cacheRead"].iter().filter_map(|name| reply["usage"][name].as_u64()).sum();
-        stand.report(Some((prompt, reply["usage"]["output"].as_u64().unwrap_or(0))));
-        expect(version, stand.verdict("silent-overflow").map(|verdict| verdict.fires), case.expected[version].as_bool())?;
+        let outcome = simulate(&given.trace, &preset(name, case), &conditions);
+        expect(version, Some(outcome.totals.overflows > 0), case.expected[version].as_bool())?;
     }
     Ok(Passed::Whole)
 }
