@@ -286,7 +286,7 @@ impl Adviser<'_> {
             return self.add(Gravity::Defect, &[key(&format!("select.tail.{place}.n")), key("when")], sentence);
         }
         if let Some(saving) = &rule.min_saving {
-            let selected = protected(&rule.select, EndOf::Selected).or_else(|| everything.clone());
+            let selected = protected(&rule.select, EndOf::Selected).or(everything);
             let (tokens, place) = selected.map_or((0.0, None), |(tokens, place)| (tokens, Some(place)));
             let needed = tokens + saving.tokens as f64;
             let short = |most: f64| needed > most || (saving.cmp == Comparison::Gt && needed >= most);

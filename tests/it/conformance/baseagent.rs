@@ -30,8 +30,7 @@ fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
 fn messages(case: &Case) -> Given {
     let messages = list(&case.input["messages"]);
     let mut given = chat(messages);
-    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "tool" && message["content"] == CLEARED) {
-        let _ = message;
+    for (index, _) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "tool" && message["content"] == CLEARED) {
         given.is_masked(given.trace.messages[index].first_part);
     }
     given
@@ -189,7 +188,7 @@ fn conversation(case: &Case, plan: &Plan) -> Given {
     let state = format!("Current directory and files:\n```\n{listed}\n```");
     say(&mut given, Role::User, &state);
     let steps = list(&case.input["steps"]);
-    let last = Value::from(serde_json::json!({"text": "final", "calls": []}));
+    let last = serde_json::json!({"text": "final", "calls": []});
     let mut verifying = false;
     for step in steps.iter().chain(std::iter::repeat(&last)) {
         let calls = list(&step["calls"]);
