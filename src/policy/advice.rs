@@ -226,7 +226,15 @@ impl Adviser<'_> {
                 format!("it never fires before a refusal: the limit is {sum}, and {why}{limits}")
             }
         };
-        self.add(Gravity::Defect, &keys, sentence);
+        // A rule for what no provider should report hurts nobody where another rule acts in time.
+        let spare = fate != Fate::Always && self.others_act(rule);
+        self.add(if spare { Gravity::Doubt } else { Gravity::Defect }, &keys, sentence);
+    }
+
+    /// Does another rule that makes the context smaller fire before a refusal?
+    fn others_act(&self, than: &Rule) -> bool {
+        let mut others = self.plan.rule.iter().filter(|rule| rule.id != than.id && rule.at != Hook::Overflow && rule.shrinks());
+        others.any(|rule| rule.when.as_ref().is_some_and(|when| when.looks_at_size() && self.fate_of(when) == Fate::Sometimes))
     }
 
     fn fate_of(&self, trigger: &Trigger) -> Fate {
