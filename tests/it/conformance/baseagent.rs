@@ -30,8 +30,7 @@ fn preset(case: &Case, more: &[(&str, &Value)]) -> Plan {
 fn messages(case: &Case) -> Given {
     let messages = list(&case.input["messages"]);
     let mut given = chat(messages);
-    for (index, message) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "tool" && message["content"] == CLEARED) {
-        let _ = message;
+    for (index, _) in messages.iter().enumerate().filter(|(_, message)| message["role"] == "tool" && message["content"] == CLEARED) {
         given.is_masked(given.trace.messages[index].first_part);
     }
     given

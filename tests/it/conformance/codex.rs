@@ -100,8 +100,7 @@ pub fn model_limits(case: &Case) -> Checked {
 /// The preset with a truncation policy.
 fn with_policy(facts: Facts, policy: &Value, more: &[(&str, &Value)]) -> Plan {
     let name = if policy["mode"] == "tokens" { "tool_output_token_limit" } else { "tool_output_byte_limit" };
-    let bytes = Value::from(policy["mode"] != "tokens");
-    let bytes = Value::from(u8::from(bytes == true));
+    let bytes = Value::from(u8::from(policy["mode"] != "tokens"));
     plan(NAME, facts, &[&[(name, &policy["limit"]), ("counts_bytes", &bytes)][..], more].concat())
 }
 

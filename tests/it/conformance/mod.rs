@@ -3,6 +3,7 @@
 
 mod baseagent;
 mod codex;
+mod cuts;
 mod digest;
 mod given;
 mod mutations;

@@ -1,0 +1,53 @@
+//! Cuts of measured texts against cuts of the texts themselves.
+
+use crate::counting::{counter, recorded_texts};
+use ctxsim::estimate::Vocabulary;
+use ctxsim::measure::{Content, TextScale};
+use ctxsim::policy::{Facts, Hook, Policy, Truncate, apply, cut};
+use ctxsim::transcript::Scale;
+
+/// Parameters and their values.
+type Settings = &'static [(&'static str, &'static str)];
+
+/// Limits of the six systems, made tight so that many recorded texts are cut.
+const LIMITS: [(&str, &str, Settings); 7] = [
+    ("baseagent", "middle-out", &[]),
+    ("codex", "record-limit", &[("tool_output_token_limit", "1000")]),
+    ("codex", "record-limit-bytes", &[("counts_bytes", "1"), ("tool_output_byte_limit", "5000")]),
+    ("opencode@1.15", "output-limit", &[("tool_output_max_bytes", "20000"), ("tool_output_max_lines", "400")]),
+    ("pi@1.5", "bash-limit", &[("tool_max_bytes", "20000"), ("tool_max_lines", "400")]),
+    ("picoclaw", "exec-limit", &[("exec_output_bytes", "5000")]),
+    ("mycoder@1.7", "output-limit", &[("tool_output_limit", "6000")]),
+];
+
+fn limits(preset: &str, rule: &str, settings: &[(&str, &str)]) -> Truncate {
+    let mut policy = Policy::load(preset).unwrap();
+    settings.iter().for_each(|(name, value)| policy.set(name, value).unwrap());
+    let plan = policy.plan(&Facts { window: Some(200_000), max_input: 0, max_output: 32_000 }).unwrap();
+    let rule = plan.rule.into_iter().find(|found| found.id == rule && found.at == Hook::Ingest).unwrap();
+    rule.truncate.unwrap()
+}
+
+#[test]
+fn a_cut_without_the_words_has_the_tokens_of_the_cut_text() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let Some(texts) = recorded_texts() else { return };
+    let texts: Vec<String> = texts.into_iter().filter(|text| (5_000..200_000).contains(&text.len())).step_by(3).collect();
+    for (preset, rule, settings) in LIMITS {
+        let limits = limits(preset, rule, settings);
+        let (mut exact, mut measured, mut cuts, mut near) = (0_u64, 0_u64, 0_u64, 0_u64);
+        for text in &texts {
+            let whole = scale.weigh_result(text);
+            let (by_words, by_numbers) = (apply(&limits, text), cut(&limits, &whole));
+            // A final newline is not measured: the two may part over a single line.
+            let (Some(by_words), Some(by_numbers)) = (by_words, by_numbers) else { continue };
+            let (of_words, of_numbers) = (u64::from(scale.weigh(&by_words).tokens), u64::from(by_numbers.text.tokens));
+            exact += of_words;
+            measured += of_numbers;
+            cuts += 1;
+            near += u64::from(of_words.abs_diff(of_numbers) * 100 <= of_words.max(300));
+        }
+        println!("{preset} {rule}: {cuts} cuts, {exact} tokens, {measured} by numbers, {near} within 1 % or 3 tokens");
+        assert!(cuts == 0 || exact.abs_diff(measured) * 100 <= exact, "{preset} {rule}: {measured} instead of {exact}");
+    }
+}
