@@ -40,7 +40,7 @@ fn main() {
         println!("loading o200k_base, {engine:?}: {} ms", (processor_time() - start).as_millis());
     }
     let work = tempfile::tempdir().expect("a temporary folder can be made");
-    let claude = copies(&shared.join("claude-code"), &work.path().join("claude"), 16);
+    let claude = copies(&shared.join("claude-code"), &work.path().join("claude"), 6);
     let text_heavy = copies(&shared.join("openai_chat_jsonl"), &work.path().join("text"), 99);
     against_reference(&catalog, &claude);
     against_bare_counter(&catalog, &text_heavy);
