@@ -182,6 +182,9 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) 
         Err(error) => return skipped(error.to_string()),
     };
     if is_trace_file(source.head()) {
+        if settings.format.is_some() || settings.vocabulary.is_some() || settings.engine != Engine::default() {
+            return skipped("is measured already: --format and --tokenizer come too late for it".to_owned());
+        }
         return match read_traces(source.stream()) {
             Ok(corpus) => FileResult::Traces(Box::new(corpus)),
             Err(error) => skipped(error.to_string()),

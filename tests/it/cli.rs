@@ -82,6 +82,17 @@ fn a_trace_gives_the_same_bytes_as_its_logs() {
 }
 
 #[test]
+fn a_trace_cannot_be_counted_anew() {
+    let folder = tempfile::tempdir().expect("folder");
+    let trace = folder.path().join("corpus.ctxtrace").to_string_lossy().into_owned();
+    ctxsim(&["trace", "build", SESSION, "-o", &trace]).code(0);
+    for option in ["--tokenizer=cl100k_base", "--tokenizer=reference", "--format=pi"] {
+        let refused = stderr(&ctxsim(&["replay", &trace, "--policy", "none", option]).code(3));
+        assert!(refused.contains("is measured already: --format and --tokenizer come too late for it"), "{option}: {refused}");
+    }
+}
+
+#[test]
 fn the_words_of_a_log_reach_no_terminal() {
     for arguments in [&["--by", "session"][..], &["--by", "tool"], &["--csv"], &["--json"], &["--markdown"], &[]] {
         let shown = ctxsim(&[&["replay", HOSTILE, "--policy", "none", "--quiet"], arguments].concat()).code(0);
