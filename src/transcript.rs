@@ -3,8 +3,10 @@
 //! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
+mod evidence;
 mod steps;
 
+pub use evidence::{Evidence, Unit};
 pub use steps::Steps;
 
 use serde::{Deserialize, Serialize};
@@ -39,6 +41,9 @@ pub struct Text {
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
     pub content: Option<Box<str>>,
+    /// What can be recognised in later texts. It is gone once the session is measured, and never written down.
+    #[serde(skip)]
+    pub evidence: Option<Box<Evidence>>,
 }
 
 /// The profile of a long result: where its tokens lie, so that a cut at any place can be sized without the words.

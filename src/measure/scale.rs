@@ -1,7 +1,9 @@
 //! The scale: what is kept of a text when its words are let go.
 
+use super::evidence::{Definition, evidence};
 use crate::estimate::{Counter, cleaned, tally};
 use crate::transcript::{LONG_LINE, Length, Scale, Shape, Step, Steps, Text};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What becomes of the words of a text.
@@ -18,6 +20,9 @@ pub enum Content {
 pub struct TextScale {
     counter: Arc<Counter>,
     content: Content,
+    definition: Definition,
+    /// Recognisable pieces of the session that is being read.
+    pieces: Cell<usize>,
 }
 
 /// A result of more bytes than this has a [`Shape`].
@@ -32,7 +37,17 @@ const NEARNESS: usize = 12;
 impl TextScale {
     /// A scale that counts with this counter.
     pub fn new(counter: Arc<Counter>, content: Content) -> TextScale {
-        TextScale { counter, content }
+        TextScale { counter, content, definition: Definition::default(), pieces: Cell::new(0) }
+    }
+
+    /// The same scale, by other rules for what can be recognised.
+    pub fn recognising(self, definition: Definition) -> TextScale {
+        TextScale { definition, ..self }
+    }
+
+    /// A session has been read; what follows belongs to another one.
+    pub fn next_session(&self) {
+        self.pieces.set(0);
     }
 
     fn count(&self, text: &str) -> u32 {
@@ -42,6 +57,8 @@ impl TextScale {
     /// Everything but the shape.
     fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>) -> Text {
         let length = Length::of(text);
+        let evidence = evidence(text, self.definition, self.pieces.get());
+        self.pieces.set(self.pieces.get() + evidence.units.len());
         Text {
             length,
             tokens,
@@ -54,6 +71,7 @@ impl TextScale {
             },
             shape,
             content: (self.content == Content::Keep).then(|| Box::from(text)),
+            evidence: (!text.is_empty()).then(|| Box::new(evidence)),
         }
     }
 

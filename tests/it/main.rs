@@ -43,6 +43,8 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// References: what later messages take up again, and what policies lose of it.
+mod references;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.
