@@ -3,8 +3,10 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod presence;
 mod view;
 
+pub use presence::{Ends, Presence};
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
@@ -108,6 +110,10 @@ pub struct Item {
     pub error: bool,
     /// Reasoning that leaves at the next real user message.
     pub expires: bool,
+    /// What is left of it at its ends, where it was cut or masked.
+    pub ends: Ends,
+    /// Something later in the context shows it again.
+    pub superseded: bool,
     /// What it adds to its message's estimate.
     pub guess: Guess,
     /// What its text is estimated at by itself.
@@ -143,6 +149,8 @@ pub struct Entry {
     pub usage: Option<u64>,
     /// Still in the context?
     pub live: bool,
+    /// Where it is not: did a summary take its place?
+    pub summarised: bool,
 }
 
 /// The context of one simulation.
@@ -151,6 +159,8 @@ pub struct Context {
     estimator: Estimator,
     entries: Vec<Entry>,
     items: Vec<Item>,
+    /// The item of each part of the trace.
+    places: Vec<Option<u32>>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
     order: Vec<u32>,
     size: Size,
@@ -160,6 +170,8 @@ pub struct Context {
     tools: Vec<u64>,
     turns: u64,
     messages: u64,
+    /// Actual tokens of superseded items.
+    dead: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
 }
@@ -171,6 +183,7 @@ impl Context {
             estimator,
             entries: Vec::new(),
             items: Vec::new(),
+            places: Vec::new(),
             order: Vec::new(),
             size: Size::default(),
             system_estimated: 0,
@@ -179,6 +192,7 @@ impl Context {
             tools: Vec::new(),
             turns: 0,
             messages: 0,
+            dead: 0,
             original: 0,
         }
     }
@@ -218,6 +232,7 @@ impl Context {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         let count = items.len() as u32;
+        self.note_places(first, &items);
         self.items.extend(items);
         self.entries.push(Entry {
             message: arrival.message,
@@ -231,6 +246,7 @@ impl Context {
             arrived: arrival.call,
             usage: None,
             live: true,
+            summarised: false,
         });
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
@@ -261,6 +277,7 @@ impl Context {
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
+            slot.ends = by.ends;
             slot.guess = by.guess;
             slot.alone = by.alone;
             slot.actual = by.actual;
@@ -386,6 +403,8 @@ impl Context {
             state: State::Whole,
             error: false,
             expires: false,
+            ends: Ends::default(),
+            superseded: false,
             guess: Guess::whole(units),
             alone: units,
             actual: u64::from(text.tokens),
@@ -419,6 +438,7 @@ impl Context {
             self.tools[tool as usize] += slot.actual;
         }
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
+        self.dead += if slot.superseded { slot.actual } else { 0 };
     }
 
     fn unaccount(&mut self, item: u32, owner: u32) {
@@ -431,6 +451,7 @@ impl Context {
             self.tools[tool as usize] -= slot.actual;
         }
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
+        self.dead -= if slot.superseded { slot.actual } else { 0 };
     }
 
     fn re_estimate(&mut self, id: u32) {
@@ -464,6 +485,8 @@ pub struct Arrival {
 pub struct Replacement {
     /// Masked or truncated.
     pub state: State,
+    /// What is left of the text at its ends.
+    pub ends: Ends,
     /// Its estimate within the message.
     pub guess: Guess,
     /// Its text's estimate by itself.

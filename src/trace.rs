@@ -221,6 +221,13 @@ impl Trace {
         self.parts.get(first..first + message.part_count as usize).unwrap_or(&[])
     }
 
+    /// The message that a part belongs to.
+    pub fn message_of(&self, part: u32) -> Option<u32> {
+        let after = self.messages.partition_point(|row| row.first_part <= part);
+        // Messages without parts share their first index with the next one; the last of them has the part.
+        u32::try_from(after.checked_sub(1)?).ok()
+    }
+
     /// Every recorded usage of the session: calls, summariser requests, side calls.
     pub fn usages(&self) -> impl Iterator<Item = &Usage> {
         let calls = self.calls.iter().filter_map(|call| call.usage.as_ref());

@@ -47,6 +47,8 @@ enum By {
     Tool,
     /// What the window was filled with
     Region,
+    /// What replies took up again, and what had become of it
+    Reference,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -104,6 +106,7 @@ impl By {
             By::Session => report::By::Session,
             By::Tool => report::By::Tool,
             By::Region => report::By::Region,
+            By::Reference => report::By::Reference,
         }
     }
 
@@ -112,6 +115,7 @@ impl By {
             By::Session => "session",
             By::Tool => "tool",
             By::Region => "region",
+            By::Reference => "reference",
         }
     }
 }

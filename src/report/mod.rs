@@ -10,6 +10,7 @@ mod explain;
 mod figures;
 mod notes;
 mod record;
+mod references;
 mod replay;
 mod words;
 

@@ -3,8 +3,8 @@
 use super::by_tool::ranked;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
-use crate::trace::Trace;
+use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
+use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,6 +119,17 @@ struct FiguresRecord {
     anchored_share: f64,
     estimator_drift: DriftRecord,
     belief_drift: DriftRecord,
+    references: Vec<ReferenceRecord>,
+    broken_calls: u64,
+    dead_tokens: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ReferenceRecord {
+    evidence: Evidence,
+    source: Category,
+    #[serde(flatten)]
+    fates: Fates,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,6 +164,7 @@ pub struct ExplainRecord {
     #[serde(flatten)]
     session: SessionRecord,
     timeline: Vec<Event>,
+    broken_references: Vec<Broken>,
     notes: Vec<String>,
 }
 
@@ -176,6 +188,7 @@ impl ExplainRecord {
             params: replay.params.iter().cloned().collect(),
             session: SessionRecord::new(trace, outcome, Series::Included),
             timeline: outcome.events.clone(),
+            broken_references: outcome.broken.clone(),
             notes,
         }
     }
@@ -248,6 +261,8 @@ impl SessionRecord {
 
 impl FiguresRecord {
     fn new(totals: &Totals) -> FiguresRecord {
+        let all = totals.retention.fates.iter();
+        let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {
             calls: totals.calls,
             overflows: totals.overflows,
@@ -277,6 +292,9 @@ impl FiguresRecord {
             anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
             estimator_drift: DriftRecord::new(&totals.estimates),
             belief_drift: DriftRecord::new(&totals.beliefs),
+            references: references.collect(),
+            broken_calls: totals.retention.broken_calls,
+            dead_tokens: totals.retention.dead_tokens,
         }
     }
 }

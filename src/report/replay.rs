@@ -4,7 +4,7 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, drift, notes};
+use super::{by_region, by_session, by_tool, causes, drift, notes, references};
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
 /// What a row stands for.
@@ -19,6 +19,8 @@ pub enum By {
     Tool,
     /// A region of the window under a policy.
     Region,
+    /// A kind of text that replies refer to, under a policy.
+    Reference,
 }
 
 /// What was asked, beside the question itself.
@@ -40,9 +42,13 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         By::Session => vec![by_session::worst_first(corpus, replays)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
+        By::Reference => references::sections(corpus, replays),
     };
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
+    }
+    if asked.by == By::Reference {
+        notes.splice(0..0, references::notes(corpus));
     }
     if asked.by == By::Policy {
         sections.extend(drift::drift(replays));
@@ -55,6 +61,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         By::Policy | By::Session => by_session::flat(corpus, replays),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
+        By::Reference => references::flat(replays),
     };
     let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone());
     let record = Record::Replay(Box::new(record));

@@ -3,14 +3,14 @@
 use super::cause::Look;
 use super::outcome::{Event, EventKind};
 use super::state::State;
-use crate::context::{Arrival, Replacement, State as ItemState};
+use crate::context::{Arrival, Ends, Replacement, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
     Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
 };
 use crate::trace::PartKind;
-use crate::transcript::{Role, Text};
+use crate::transcript::Role;
 use crate::units::Tokens;
 
 /// What an action did.
@@ -174,8 +174,8 @@ impl State<'_> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
         let marker = own_text(&mask.text);
-        let (text, kept) = match &mask.preview {
-            None => (marker, 0),
+        let left = match &mask.preview {
+            None => Cut { text: marker, kept_tokens: 0, ends: Ends::default() },
             Some(preview) => {
                 let limits = Truncate {
                     max: Some(0),
@@ -185,19 +185,21 @@ impl State<'_> {
                     marker: mask.text.clone(),
                     ..Truncate::default()
                 };
-                cut(&limits, &part.text).map(|Cut { text, kept_tokens }| (text, kept_tokens))?
+                cut(&limits, &part.text)?
             }
         };
-        let by = self.context_item(id, &text, kept)?;
+        let by = self.context_item(id, &left)?;
         let shrinks = by.alone < item.alone;
         (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { state: ItemState::Masked, ..by })
     }
 
-    fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
+    fn context_item(&self, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let cut = self.cut_item(item, part, text, kept, self.context.role_of(id)?);
-        Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
+        let by = self.cut_item(item, part, cut, self.context.role_of(id)?);
+        // What an earlier cut has taken does not come back.
+        let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
+        Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
     }
 
     fn truncate(&mut self, rule: &Rule, limits: &Truncate) -> Done {
@@ -208,10 +210,10 @@ impl State<'_> {
             else {
                 continue;
             };
-            let Some(Cut { text, kept_tokens }) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
+            let Some(cut) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
             // A text that was cut before, marker and all, is not cut again for nothing.
-            if let Some(by) = self.context_item(item.id, &text, kept_tokens).filter(|by| by.alone < item.alone) {
-                changes.push((item.id, item.alone, by, text));
+            if let Some(by) = self.context_item(item.id, &cut).filter(|by| by.alone < item.alone) {
+                changes.push((item.id, item.alone, by, cut.text));
             }
         }
         let gross: u64 = changes.iter().map(|(_, alone, ..)| alone).sum();
@@ -281,7 +283,7 @@ impl State<'_> {
         totals.summariser_calls += calls;
         totals.summariser_tokens += input + calls.max(1) * size;
         self.shorten(&selection);
-        self.context.remove(&selection.gone);
+        self.context.condense(&selection.gone);
         if summarise.place == Place::SystemPrompt {
             self.context.remove_own_system_text();
         }
@@ -342,8 +344,11 @@ impl State<'_> {
         for item in entry.first..entry.first + entry.count {
             let Some(old) = self.context.item(item).cloned() else { continue };
             let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
+            let bytes = old.part.and_then(|part| self.trace.parts.get(part as usize)).map_or(0, |part| part.text.length.bytes);
             let by = Replacement {
                 state: ItemState::Truncated,
+                // What is older goes first.
+                ends: Ends { head: 0, tail: share(u64::from(bytes)) as u32 },
                 guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
                 alone: share(old.alone),
                 actual: share(old.actual),

@@ -2,11 +2,12 @@
 
 use super::outcome::{Event, EventKind};
 use super::state::{Aside, State};
-use crate::context::{Arrival, Item, Region, State as ItemState};
+use crate::context::{Arrival, Ends, Item, Region, State as ItemState};
 use crate::estimate::Guess;
-use crate::policy::{Hook, cut};
+use crate::policy::{Cut, Hook, cut};
 use crate::trace::{MessageRow, PartRow};
-use crate::transcript::{Role, Text};
+use crate::transcript::Role;
+use std::ops::Range;
 
 impl State<'_> {
     /// Everything up to the reply with this index arrives.
@@ -109,21 +110,30 @@ impl State<'_> {
         let mut items = Vec::with_capacity(row.part_count as usize);
         for (offset, part) in self.trace.parts_of(row).iter().enumerate() {
             let mut item = self.whole_item(row, part, row.first_part + offset as u32);
-            if let Some((text, kept, rule)) = self.ingest(row, part, &item) {
+            if let Some((cut, rule)) = self.ingest(row, part, &item) {
                 let before = item.actual;
-                item = self.cut_item(&item, part, &text, kept, row.role);
+                item = self.cut_item(&item, part, &cut, row.role);
                 cuts.push((rule, before, item.actual));
-                texts.push((offset as u32, text));
+                texts.push((offset as u32, cut.text));
             }
             items.push(item);
         }
         let arrival =
             Arrival { message: Some(message), role: row.role, opens_turn: row.opens_turn(), is_summary: false, call: self.index as u32 };
         let id = self.context.push(arrival, items, None);
+        self.supersede(row.first_part..row.first_part + row.part_count);
         if let Some(first) = self.context.entry(id).map(|entry| entry.first) {
             self.cuts.extend(texts.into_iter().map(|(offset, text)| (first + offset, text)));
         }
         (id, cuts)
+    }
+
+    /// What these parts show again is dead weight from now on.
+    fn supersede(&mut self, parts: Range<u32>) {
+        let trace = self.trace;
+        let first = trace.repetitions.partition_point(|repetition| repetition.later < parts.start);
+        let mine = trace.repetitions.iter().skip(first).take_while(|repetition| repetition.later < parts.end);
+        mine.for_each(|repetition| self.context.supersede(repetition.earlier));
     }
 
     pub(super) fn whole_item(&self, row: &MessageRow, part: &PartRow, index: u32) -> Item {
@@ -135,6 +145,8 @@ impl State<'_> {
             state: ItemState::Whole,
             error: part.error,
             expires: part.expires,
+            ends: Ends::default(),
+            superseded: false,
             guess: estimator.part(part, &part.text, row.role),
             alone: estimator.text(&part.text),
             actual: part.truth,
@@ -142,25 +154,27 @@ impl State<'_> {
         }
     }
 
-    /// The text that the ingestion limits leave of a part, the tokens that are left of the original, and the last rule that cut it.
-    fn ingest(&self, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Text, u32, String)> {
-        let mut result: Option<(Text, u32, String)> = None;
+    /// What the ingestion limits leave of a part, and the last rule that cut it.
+    fn ingest(&self, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, String)> {
+        let mut result: Option<(Cut, String)> = None;
         for rule in self.plan.rule.iter().filter(|rule| rule.at == Hook::Ingest) {
             let Some(limits) = &rule.truncate else { continue };
             if !rule.select.wants_arrival(item.region, row.role, part.tool, &self.trace.tools) {
                 continue;
             }
-            let text = result.as_ref().map_or(&part.text, |(text, ..)| text);
+            let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);
             if let Some(cut) = cut(limits, text) {
-                let kept = result.as_ref().map_or(cut.kept_tokens, |(_, kept, _)| cut.kept_tokens.min(*kept));
-                result = Some((cut.text, kept, rule.id.clone()));
+                let kept_tokens = result.as_ref().map_or(cut.kept_tokens, |(before, _)| cut.kept_tokens.min(before.kept_tokens));
+                let ends = result.as_ref().map_or(cut.ends, |(before, _)| cut.ends.least(before.ends));
+                result = Some((Cut { kept_tokens, ends, ..cut }, rule.id.clone()));
             }
         }
         result
     }
 
     /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
-    pub fn cut_item(&self, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
+    pub fn cut_item(&self, item: &Item, part: &PartRow, cut: &Cut, role: Role) -> Item {
+        let (text, kept) = (&cut.text, cut.kept_tokens);
         let estimator = self.context.estimator();
         let original = u128::from(part.text.tokens.max(1));
         let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
@@ -168,6 +182,7 @@ impl State<'_> {
         let actual = share as u64 + marker;
         Item {
             state: ItemState::Truncated,
+            ends: cut.ends,
             guess: estimator.part(part, text, role),
             alone: estimator.text(text),
             actual,

@@ -5,11 +5,13 @@ mod arrive;
 mod cause;
 mod drift;
 mod outcome;
+mod references;
 mod stand;
 mod state;
 
 pub use drift::Drift;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
 
@@ -34,6 +36,7 @@ pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn
         state.arrive(call.message);
         state.before_call();
         state.call();
+        state.judge(call.message);
         look(&state.context);
         state.reply(call.message);
         state.checkpoint(Hook::PostCall);

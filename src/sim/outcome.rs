@@ -1,6 +1,7 @@
 //! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
 
 use super::drift::Drift;
+use super::references::{Broken, Retention};
 use crate::context::Region;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -251,6 +252,8 @@ pub struct Totals {
     pub estimates: Drift,
     /// What the policy believed at its last look before a call, beside the actual size of the call's prompt.
     pub beliefs: Drift,
+    /// What was still there of what later messages took up again.
+    pub retention: Retention,
 }
 
 impl Totals {
@@ -307,6 +310,7 @@ impl AddAssign<&Totals> for Totals {
         self.regions.iter_mut().zip(other.regions).for_each(|(mine, theirs)| *mine += theirs);
         self.estimates += &other.estimates;
         self.beliefs += &other.beliefs;
+        self.retention += &other.retention;
         for (tool, carried) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += *carried;
         }
@@ -332,6 +336,8 @@ pub struct Outcome {
     pub calls: Vec<CallOutcome>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// The heaviest broken references: lines before identifiers, then by how many.
+    pub broken: Vec<Broken>,
     /// Sums.
     pub totals: Totals,
 }

@@ -64,6 +64,8 @@ pub(super) struct State<'a> {
     /// Estimate of a user message that is about to enter.
     pub incoming: u64,
     pub next_message: u32,
+    /// The first reference of a later message.
+    pub next_reference: usize,
     pub index: usize,
     pub call: Option<&'a CallRow>,
     pub last_time: Option<i64>,
@@ -103,6 +105,7 @@ impl<'a> State<'a> {
             pending: 0,
             incoming: 0,
             next_message: 0,
+            next_reference: 0,
             index: 0,
             call: None,
             last_time: None,

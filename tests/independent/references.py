@@ -5,6 +5,8 @@ A unit is a line (a listing's number stripped, trimmed, at least 24 characters) 
 Units in more than 8 messages are dropped. An assistant message (text and the strings of tool arguments) refers to the latest earlier message that
 holds a unit of it. Only sources that are tool results are counted. Distance: characters / 4 between the source's end and the message.
 
+The summary of a recorded compaction is no message: the compaction is undone. With --summaries it is one, as in the first measurements.
+
 Prints for each file and kind: name, kind, references, and how many of them 10k, 20k, 40k, 80k tokens keep.
 """
 import json
@@ -12,6 +14,7 @@ import re
 import sys
 
 IDENTIFIER = re.compile(r"[A-Za-z0-9_./\-]{10,}")
+SUMMARIES = "--summaries" in sys.argv
 NUMBER = re.compile(r"^\s*\d+(?:→|\t|\||:)")
 
 
@@ -58,7 +61,7 @@ def pi(path):
 def claude(path):
     messages, places = [], {}
     for record in records(path):
-        if record.get("type") not in ("user", "assistant") or record.get("isSidechain"):
+        if record.get("type") not in ("user", "assistant") or record.get("isSidechain") or (record.get("isCompactSummary") and not SUMMARIES):
             continue
         message = record.get("message") or {}
         if record["type"] == "assistant":
@@ -90,7 +93,7 @@ def lines(text):
 
 
 def main():
-    for path in sys.argv[1:]:
+    for path in (argument for argument in sys.argv[1:] if argument != "--summaries"):
         with open(path, encoding="utf-8", errors="replace") as file:
             head = file.readline()
         messages = list(pi(path) if '"type":"session"' in head.replace(" ", "") else claude(path))

@@ -49,6 +49,7 @@ fn corpus() -> Corpus {
 fn replays() -> Vec<Replay> {
     let one = |policy: &str, size: u64| {
         let outcome = |size| Outcome {
+            broken: Vec::new(),
             policy: policy.to_owned(),
             window: 200_000,
             prompt_limit: 200_000,
