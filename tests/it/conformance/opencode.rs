@@ -205,16 +205,10 @@ pub fn compaction_select(case: &Case) -> Checked {
             |message: &&Value| message["info"]["role"] == "user" && list(&message["parts"]).iter().all(|part| part["type"] != "compaction");
         let messages = list(&case.input["messages"]);
         let last = messages.iter().rposition(|message| user(&message)).unwrap_or(0) as u64;
-        if last == 0 || head.contains(&last) {
-            return Ok(Passed::NotModelled(
-                "after a refusal within the first turn there is nothing before the user message: it is summarised too",
-            ));
+        if stand.context().live().any(|(_, entry)| entry.message.is_some_and(|message| places[message as usize] as u64 == last)) {
+            // What came after the message that is replayed is lost, and in no summary.
+            gone.retain(|place| *place < last);
         }
-        if !case.expected["tail_start_index"].is_null() {
-            return Ok(Passed::NotModelled("after a refusal a part of an older tail may stay: here it goes, as the preset says"));
-        }
-        // What came after the message that is replayed is lost, and in no summary.
-        gone.retain(|place| *place < last);
     }
     expect("head", gone, head)?;
     Ok(Passed::Whole)
