@@ -4,6 +4,8 @@ mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+mod curve;
+mod diff;
 mod document;
 mod drift;
 mod explain;
@@ -14,6 +16,8 @@ mod references;
 mod replay;
 mod words;
 
+pub use diff::diff;
+pub use curve::curve;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

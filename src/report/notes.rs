@@ -36,6 +36,17 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes
 }
 
+/// The notes of a report that replays nothing.
+pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes = vec![anchorage(facts)];
+    notes.extend(trust(facts));
+    notes.extend(duplicates(facts));
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
 /// The notes of a report on one session: what is said of the other sessions is left out.
 pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     let totals = &replay.totals;
