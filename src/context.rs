@@ -185,6 +185,8 @@ pub struct Context {
     messages: u64,
     /// Actual tokens of superseded items.
     dead: u64,
+    /// How many of them are not masked.
+    superseded: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
     fingerprint: u64,
@@ -207,6 +209,7 @@ impl Context {
             turns: 0,
             messages: 0,
             dead: 0,
+            superseded: 0,
             original: 0,
             fingerprint: 0,
         }
@@ -461,6 +464,7 @@ impl Context {
         }
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
         self.dead += if slot.superseded { slot.actual } else { 0 };
+        self.superseded += u64::from(slot.superseded && slot.state != State::Masked);
     }
 
     fn unaccount(&mut self, item: u32, owner: u32) {
@@ -475,6 +479,7 @@ impl Context {
         }
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
         self.dead -= if slot.superseded { slot.actual } else { 0 };
+        self.superseded -= u64::from(slot.superseded && slot.state != State::Masked);
     }
 
     fn re_estimate(&mut self, id: u32) {

@@ -68,6 +68,7 @@ impl Context {
         if let Some(slot) = self.items.get_mut(item as usize).filter(|slot| !slot.superseded && slot.state != State::Removed) {
             slot.superseded = true;
             self.dead += if there { slot.actual } else { 0 };
+            self.superseded += u64::from(there && slot.state != State::Masked);
         }
     }
 

@@ -89,7 +89,7 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
         kept: kept(*limit),
         band: bands.get(place).copied(),
     });
-    Curve { references, sessions: by_session.len() as u64, points: points.collect(), knee: knee(&all) }
+    Curve { references, sessions: by_session.len() as u64, points: points.collect(), knee: knee(&all, axis) }
 }
 
 /// How many of these distances a limit keeps, of how many.
@@ -146,9 +146,11 @@ fn bands(sessions: &[(u64, Vec<u64>)], points: usize) -> Vec<(u64, u64)> {
 /// The distance at which the curve is farthest above the straight line from its start to its end, over the logarithm of the distance.
 ///
 /// This is the rule of Satopää and others ("Finding a 'Kneedle' in a Haystack", 2011) without smoothing.
-fn knee(sorted: &[u64]) -> Option<u64> {
+fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
     let last = *sorted.last()?;
-    let logarithm = |distance: u64| (distance as f64 + 1.0).ln();
+    // Below a thousand tokens nobody would put a limit: there the scale is nearly even.
+    let unit = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { 1_000.0 } else { 1.0 };
+    let logarithm = |distance: u64| (distance as f64 / unit + 1.0).ln();
     if last == 0 {
         return None;
     }

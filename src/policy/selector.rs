@@ -15,6 +15,8 @@ pub struct Select {
     pub not_tools: Vec<String>,
     /// Not results that are errors.
     pub not_errors: Switch,
+    /// Only results that something later in the conversation shows again.
+    pub superseded: Switch,
     /// What is protected at the old end.
     pub head: Vec<End>,
     /// What is protected at the new end. Several ends: whatever one of them protects.
@@ -48,6 +50,7 @@ impl Default for Select {
             tools: Vec::new(),
             not_tools: Vec::new(),
             not_errors: Switch::Off,
+            superseded: Switch::Off,
             head: Vec::new(),
             tail: Vec::new(),
             tails: Tails::Union,
