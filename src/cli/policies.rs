@@ -1,6 +1,6 @@
 //! Through what is replayed: arguments that name policies and turn their parameters.
 
-use super::failure::Failure;
+use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -39,6 +39,20 @@ impl Policies {
         let mut policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
         for setting in &self.set {
             set(&mut policies, setting)?;
+        }
+        Ok(policies)
+    }
+
+    /// As [`Policies::load`], but a policy that is named twice is taken once, and somebody is told so.
+    pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
+        let mut policies: Vec<Policy> = Vec::new();
+        for policy in self.load()? {
+            // Two files of one name are two policies.
+            if !policies.contains(&policy) {
+                policies.push(policy);
+            } else if !logs.quiet {
+                tell(&format!("policy {} is named more than once; it has one row", policy.name));
+            }
         }
         Ok(policies)
     }

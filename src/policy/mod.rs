@@ -38,7 +38,7 @@ pub use select::{Selection, Shortened};
 pub use selector::{
     Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
 };
-pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;
 

@@ -8,7 +8,7 @@ mod outcome;
 mod stand;
 mod state;
 
-pub use drift::Drift;
+pub use drift::{Drift, LARGEST_RATIO};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
