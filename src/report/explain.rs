@@ -126,12 +126,12 @@ impl Rules {
 
 fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
     let mut words = Vec::new();
+    if let Some(recorded) = call.recorded.filter(|recorded| *recorded != call.actual) {
+        words.push(format!("recorded {}", grouped(recorded)));
+    }
     if let Some(belief) = call.belief {
         let when = if call.rewritten { "before it was rewritten" } else { "at the last look" };
         words.push(format!("believed {} {when}", grouped(belief)));
-    }
-    if let Some(recorded) = call.recorded.filter(|recorded| *recorded != call.actual) {
-        words.push(format!("recorded {}", grouped(recorded)));
     }
     let marks = [
         (call.unrecovered, "refused for good"),
