@@ -1,6 +1,7 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
 use super::corpus::Corpus;
+use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Outcome, Totals, simulate};
@@ -55,25 +56,26 @@ pub enum WindowFrom {
     Policy,
 }
 
-struct Window {
-    facts: Facts,
-    window: u64,
-    prompt_limit: u64,
+/// The window that a session is replayed in.
+pub(super) struct Window {
+    pub facts: Facts,
+    pub window: u64,
+    pub prompt_limit: u64,
     from: WindowFrom,
     model: String,
 }
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    let recorded_summary = median_summary(&corpus.traces);
-    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
+    let summaries = RecordedSummaries::fit(&corpus.traces);
+    policies.iter().map(|policy| one_policy(corpus, policy, settings, &summaries)).collect()
 }
 
 fn one_policy(
     corpus: &Corpus,
     policy: &Policy,
     settings: &ReplaySettings<'_>,
-    recorded_summary: Option<u64>,
+    summaries: &RecordedSummaries,
 ) -> Result<Replay, PolicyError> {
     let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
     let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
@@ -87,8 +89,12 @@ fn one_policy(
         .par_iter()
         .zip(&windows)
         .map(|(trace, window)| {
-            let conditions =
-                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
+            let conditions = Conditions {
+                window: window.window,
+                prompt_limit: window.prompt_limit,
+                reserve: settings.reserve,
+                recorded_summary: summaries.model(trace),
+            };
             let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
             Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
         })
@@ -103,7 +109,7 @@ fn one_policy(
     Ok(Replay {
         policy: policy.name.clone(),
         params,
-        summary_model: plans.values().next().map(|plan| describe_summary(plan, recorded_summary)).unwrap_or_default(),
+        summary_model: plans.values().next().map(|plan| describe_summary(plan, summaries)).unwrap_or_default(),
         outcomes,
         totals,
         unknown_models: named(WindowFrom::Policy),
@@ -119,24 +125,24 @@ fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn describe_summary(plan: &Plan, recorded: Option<u64>) -> String {
+fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     use crate::policy::SummaryModel;
     if plan.rule.iter().all(|rule| rule.summarise.is_none()) {
         return String::new();
     }
     let summary = &plan.summary;
-    match (summary.model, recorded) {
+    match (summary.model, recorded.describe()) {
         (SummaryModel::Fixed, _) => format!("fixed, {} tokens", summary.tokens),
         (SummaryModel::Share, _) if summary.max > 0 => {
             format!("{} of what it replaces, {} to {} tokens", summary.ratio, summary.min, summary.max)
         }
         (SummaryModel::Share, _) => format!("{} of what it replaces, at least {} tokens", summary.ratio, summary.min),
-        (SummaryModel::Recorded, Some(tokens)) => format!("median of the recorded summaries, {tokens} tokens"),
+        (SummaryModel::Recorded, Some(model)) => model,
         (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
     }
 }
 
-fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
+pub(super) fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
@@ -167,15 +173,4 @@ fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> W
     let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
-}
-
-/// The median size of all summaries that the corpus recorded.
-fn median_summary(traces: &[Trace]) -> Option<u64> {
-    let sizes = |trace: &Trace| {
-        let factor = trace.calibration_thousandths;
-        trace.compactions.iter().filter_map(|compaction| compaction.summary_tokens).map(|tokens| tokens * factor / 1000).collect::<Vec<_>>()
-    };
-    let mut all: Vec<u64> = traces.iter().flat_map(sizes).collect();
-    all.sort_unstable();
-    all.get(all.len() / 2).copied()
 }

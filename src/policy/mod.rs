@@ -14,6 +14,7 @@ mod figures;
 mod marker;
 mod plan;
 mod preset;
+mod recorded_by;
 mod schema;
 mod select;
 mod selector;
@@ -33,6 +34,7 @@ pub use plan::{
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{

@@ -1,5 +1,6 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
+use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
@@ -17,6 +18,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -41,8 +44,9 @@ pub struct ReplayRecord {
     notes: Vec<String>,
 }
 
+/// What was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct CorpusRecord {
+pub struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -182,7 +186,8 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    fn new(facts: &CorpusFacts) -> CorpusRecord {
+    /// The record of a corpus.
+    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -297,6 +302,6 @@ impl DriftRecord {
 }
 
 /// A share with six decimals; 0 of nothing.
-fn share(part: f64, whole: u64) -> f64 {
+pub(super) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }
