@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, ReplaySettings, recorders, replay};
+use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, recorders, replay};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
 
 /// Policies that a first look takes.
@@ -65,6 +65,14 @@ impl Policies {
     /// What holds for all of them.
     pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
         ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve }
+    }
+
+    /// Compares the first two policies over a corpus.
+    pub fn diff(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Diff, Failure> {
+        let [one, other, ..] = policies else {
+            return Err(Failure::Usage("two policies are compared, name both with --policy".to_owned()));
+        };
+        Ok(diff(corpus, [one, other], &self.settings(catalog, logs))?)
     }
 
     /// A model that nobody knows says nothing of its window.

@@ -3,6 +3,7 @@
 mod backtest;
 mod corpus;
 mod counters;
+mod diff;
 mod facts;
 mod judge;
 mod once;
@@ -12,9 +13,10 @@ mod source;
 mod summaries;
 mod tracefile;
 
-pub use backtest::{Backtest, TOLERANCE, recorders, BacktestSettings, Mode, Predicted, Recorded, Tested, TestedSession, Verdict, backtest};
+pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
 pub use judge::Reason;
+pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use source::{Found, Home, discover, homes};

@@ -4,7 +4,7 @@ use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, Totals, simulate};
+use crate::sim::{Conditions, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -67,54 +67,77 @@ pub(super) struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    let summaries = RecordedSummaries::fit(&corpus.traces);
-    policies.iter().map(|policy| one_policy(corpus, policy, settings, &summaries)).collect()
+    policies.iter().map(|policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus))).collect()
 }
 
-fn one_policy(
-    corpus: &Corpus,
-    policy: &Policy,
-    settings: &ReplaySettings<'_>,
-    summaries: &RecordedSummaries,
-) -> Result<Replay, PolicyError> {
-    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
-    let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
-    for window in &windows {
-        if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
-            place.insert(policy.plan(&window.facts)?);
+/// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
+pub(super) struct Ready<'a> {
+    policy: &'a Policy,
+    windows: Vec<Window>,
+    plans: BTreeMap<(u64, u64, u64), Plan>,
+    reserve: Option<u64>,
+    summaries: RecordedSummaries,
+    /// The summary model of each session.
+    recorded: Vec<Option<RecordedSummary>>,
+}
+
+impl<'a> Ready<'a> {
+    pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
+        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
+        let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+        for window in &windows {
+            if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
+                place.insert(policy.plan(&window.facts)?);
+            }
+        }
+        let summaries = RecordedSummaries::fit(&corpus.traces);
+        let recorded = corpus.traces.iter().map(|trace| summaries.model(trace)).collect();
+        Ok(Ready { policy, windows, plans, reserve: settings.reserve, summaries, recorded })
+    }
+
+    /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
+    pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
+        let window = self.windows.get(place)?;
+        let conditions = Conditions {
+            window: window.window,
+            prompt_limit: window.prompt_limit,
+            reserve: self.reserve,
+            recorded_summary: self.recorded.get(place).copied().flatten(),
+        };
+        Some((self.plans.get(&plan_key(window))?, conditions))
+    }
+
+    fn replay(self, corpus: &Corpus) -> Replay {
+        let outcome = |(place, trace): (usize, &Trace)| {
+            let session = self.session(place);
+            session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
+        };
+        let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
+        self.with(outcomes)
+    }
+
+    /// The replay that these outcomes make, one a session.
+    pub fn with(self, mut outcomes: Vec<Outcome>) -> Replay {
+        let mut totals = Totals::default();
+        for outcome in &mut outcomes {
+            outcome.policy.clone_from(&self.policy.name);
+            totals += &outcome.totals;
+        }
+        let named = |from: WindowFrom| -> Vec<(String, u64)> {
+            let matching = self.windows.iter().filter(|window| window.from == from);
+            matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
+        Replay {
+            policy: self.policy.name.clone(),
+            params,
+            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
+            outcomes,
+            totals,
+            unknown_models: named(WindowFrom::Policy),
+            outgrown: named(WindowFrom::Outgrown),
         }
     }
-    let outcomes: Vec<Outcome> = corpus
-        .traces
-        .par_iter()
-        .zip(&windows)
-        .map(|(trace, window)| {
-            let conditions = Conditions {
-                window: window.window,
-                prompt_limit: window.prompt_limit,
-                reserve: settings.reserve,
-                recorded_summary: summaries.model(trace),
-            };
-            let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
-            Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
-        })
-        .collect();
-    let mut totals = Totals::default();
-    outcomes.iter().for_each(|outcome| totals += &outcome.totals);
-    let named = |from: WindowFrom| -> Vec<(String, u64)> {
-        let matching = windows.iter().filter(|window| window.from == from);
-        matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
-    };
-    let params = policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
-    Ok(Replay {
-        policy: policy.name.clone(),
-        params,
-        summary_model: plans.values().next().map(|plan| describe_summary(plan, summaries)).unwrap_or_default(),
-        outcomes,
-        totals,
-        unknown_models: named(WindowFrom::Policy),
-        outgrown: named(WindowFrom::Outgrown),
-    })
 }
 
 fn plan_key(window: &Window) -> (u64, u64, u64) {

@@ -6,6 +6,7 @@ mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+mod diff;
 mod document;
 mod drift;
 mod explain;
@@ -16,6 +17,7 @@ mod replay;
 mod words;
 
 pub use backtest::{AskedBacktest, backtest};
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

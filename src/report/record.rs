@@ -2,6 +2,7 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
+use super::diff::DiffRecord;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
@@ -20,6 +21,8 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// What the recording agents did, and what their own policies would have done.
     Backtest(Box<BacktestRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -47,6 +50,7 @@ pub struct ReplayRecord {
 /// What was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CorpusRecord {
+pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -65,7 +69,7 @@ pub struct CorpusRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct PolicyRecord {
+pub(super) struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -209,7 +213,7 @@ impl CorpusRecord {
 }
 
 impl PolicyRecord {
-    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);
