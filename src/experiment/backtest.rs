@@ -243,7 +243,8 @@ impl<'a> Session<'a> {
 
     /// Each event from the context that the agent had after the compaction before.
     fn by_segments(&self) -> Vec<Tested> {
-        let compactions: Vec<&CompactionRow> = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).collect();
+        let compactions: Vec<&CompactionRow> =
+            self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).collect();
         let end = self.trace.messages.len() as u32;
         let mut tested = Vec::new();
         for place in 0..=compactions.len() {
@@ -261,7 +262,8 @@ impl<'a> Session<'a> {
             let from = opened_by.map_or(0, |event| event.before);
             let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
             let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();
-            let prunes = predicted.iter().filter(|event| event.kind == CompactionKind::Prune && event.call <= closing_call && self.notes_prunings);
+            let prunes =
+                predicted.iter().filter(|event| event.kind == CompactionKind::Prune && event.call <= closing_call && self.notes_prunings);
             let mut here = self.paired(&noted, prunes.copied().collect(), &case);
             match closed_by {
                 Some(row) => {
@@ -341,7 +343,8 @@ impl<'a> Session<'a> {
 
     /// What the model `recorded` makes of the summary of a recorded compaction.
     fn modelled_summary(&self, recorded: &Recorded) -> Option<u64> {
-        let replaced = recorded.tokens.zip(recorded.after).map(|(before, after)| (before + recorded.summary.unwrap_or(0)).saturating_sub(after));
+        let replaced =
+            recorded.tokens.zip(recorded.after).map(|(before, after)| (before + recorded.summary.unwrap_or(0)).saturating_sub(after));
         self.conditions.recorded_summary.map(|model| model.tokens(replaced.unwrap_or(0)))
     }
 

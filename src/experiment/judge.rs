@@ -152,7 +152,8 @@ impl Case<'_> {
     /// Was nothing left to do for the agent: does the last reply before the event call no tool, and does a user message come next?
     fn turn_was_over(&self, row: &CompactionRow) -> bool {
         let trace = self.trace;
-        let last = trace.calls.iter().rev().find(|call| call.message < row.before).and_then(|call| trace.messages.get(call.message as usize));
+        let last =
+            trace.calls.iter().rev().find(|call| call.message < row.before).and_then(|call| trace.messages.get(call.message as usize));
         let calls_tool = last.is_some_and(|reply| trace.parts_of(reply).iter().any(|part| part.kind == PartKind::ToolCall));
         let opens = trace.messages.get(row.before as usize).is_none_or(|next| next.opens_turn());
         !calls_tool && opens

@@ -15,9 +15,9 @@ mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
-pub use judge::Reason;
 pub use diff::{Diff, Dropped, Parting, Side, diff};
+pub use judge::Reason;
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
-pub use summaries::{Fitted, RecordedSummaries};
 pub use source::{Found, Home, discover, homes};
+pub use summaries::{Fitted, RecordedSummaries};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -11,7 +11,8 @@ use crate::transcript::CompactionKind;
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
                            the error of another. Prunings between two compactions are replayed freely.";
 
-const FREE: &str = "Each session is one replay from its beginning: after the first compaction the context is the simulated one, and errors add up.";
+const FREE: &str =
+    "Each session is one replay from its beginning: after the first compaction the context is the simulated one, and errors add up.";
 
 const CALLS: &str = "Calls are numbered from 1 and name the first call after an event. A trigger's tokens are what the log says, else recorded usage before \
                      the event, with the truth of what had come since where the policy's trigger counts that.";
@@ -64,7 +65,11 @@ pub fn why(reason: Reason) -> String {
         Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
         Reason::NoUsage => "no call with usage stands before it".to_owned(),
         Reason::Contradiction { said, used } => {
-            format!("the log contradicts itself: it says {} tokens before the event, its own usage comes to {}", grouped(said), grouped(used))
+            format!(
+                "the log contradicts itself: it says {} tokens before the event, its own usage comes to {}",
+                grouped(said),
+                grouped(used)
+            )
         }
         Reason::HigherLimit { limit, reached } => {
             format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
@@ -73,7 +78,11 @@ pub fn why(reason: Reason) -> String {
             format!("{} tokens had reached the limit of {}, and the policy did not look there", grouped(tokens), grouped(limit))
         }
         Reason::TurnWasOver { limit, tokens } => {
-            format!("the turn was over, and {} tokens are below the limit of {}: somebody asked for it, or a lower limit was in force", grouped(tokens), grouped(limit))
+            format!(
+                "the turn was over, and {} tokens are below the limit of {}: somebody asked for it, or a lower limit was in force",
+                grouped(tokens),
+                grouped(limit)
+            )
         }
         Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
             "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
@@ -130,11 +139,19 @@ fn summary(result: &Backtest) -> Vec<String> {
     let error = result.median_of_hits(Tested::token_error_millionths);
     if let (Some(calls), Some(error)) = (calls, error) {
         let hundredths = error / 100;
-        lines.push(format!("median distance of the hits: {}; {}.{:02} % of the trigger's tokens", counted(calls, "call"), hundredths / 100, hundredths % 100));
+        lines.push(format!(
+            "median distance of the hits: {}; {}.{:02} % of the trigger's tokens",
+            counted(calls, "call"),
+            hundredths / 100,
+            hundredths % 100
+        ));
     }
     let aside = [Verdict::Manual, Verdict::ProbablyManual, Verdict::Untested];
-    let aside: Vec<String> =
-        aside.into_iter().filter(|verdict| result.count(*verdict) > 0).map(|verdict| format!("{} {}", result.count(verdict), named(verdict))).collect();
+    let aside: Vec<String> = aside
+        .into_iter()
+        .filter(|verdict| result.count(*verdict) > 0)
+        .map(|verdict| format!("{} {}", result.count(verdict), named(verdict)))
+        .collect();
     if !aside.is_empty() {
         lines.push(format!("not counted: {}", aside.join(", ")));
     }
@@ -234,7 +251,8 @@ fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
             ]
         })
         .collect();
-    (!rows.is_empty()).then(|| Section { title: "What was no hit, and why".to_owned(), body: Body::Table(Table { labels: 2, columns, rows }) })
+    (!rows.is_empty())
+        .then(|| Section { title: "What was no hit, and why".to_owned(), body: Body::Table(Table { labels: 2, columns, rows }) })
 }
 
 /// The flat table: an event a row, with all that is known of it.

@@ -47,9 +47,7 @@ pub struct ReplayRecord {
     notes: Vec<String>,
 }
 
-/// What was read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CorpusRecord {
 pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,

@@ -30,7 +30,8 @@ struct Made {
 
 impl Made {
     fn new(session: &str, version: &str) -> Made {
-        let head = json!({"ctxsim": "native/1", "session": session, "agent": "claude-code", "version": version, "model": "claude-opus-4-5"});
+        let head =
+            json!({"ctxsim": "native/1", "session": session, "agent": "claude-code", "version": version, "model": "claude-opus-4-5"});
         Made { lines: vec![head, json!({"role": "user", "text": "Begin."})] }
     }
 
@@ -66,7 +67,8 @@ fn a_made_session_has_one_event_of_each_verdict() {
     let first = first.calls(&[25, 70, 80]).compaction(Some(true)).calls(&[20, 40]).write(folder.path(), "several.jsonl");
     let second = Made::new("endless", "2.1.45").calls(&[20, 100, 150, 168, 175, 180]).write(folder.path(), "endless.jsonl");
     let report = backtest(&[&second, &first]);
-    let event = |verdict: &str, recorded: Option<u64>, predicted: Option<u64>| ("compact".to_owned(), verdict.to_owned(), recorded, predicted);
+    let event =
+        |verdict: &str, recorded: Option<u64>, predicted: Option<u64>| ("compact".to_owned(), verdict.to_owned(), recorded, predicted);
     assert_eq!(
         verdicts(&report),
         [
@@ -79,7 +81,10 @@ fn a_made_session_has_one_event_of_each_verdict() {
     assert_eq!((report["recall"].as_f64(), report["precision"].as_f64()), (Some(0.5), Some(0.5)));
     let events = &report["events"];
     assert_eq!(events[0]["reason"], "a higher limit than 167,000 was in force: the session went on to 180,100 tokens");
-    assert_eq!(events[3]["reason"], "another window or setting: a limit between 70,100 and 80,113 was in force, below the policy's of 167,000");
+    assert_eq!(
+        events[3]["reason"],
+        "another window or setting: a limit between 70,100 and 80,113 was in force, below the policy's of 167,000"
+    );
     let error = report["median_token_error"].as_f64().expect("a hit");
     assert!(error < 0.001, "{error}");
     assert_eq!(report["schema"], "ctxsim.backtest/1");
@@ -110,7 +115,11 @@ fn the_preset_is_that_of_the_agent_and_version() {
 fn predictions_start_from_the_recorded_context() {
     let folder = tempfile::tempdir().expect("folder");
     // Somebody compacts at 60,000; a replay from the beginning would reach the limit long before the second event.
-    let made = Made::new("conditioned", "2.1.45").calls(&[20, 60]).compaction(Some(false)).calls(&[25, 90, 140, 150, 160, 170]).compaction(Some(true));
+    let made = Made::new("conditioned", "2.1.45")
+        .calls(&[20, 60])
+        .compaction(Some(false))
+        .calls(&[25, 90, 140, 150, 160, 170])
+        .compaction(Some(true));
     let path = made.calls(&[30]).write(folder.path(), "conditioned.jsonl");
     let calls = |report: &Value| report["events"].as_array().expect("events").last().map(|event| event["predicted_call"].clone());
     assert_eq!(calls(&backtest(&[&path])), Some(json!(9)));
@@ -121,7 +130,9 @@ fn predictions_start_from_the_recorded_context() {
 #[test]
 fn the_samples_give_these_events() {
     let report = backtest(&[concat!(env!("CARGO_MANIFEST_DIR"), "/transcripts")]);
-    let of = |kind: &str, verdict: &str, recorded: Option<u64>, predicted: Option<u64>| (kind.to_owned(), verdict.to_owned(), recorded, predicted);
+    let of = |kind: &str, verdict: &str, recorded: Option<u64>, predicted: Option<u64>| {
+        (kind.to_owned(), verdict.to_owned(), recorded, predicted)
+    };
     assert_eq!(
         verdicts(&report),
         [
