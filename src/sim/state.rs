@@ -406,15 +406,6 @@ impl<'a> State<'a> {
         self.outcome
     }
 
-    /// A text of so many tokens that the policy puts in, as an item.
-    pub fn own_item(&self, tokens: u64) -> crate::context::Item {
-        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-        let chars = tokens.saturating_mul(4);
-        let length = crate::transcript::Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-        let text = Text { length, tokens, json_bytes: chars, ..Text::default() };
-        self.context.own_text(&text, Region::Summary)
-    }
-
     /// The size of a summary that replaces so many tokens.
     pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
         use crate::policy::SummaryModel;
