@@ -195,7 +195,7 @@ pub(super) fn recorded_size(trace: &Trace, row: &CompactionRow, plan: &Plan) -> 
     let arrived: u64 = since.flat_map(|message| trace.parts_of(message)).map(|part| part.truth).sum();
     Some(match measure(plan) {
         Some(Measure::UsageIn) => prompt,
-        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory) => prompt + call.output + arrived,
+        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory | Measure::EstSystem) => prompt + call.output + arrived,
         Some(Measure::UsageTotal) | None => prompt + call.output,
     })
 }
