@@ -4,9 +4,11 @@
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
 mod evidence;
+mod lines;
 mod steps;
 
 pub use evidence::{Evidence, Unit};
+pub use lines::Lines;
 pub use steps::Steps;
 
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,8 @@ pub struct Text {
 pub struct Shape {
     /// Cumulative sizes at ascending places within the text.
     pub steps: Steps,
+    /// Where the lines near its ends lie.
+    pub lines: Lines,
     /// Code points of each line longer than [`LONG_LINE`], in order.
     pub long_lines: Box<[u32]>,
     /// Sizes after terminal escapes are removed and runs of blank lines collapsed. Absent where that changes nothing.

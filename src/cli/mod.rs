@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod backtest;
 mod curve;
 mod diff;
 mod explain;
@@ -24,6 +25,7 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
@@ -42,6 +44,7 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Curve(curve::Curve),
     #[command(subcommand)]
@@ -58,6 +61,7 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Curve(curve)) => curve.run(),
         Some(Command::Trace(trace)) => trace.run(),

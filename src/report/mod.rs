@@ -1,5 +1,7 @@
 //! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
 
+mod backtest;
+mod backtest_record;
 mod by_region;
 mod by_session;
 mod by_tool;
@@ -16,6 +18,7 @@ mod references;
 mod replay;
 mod words;
 
+pub use backtest::{AskedBacktest, backtest};
 pub use diff::diff;
 pub use curve::curve;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};

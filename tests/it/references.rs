@@ -4,9 +4,13 @@ use crate::counting::counter;
 use crate::support::shared;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
+use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
+use ctxsim::policy::{Facts, Plan, Policy};
+use ctxsim::sim::{Conditions, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
+use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -124,6 +128,131 @@ fn references_are_those_of_an_independent_script() {
                     assert!((share - fact).abs() <= 0.02 + 1e-9, "{file} {name}: {share} {fact}");
                 }
             }
+        }
+    }
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references").join(name)
+}
+
+fn worked() -> Trace {
+    read(&data("worked.jsonl"), Definition::Refined).remove(0)
+}
+
+fn masking(results: u64) -> Plan {
+    let mut policy = Policy::load(&data("newest_result.toml").to_string_lossy()).unwrap();
+    policy.set("n", &results.to_string()).unwrap();
+    policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
+}
+
+const WIDE: Conditions = Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None };
+
+#[test]
+fn the_session_worked_by_hand() {
+    let trace = worked();
+    let truths: Vec<u64> = trace.parts.iter().map(|part| part.truth).collect();
+    assert_eq!(truths[1..9], [40, 300, 30, 280, 60, 10, 20, 100]);
+    let found: Vec<(u32, Evidence, u32, Vec<u32>)> = trace
+        .references
+        .iter()
+        .map(|found| (found.message, found.kind, found.weight, found.sources.iter().map(|place| place.part).collect()))
+        .collect();
+    let expected = [
+        (1, Evidence::Identifier, 1, vec![0]),
+        (5, Evidence::Line, 1, vec![2]),
+        (5, Evidence::Identifier, 1, vec![1, 0]),
+        (9, Evidence::Line, 1, vec![4]),
+        (9, Evidence::Line, 1, vec![5, 2]),
+    ];
+    assert_eq!(found, expected);
+
+    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let all = distances(&corpus);
+    let far: Vec<(u64, u64, u64)> = all.iter().map(|one| (one.tokens, one.output_tokens, one.messages)).collect();
+    assert_eq!(far, [(0, 0, 0), (310, 280, 2), (610, 580, 3), (190, 110, 4), (130, 110, 3)]);
+    let lines = to_results(&all, Evidence::Line);
+    let kept: Vec<(u64, u64)> = curve(&lines, Axis::Messages).points.iter().map(|point| (point.retained, point.kept)).collect();
+    assert_eq!(kept, [(1, 0), (2, 1), (5, 2)]);
+
+    let none = simulate(&trace, &Plan::default(), &WIDE).totals.retention;
+    assert_eq!((none.of(Evidence::Line).kept, none.of(Evidence::Line).all(), none.broken_calls), (3, 3, 0));
+    let masked = simulate(&trace, &masking(1), &WIDE);
+    let lines = masked.totals.retention.of(Evidence::Line);
+    assert_eq!((lines.kept, lines.cleared, lines.broken()), (1, 2, 2));
+    assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
+    assert_eq!(masked.totals.retention.broken_calls, 2);
+    let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
+        .broken
+        .iter()
+        .map(|broken| (broken.call, broken.source, broken.tool.as_deref(), broken.distance_tokens, broken.distance_calls))
+        .collect();
+    assert_eq!(named, [(2, 2, Some("read"), 310, 1), (4, 4, Some("bash"), 190, 2)]);
+}
+
+/// Do two texts have a line in common?
+fn meet(one: &str, other: &str) -> bool {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let lines = |text: &str| -> Vec<u64> {
+        let evidence = scale.weigh(text).evidence.unwrap();
+        evidence.units.iter().filter(|unit| unit.is_line()).map(|unit| unit.hash).collect()
+    };
+    let (one, other) = (lines(one), lines(other));
+    one.iter().any(|hash| other.contains(hash))
+}
+
+#[test]
+fn the_same_line_is_known_in_any_dress() {
+    let line = "let total = basket.iter().sum::<u64>();";
+    let dressed = [
+        format!("fn f() {{\r\n\t\t{line}\r\n}}"),
+        format!("    12→  {line}"),
+        format!("00012| {line}"),
+        format!("37:{line}"),
+        format!("-    {line}\n+    other"),
+        format!("> {line}"),
+        serde_json::json!({"path": "a.rs", "old": format!("x\n  {line}\ny")}).to_string(),
+        serde_json::json!({"output": format!("1\n{line}\n"), "exit": 0}).to_string(),
+    ];
+    for text in &dressed {
+        assert!(meet(line, text), "{text}");
+    }
+    let minified = format!("{}function a(){{return b.concat(c).filter(Boolean)}}{}", "var x1=1;".repeat(60), "y();".repeat(60));
+    assert!(meet(&minified, &minified.replace("var x1=1;", "var x2=2;")));
+    assert!(meet("请把价格四舍五入到两位小数，然后运行所有测试。", "用户说：请把价格四舍五入到两位小数，好的。"));
+    for (one, other) in [("------------------------------", "------------------------------"), ("too short", "too short")] {
+        assert!(!meet(one, other), "{one}");
+    }
+}
+
+#[test]
+fn a_text_of_very_many_lines_gives_a_bounded_number_of_pieces() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let text: String = (0..200_000).map(|number| format!("line number {number} of a very long text\n")).collect();
+    let evidence = scale.weigh(&text).evidence.unwrap();
+    assert!(evidence.units.len() <= 32_768 && evidence.left_out > 100_000);
+    // What is left out there is left out elsewhere by the same rule, so what stays still meets its like.
+    let again = scale.weigh(&text[..text.len() / 2]).evidence.unwrap();
+    assert!(evidence.units.iter().any(|unit| again.units.iter().any(|other| other.hash == unit.hash)));
+}
+
+#[test]
+fn who_keeps_more_breaks_no_more() {
+    let Some(folder) = shared() else { return };
+    for path in crate::support::files(&folder.join("transcripts/claude-code")) {
+        for trace in read(&path, Definition::Refined) {
+            let none = simulate(&trace, &Plan::default(), &WIDE).totals.retention;
+            assert_eq!(none.of(Evidence::Line).broken() + none.of(Evidence::Identifier).broken(), 0);
+            let broken = [1, 3, 10, 30].map(|results| {
+                let kept = simulate(&trace, &masking(results), &WIDE).totals.retention;
+                assert_eq!(kept.of(Evidence::Line).all(), none.of(Evidence::Line).all());
+                kept.of(Evidence::Line).broken() + kept.of(Evidence::Identifier).broken()
+            });
+            assert!(broken.windows(2).all(|pair| pair[0] >= pair[1]), "{broken:?}");
+            let corpus = Corpus { traces: vec![trace], ..Corpus::default() };
+            let all = distances(&corpus);
+            let curve = curve(&to_results(&all, Evidence::Line), Axis::Tokens);
+            assert!(curve.points.windows(2).all(|pair| pair[0].kept <= pair[1].kept));
         }
     }
 }
