@@ -152,6 +152,9 @@ pub const FURTHER: &[Figure] = &[
     figure("broken_calls", "calls broken", "calls whose reply takes up lines that were not there any more", Unit::Count, |totals| {
         Cell::Count(totals.retention.broken_calls)
     }),
+    figure("line_references_achievable", "achievable", "line references that any policy could keep with as much content", Unit::Count, |totals| {
+        Cell::Count(totals.retention.achievable)
+    }),
     figure("dead_tokens", "dead weight", "results that something later in the context shows again, summed over calls", Unit::Tokens, |totals| {
         Cell::Tokens(totals.retention.dead_tokens)
     }),

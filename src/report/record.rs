@@ -130,6 +130,9 @@ struct FiguresRecord {
     belief_drift: DriftRecord,
     references: Vec<ReferenceRecord>,
     broken_calls: u64,
+    achievable: u64,
+    carried_tokens: u64,
+    needed_tokens: u64,
     dead_tokens: u64,
 }
 
@@ -304,6 +307,9 @@ impl FiguresRecord {
             belief_drift: DriftRecord::new(&totals.beliefs),
             references: references.collect(),
             broken_calls: totals.retention.broken_calls,
+            achievable: totals.retention.achievable,
+            carried_tokens: totals.retention.carried_tokens,
+            needed_tokens: totals.retention.needed_tokens,
             dead_tokens: totals.retention.dead_tokens,
         }
     }

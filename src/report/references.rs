@@ -38,7 +38,7 @@ pub fn sections(corpus: &Corpus, replays: &[Replay]) -> Vec<Section> {
         Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows(&replay.totals).collect() }
     };
     let section = |replay: &Replay| Section { title: format!("References under {}", replay.policy), body: Body::Table(table(replay)) };
-    replays.iter().map(section).chain(worst(corpus, replays)).collect()
+    replays.iter().map(section).chain([achievable(replays)]).chain(worst(corpus, replays)).collect()
 }
 
 /// All tables in one, with the policy in front.
@@ -47,6 +47,39 @@ pub fn flat(replays: &[Replay]) -> Table {
     let with_policy = |replay: &Replay, row: Vec<Cell>| std::iter::once(Cell::Name(replay.policy.clone())).chain(row).collect();
     let rows = replays.iter().flat_map(|replay| rows(&replay.totals).map(move |row| with_policy(replay, row)));
     Table { labels: 3, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
+}
+
+/// What each policy kept of what any policy could have kept while it carried as much.
+fn achievable(replays: &[Replay]) -> Section {
+    let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
+    let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated) };
+    let columns = vec![
+        Column::name("policy", "policy"),
+        count("kept", "kept", "references to lines that it kept"),
+        count("achievable", "achievable", "at most so many could be kept with as much recorded content in the context"),
+        Column {
+            meaning: "kept as a share of that",
+            better: Better::More,
+            ..Column::number("achieved_share", "of achievable", Unit::Share, Provenance::Simulated)
+        },
+        tokens("content_tokens", "content", "recorded content in the mean context"),
+        tokens("needed_tokens", "needed", "with less content than this in the mean context no policy keeps 99 % of them"),
+    ];
+    let row = |replay: &Replay| {
+        let (retention, calls) = (&replay.totals.retention, replay.totals.calls);
+        let kept = retention.of(Evidence::Line).kept;
+        let mean = |tokens: u64| Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0));
+        vec![
+            Cell::Name(replay.policy.clone()),
+            Cell::Count(kept),
+            Cell::Count(retention.achievable),
+            Cell::share(kept, retention.achievable),
+            mean(retention.carried_tokens),
+            mean(retention.needed_tokens),
+        ]
+    };
+    let table = Table { labels: 1, columns, rows: replays.iter().map(row).collect() };
+    Section { title: "What could have been kept".to_owned(), body: Body::Table(table) }
 }
 
 /// What the figures rest on.

@@ -2,6 +2,7 @@
 
 mod act;
 mod arrive;
+mod bound;
 mod cause;
 mod drift;
 mod outcome;

@@ -1,5 +1,6 @@
 //! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
 
+use super::bound::{bound, costs};
 use super::state::State;
 use crate::context::{Context, Ends, Presence};
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
@@ -159,6 +160,12 @@ pub struct Retention {
     pub fates: BTreeMap<(Evidence, Category), Fates>,
     /// Calls with a broken reference of whole lines.
     pub broken_calls: u64,
+    /// References to lines that any policy could have kept at most while it carried as much recorded content; never below what this one kept.
+    pub achievable: u64,
+    /// Tokens of recorded content, summed over calls.
+    pub carried_tokens: u64,
+    /// What a policy must carry at least to keep 99 % of the references to lines, in tokens summed over calls.
+    pub needed_tokens: u64,
     /// Tokens of dead weight, summed over calls: results that something later in the context shows again.
     pub dead_tokens: u64,
 }
@@ -178,6 +185,9 @@ impl AddAssign<&Retention> for Retention {
             *self.fates.entry(*key).or_default() += *fates;
         }
         self.broken_calls += other.broken_calls;
+        self.achievable += other.achievable;
+        self.carried_tokens += other.carried_tokens;
+        self.needed_tokens += other.needed_tokens;
         self.dead_tokens += other.dead_tokens;
     }
 }
@@ -240,6 +250,7 @@ impl State<'_> {
     pub fn judge(&mut self, message: u32) {
         let trace = self.trace;
         self.outcome.totals.retention.dead_tokens += self.context.dead_weight();
+        self.outcome.totals.retention.carried_tokens += self.context.recorded();
         let all = trace.references.get(self.next_reference..).unwrap_or_default();
         let passed = all.iter().take_while(|reference| reference.message < message).count();
         let mine = all.iter().skip(passed).take_while(|reference| reference.message == message).count();
@@ -256,6 +267,15 @@ impl State<'_> {
             }
         }
         self.outcome.totals.retention.broken_calls += u64::from(lines_broken);
+    }
+
+    /// What could have been kept, now that all is known.
+    pub fn judge_all(&mut self) {
+        let retention = &mut self.outcome.totals.retention;
+        let kept = retention.of(Evidence::Line).kept;
+        retention.achievable = bound(self.trace, retention.carried_tokens).max(kept);
+        let costs = costs(self.trace);
+        retention.needed_tokens = costs.iter().take((costs.len() * 99).div_ceil(100)).sum();
     }
 
     fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {
