@@ -6,7 +6,7 @@ use super::document::{FALLBACK_WINDOW, Facts, Policy};
 use super::expression::{Expression, Scope};
 use super::figures::{arithmetic, figure, formula_of};
 use super::plan::{Comparison, Hook, Plan, Rule, SummaryModel};
-use super::selector::{Crossing, EndOf, EndUnit, Missing, Select, Tails};
+use super::selector::{AllKept, Crossing, EndOf, EndUnit, Select, Tails};
 use super::trigger::{Level, Measure, Trigger};
 use toml::Value;
 
@@ -285,7 +285,7 @@ impl Adviser<'_> {
         };
         if let Some((tokens, place)) = &everything
             && reaches(*tokens, *place)
-            && rule.select.all_kept != Missing::Everything
+            && rule.select.all_kept != AllKept::Everything
             && rule.shrinks()
             && rule.at != Hook::Ingest
         {
@@ -349,7 +349,7 @@ impl Adviser<'_> {
             Tails::Intersection => !tails.is_empty() && tails.iter().all(counts),
         };
         // A rule that falls back to another one has thought of that.
-        if !protects || rule.select.all_kept == Missing::Everything || rule.otherwise.is_some() {
+        if !protects || rule.select.all_kept == AllKept::Everything || rule.otherwise.is_some() {
             return;
         }
         let Some((place, end)) = tails.iter().enumerate().find(|(_, end)| counts(end)) else { return };
