@@ -126,12 +126,8 @@ impl<'a> State<'a> {
 
     /// Actual size of the context as it stands.
     pub fn actual(&self) -> u64 {
-        let (hidden, missing) = self.call.map_or((0, 0), |call| {
-            let kept = self.context.recorded().min(call.visible);
-            let missing = u128::from(call.missing) * u128::from(kept) / u128::from(call.visible.max(1));
-            (call.hidden, missing as u64)
-        });
-        (hidden + self.context.size().actual.0).saturating_sub(missing)
+        let visible = self.context.size().actual.0;
+        self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))
     }
 
     /// What the policy can see, for one of its rules.
