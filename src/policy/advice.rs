@@ -8,6 +8,7 @@ use super::figures::{arithmetic, figure, formula_of};
 use super::plan::{Comparison, Hook, Plan, Rule, SummaryModel};
 use super::selector::{AllKept, Crossing, EndOf, EndUnit, Select, Tails};
 use super::trigger::{Level, Measure, Trigger};
+use crate::estimate::Unit;
 use toml::Value;
 
 /// How bad a finding is.
@@ -253,7 +254,14 @@ impl Adviser<'_> {
 
     /// The largest value that a size can have in a call that the provider takes.
     fn most(&self, size: Measure) -> f64 {
-        if size == Measure::UsageTotal { self.total } else { self.prompt }
+        let estimator = &self.plan.estimator;
+        // Where each character counts for one, a prompt's estimate is some four times what the provider counts.
+        let by_characters = estimator.unit != Unit::Tokens && estimator.numerator >= estimator.denominator;
+        match size {
+            Measure::UsageTotal => self.total,
+            Measure::EstRequest | Measure::EstHistory | Measure::EstSystem if by_characters => self.prompt * 4.0,
+            _ => self.prompt,
+        }
     }
 
     fn fate_of_level(&self, level: &Level) -> Fate {
