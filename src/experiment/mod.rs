@@ -2,6 +2,7 @@
 
 mod corpus;
 mod counters;
+mod diff;
 mod facts;
 mod once;
 mod replay;
@@ -9,6 +10,7 @@ mod source;
 mod tracefile;
 
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
+pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -4,6 +4,7 @@ mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+mod diff;
 mod document;
 mod drift;
 mod explain;
@@ -13,6 +14,7 @@ mod record;
 mod replay;
 mod words;
 
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

@@ -1,6 +1,7 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
 use super::by_tool::ranked;
+use super::diff::DiffRecord;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
@@ -17,6 +18,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -42,7 +45,7 @@ pub struct ReplayRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct CorpusRecord {
+pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -61,7 +64,7 @@ struct CorpusRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct PolicyRecord {
+pub(super) struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -182,7 +185,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    fn new(facts: &CorpusFacts) -> CorpusRecord {
+    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -204,7 +207,7 @@ impl CorpusRecord {
 }
 
 impl PolicyRecord {
-    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);
