@@ -259,7 +259,9 @@ impl Run<'_> {
             }
             let call = Call { id: listed.response_id.to_string(), model: listed.model.to_string(), usage: Some(usage), unchained: false };
             match calls.next_if(|waiting| !matches!(waiting, Waiting::Known(..))) {
-                Some(Waiting::Reply(place)) => self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone())),
+                Some(Waiting::Reply(place)) => {
+                    self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone()))
+                }
                 Some(Waiting::Condensation(place)) => {
                     self.transcript.compactions.get_mut(place).into_iter().for_each(|compaction| compaction.call = Some(call.clone()));
                 }
