@@ -26,7 +26,7 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
     let pool = pool.map_or(&[][..], |pool| pool);
     let events = sample.events.as_ref().or(old.map(|old| &old.events)).map_or(&[][..], |events| events);
     let mut reading =
-        Reading { id, number, attachments, pool, scale, sessions: Vec::new(), scoring: false, rewritten: None, scorers: Vec::new() };
+        Reading { id, number, attachments, pool, scale, sessions: Vec::new(), latest: 0, scoring: false, rewritten: None, scorers: Vec::new() };
     for event in events {
         reading.event(event, source);
     }
@@ -50,6 +50,8 @@ struct Reading<'r> {
     pool: &'r [&'r RawValue],
     scale: &'r dyn Scale,
     sessions: Vec<Session>,
+    /// The session of the last call.
+    latest: usize,
     /// The solver is done: what follows are questions about its answer.
     scoring: bool,
     /// The session that the last event rewrote, and how.
@@ -82,7 +84,9 @@ impl Reading<'_> {
     }
 
     fn compaction(&mut self, kind: &Kind) {
-        let Some(last) = self.sessions.len().checked_sub(1) else { return };
+        if self.sessions.is_empty() {
+            return;
+        }
         let pruned = matches!(&*kind.kind, "edit" | "trim");
         let compaction = Compaction {
             before: 0,
@@ -95,7 +99,7 @@ impl Reading<'_> {
             call: None,
             time: millis(&kind.timestamp),
         };
-        self.rewritten = Some((last, compaction));
+        self.rewritten = Some((self.latest, compaction));
     }
 
     fn call(&mut self, event: &ModelEvent, source: &mut Source) {
@@ -119,6 +123,7 @@ impl Reading<'_> {
         let input = input(self.pool, event);
         let keys: Vec<u64> = input.iter().map(|message| key(message)).collect();
         let index = self.session(&input, &keys, event, source);
+        self.latest = index;
         let tools = event.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
         let Some(session) = self.sessions.get(index) else { return };
         call.unchained = session.tools != tools;
