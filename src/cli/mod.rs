@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod backtest;
 mod diff;
 mod explain;
 mod failure;
@@ -23,6 +24,7 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
@@ -41,6 +43,7 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Backtest(backtest::Backtest),
     Diff(diff::Diff),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -56,6 +59,7 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

@@ -1,5 +1,6 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
+use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::diff::DiffRecord;
 use super::figures::mean_tokens;
@@ -18,6 +19,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
     /// Where two policies part.
     Diff(Box<DiffRecord>),
 }
@@ -185,6 +188,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
+    /// The record of a corpus.
     pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
@@ -300,6 +304,6 @@ impl DriftRecord {
 }
 
 /// A share with six decimals; 0 of nothing.
-fn share(part: f64, whole: u64) -> f64 {
+pub(super) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }

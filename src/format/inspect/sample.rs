@@ -25,8 +25,18 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
     let pool = sample.events_data.as_ref().and_then(|data| data.messages.as_ref()).or(sample.message_pool.as_ref());
     let pool = pool.map_or(&[][..], |pool| pool);
     let events = sample.events.as_ref().or(old.map(|old| &old.events)).map_or(&[][..], |events| events);
-    let mut reading =
-        Reading { id, number, attachments, pool, scale, sessions: Vec::new(), latest: 0, scoring: false, rewritten: None, scorers: Vec::new() };
+    let mut reading = Reading {
+        id,
+        number,
+        attachments,
+        pool,
+        scale,
+        sessions: Vec::new(),
+        latest: 0,
+        scoring: false,
+        rewritten: None,
+        scorers: Vec::new(),
+    };
     for event in events {
         reading.event(event, source);
     }
