@@ -13,6 +13,7 @@ mod codex;
 mod count;
 mod gemini_cli;
 pub mod image;
+mod inspect;
 pub mod json;
 pub mod lines;
 mod litellm;
@@ -78,6 +79,7 @@ pub const READERS: &[&Reader] = &[
     &openhands::READER,
     &atif::READER,
     &tau_bench::READER,
+    &inspect::READER,
     &anthropic_messages::READER,
     &openai_chat::READER,
 ];

@@ -111,7 +111,7 @@ const SESSIONS: [(&str, &str); 9] = [
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
 /// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
-const ELSEWHERE: [&str; 6] = ["tau2", "swe-agent", "litellm", "openhands", "atif", "tau-bench"];
+const ELSEWHERE: [&str; 7] = ["tau2", "swe-agent", "litellm", "openhands", "atif", "tau-bench", "inspect"];
 
 #[test]
 fn the_small_sessions_are_sound_and_cover_every_reader() {

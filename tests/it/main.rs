@@ -38,6 +38,8 @@ mod read_codex;
 mod read_damaged;
 /// Gemini CLI chats.
 mod read_gemini_cli;
+/// Inspect AI: archives and logs, attachments, pools of messages.
+mod read_inspect;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 mod read_litellm;
 /// mini-swe-agent trajectories.

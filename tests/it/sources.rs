@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folders of formats that have a reader. One of them holds several, told apart by the beginning of the file's name.
-const OWN: [(&str, &str); 20] = [
+const OWN: [(&str, &str); 22] = [
     ("claude-code/", "claude-code"),
     ("codex/", "codex"),
     ("pi/", "pi"),
@@ -27,6 +27,8 @@ const OWN: [(&str, &str); 20] = [
     ("atif/openhands", "atif"),
     ("atif/terminus2", "atif"),
     ("tau1_results/", "tau-bench"),
+    ("inspect_eval/", "inspect"),
+    ("inspect_json/", "inspect"),
     ("openai_chat_jsonl/", "openai-chat"),
     ("api_reqres_jsonl/openai_chat.", "openai-chat"),
     ("api_reqres_jsonl/anthropic_messages.", "anthropic-messages"),
@@ -42,7 +44,13 @@ const GUESTS: [(&str, &str, &str); 5] = [
 ];
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
-const OTHERWISE: [(&str, u64, u64, &str); 2] = [
+const OTHERWISE: [(&str, u64, u64, &str); 3] = [
+    (
+        "inspect_json/2025-05-12T20-27-36-04-00_browser.json",
+        5,
+        5_915,
+        "the totals say that the input holds its cached part already; the row adds it once more",
+    ),
     (
         "api_reqres_jsonl/anthropic_messages.dev.jsonl",
         65,
