@@ -419,7 +419,6 @@ impl Context {
 
     /// An item of a text that the policy puts in.
     pub fn own_text(&self, text: &Text, region: Region) -> Item {
-        let units = self.estimator.text(text);
         Item {
             part: None,
             tool: None,
@@ -429,8 +428,8 @@ impl Context {
             expires: false,
             ends: Ends::default(),
             superseded: false,
-            guess: Guess::whole(units),
-            alone: units,
+            guess: self.estimator.message_text(text),
+            alone: self.estimator.text(text),
             actual: u64::from(text.tokens),
             anchored: 0,
         }
