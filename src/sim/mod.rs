@@ -11,6 +11,7 @@ mod stand;
 mod state;
 mod summary;
 
+pub use bound::{bound, costs};
 pub use drift::{Drift, LARGEST_RATIO};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};

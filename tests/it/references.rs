@@ -8,7 +8,7 @@ use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, simulate};
+use ctxsim::sim::{Conditions, bound, costs, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -182,6 +182,9 @@ fn the_session_worked_by_hand() {
     assert_eq!((lines.kept, lines.cleared, lines.broken()), (1, 2, 2));
     assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
     assert_eq!(masked.totals.retention.broken_calls, 2);
+    assert_eq!(costs(&trace), [120, 600, 840]);
+    assert_eq!([0, 120, 719, 720, 1_560].map(|carried| bound(&trace, carried)), [1, 2, 2, 3, 3]);
+    assert_eq!((masked.totals.retention.achievable, masked.totals.retention.needed_tokens), (3, 1_560));
     let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
         .broken
         .iter()
