@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod drift;
 mod explain;
 mod failure;
 mod formats;
@@ -39,6 +40,7 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Drift(Box<drift::Drift>),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -53,6 +55,7 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

@@ -5,7 +5,7 @@ use super::logs::Logs;
 use super::output::Waiting;
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::write_traces;
+use ctxsim::experiment::{Vocabularies, write_traces};
 use ctxsim::report::counted;
 use std::path::PathBuf;
 
@@ -35,7 +35,7 @@ impl Trace {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let Trace::Build(build) = self;
-        let corpus = build.logs.read(&Catalog::builtin()?)?;
+        let corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public)?;
         let mut bytes = Vec::new();
         write_traces(&corpus, &mut bytes)?;
         Waiting::write(&build.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;

@@ -2,13 +2,14 @@
 
 mod corpus;
 mod counters;
+pub mod drift;
 mod facts;
 mod once;
 mod replay;
 mod source;
 mod tracefile;
 
-pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
-pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
+pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
+pub use replay::{Replay, ReplaySettings, WindowFrom, estimators, replay, replay_with};
 pub use source::{Found, Home, discover, homes};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

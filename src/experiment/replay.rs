@@ -1,9 +1,10 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
 use super::corpus::Corpus;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Family};
+use crate::estimate::{Counting, Estimator, Unit};
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -65,8 +66,25 @@ struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
+    replay_with(corpus, policies, settings, Guesses::Own)
+}
+
+/// As [`replay`], where every policy may be given a perfect estimator in the place of its own.
+pub fn replay_with(
+    corpus: &Corpus,
+    policies: &[Policy],
+    settings: &ReplaySettings<'_>,
+    guesses: Guesses,
+) -> Result<Vec<Replay>, PolicyError> {
     let recorded_summary = median_summary(&corpus.traces);
-    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
+    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary, guesses)).collect()
+}
+
+/// The plan with an estimator that adds nothing to true guesses, and knows what the session hides.
+fn with_perfect_estimator(plan: Plan, trace: &Trace) -> Plan {
+    let overhead = trace.calls.first().map_or(0, |call| call.hidden);
+    let perfect = Estimator { unit: Unit::Tokens, denominator: 1, tools: Counting::Counted, overhead, ..Estimator::default() };
+    Plan { estimator: perfect, ..plan }
 }
 
 fn one_policy(
@@ -74,9 +92,10 @@ fn one_policy(
     policy: &Policy,
     settings: &ReplaySettings<'_>,
     recorded_summary: Option<u64>,
+    guesses: Guesses,
 ) -> Result<Replay, PolicyError> {
     let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
-    let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+    let mut plans: BTreeMap<PlanKey, Plan> = BTreeMap::new();
     for window in &windows {
         if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
             place.insert(policy.plan(&window.facts)?);
@@ -88,8 +107,9 @@ fn one_policy(
         .zip(&windows)
         .map(|(trace, window)| {
             let conditions =
-                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
+                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary, guesses };
             let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
+            let plan = if guesses == Guesses::True { with_perfect_estimator(plan, trace) } else { plan };
             Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
         })
         .collect();
@@ -111,8 +131,17 @@ fn one_policy(
     })
 }
 
-fn plan_key(window: &Window) -> (u64, u64, u64) {
-    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output)
+/// What a plan depends on.
+type PlanKey = (u64, u64, u64, Option<Family>);
+
+fn plan_key(window: &Window) -> PlanKey {
+    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output, window.facts.family)
+}
+
+/// What a policy's own estimator is for each session.
+pub fn estimators(corpus: &Corpus, policy: &Policy, settings: &ReplaySettings<'_>) -> Result<Vec<Estimator>, PolicyError> {
+    let of = |trace: &Trace| Ok(policy.plan(&window_of(trace, policy, settings).facts)?.estimator);
+    corpus.traces.iter().map(of).collect()
 }
 
 fn plain(value: &toml::Value) -> String {
@@ -140,8 +169,9 @@ fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> W
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
+    let family = model.map(|model| model.family);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output },
+        facts: Facts { window: Some(window), max_input, max_output, family },
         window,
         prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
         from,

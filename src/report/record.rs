@@ -1,6 +1,7 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
 use super::by_tool::ranked;
+use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
@@ -17,6 +18,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// How far estimators are from recorded usage.
+    Drift(Box<EstimatorsRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -42,7 +45,7 @@ pub struct ReplayRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct CorpusRecord {
+pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -182,7 +185,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    fn new(facts: &CorpusFacts) -> CorpusRecord {
+    pub(super) fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -297,6 +300,6 @@ impl DriftRecord {
 }
 
 /// A share with six decimals; 0 of nothing.
-fn share(part: f64, whole: u64) -> f64 {
+pub(super) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }

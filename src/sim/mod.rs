@@ -11,7 +11,7 @@ mod state;
 pub use drift::Drift;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
-pub use state::Conditions;
+pub use state::{Conditions, Guesses};
 
 use crate::context::Context;
 use crate::policy::{Hook, Plan};

@@ -20,6 +20,18 @@ pub struct Conditions {
     pub reserve: Option<u64>,
     /// Median size of the summaries that the corpus recorded; `None` where it holds none.
     pub recorded_summary: Option<u64>,
+    /// What the policy's estimates of texts are.
+    pub guesses: Guesses,
+}
+
+/// Whose estimates of texts a policy works with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guesses {
+    /// Its own estimator's.
+    #[default]
+    Own,
+    /// The true sizes, as no policy can know them: what is left to go wrong then is not the estimator's fault.
+    True,
 }
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
