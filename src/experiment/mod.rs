@@ -2,6 +2,7 @@
 
 mod corpus;
 mod counters;
+mod diff;
 pub mod drift;
 mod facts;
 mod once;
@@ -10,6 +11,7 @@ mod source;
 mod tracefile;
 
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
-pub use replay::{Replay, ReplaySettings, WindowFrom, estimators, replay, replay_with};
+pub use diff::{Diff, Dropped, Parting, Side, diff};
+pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

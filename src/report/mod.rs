@@ -4,6 +4,7 @@ mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+mod diff;
 mod document;
 pub mod drift;
 mod explain;
@@ -14,6 +15,7 @@ mod record;
 mod replay;
 mod words;
 
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

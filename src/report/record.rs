@@ -1,6 +1,7 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
 use super::by_tool::ranked;
+use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
@@ -20,6 +21,8 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// How far estimators are from recorded usage.
     Drift(Box<EstimatorsRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -64,7 +67,7 @@ pub(super) struct CorpusRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct PolicyRecord {
+pub(super) struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -185,7 +188,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    pub(super) fn new(facts: &CorpusFacts) -> CorpusRecord {
+    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -207,7 +210,7 @@ impl CorpusRecord {
 }
 
 impl PolicyRecord {
-    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);

@@ -5,9 +5,12 @@ use super::figures::{Figures, Pair};
 use super::halves::Half;
 use super::sample::Session;
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{Replay, ReplaySettings, replay, replay_with};
-use crate::policy::{Policy, PolicyError};
-use crate::sim::{Guesses, Totals};
+use crate::estimate::{Counting, Estimator, Unit};
+use crate::experiment::replay::{Ready, Replay, ReplaySettings};
+use crate::policy::{Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Guesses, Totals, simulate};
+use crate::trace::Trace;
+use rayon::prelude::*;
 
 /// What drift did to one policy.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,21 +48,32 @@ pub(super) fn consequences(
     policies: &[Policy],
     settings: &ReplaySettings<'_>,
 ) -> Result<Vec<Consequence>, PolicyError> {
-    let own = replay(corpus, policies, settings)?;
-    let perfect = replay_with(corpus, policies, settings, Guesses::True)?;
-    let both = own.iter().zip(&perfect);
-    Ok(both
-        .map(|(own, perfect)| {
-            let pairs = beliefs(own, sessions);
-            Consequence {
-                policy: own.policy.clone(),
-                own: Counts::of(&own.totals),
-                perfect: Counts::of(&perfect.totals),
-                beliefs: Figures::of(&pairs),
-                buffers: buffers(&pairs, halves),
-            }
+    let of = |policy: &Policy| {
+        let own = Ready::new(corpus, policy, settings)?.replay(corpus);
+        let perfect = perfect(corpus, Ready::new(corpus, policy, settings)?);
+        let pairs = beliefs(&own, sessions);
+        Ok(Consequence {
+            policy: own.policy.clone(),
+            own: Counts::of(&own.totals),
+            perfect: Counts::of(&perfect.totals),
+            beliefs: Figures::of(&pairs),
+            buffers: buffers(&pairs, halves),
         })
-        .collect())
+    };
+    policies.iter().map(of).collect()
+}
+
+/// The replay in which the policy's estimates are true sizes, and what the session hides is known.
+fn perfect(corpus: &Corpus, ready: Ready<'_>) -> Replay {
+    let simulated = |(place, trace): (usize, &Trace)| {
+        let (plan, conditions) = ready.session(place)?;
+        let overhead = trace.calls.first().map_or(0, |call| call.hidden);
+        let estimator = Estimator { unit: Unit::Tokens, denominator: 1, tools: Counting::Counted, overhead, ..Estimator::default() };
+        let plan = Plan { estimator, ..plan.clone() };
+        Some(simulate(trace, &plan, &Conditions { guesses: Guesses::True, ..conditions }))
+    };
+    let outcomes = corpus.traces.par_iter().enumerate().map(|session| simulated(session).unwrap_or_default()).collect();
+    ready.with(outcomes)
 }
 
 impl Counts {

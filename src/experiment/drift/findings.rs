@@ -15,7 +15,7 @@ use super::sample::{LeftOut, Session, observe};
 use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{ReplaySettings, estimators};
+use crate::experiment::replay::{Ready, ReplaySettings};
 use crate::policy::{Policy, PolicyError};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -119,7 +119,9 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
     let mut all = built_in(&sessions);
     let counted = all.iter().any(|compared| compared.name == "o200k_base");
     for policy in settings.compared {
-        all.push(own(&policy.name, &sessions, estimators(corpus, policy, &settings.replay)?));
+        let ready = Ready::new(corpus, policy, &settings.replay)?;
+        let estimator = |place| ready.session(place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
+        all.push(own(&policy.name, &sessions, (0..sessions.len()).map(estimator).collect()));
     }
     let costs: Vec<FamilyCosts> = [Basis::Tokens, Basis::Chars]
         .into_iter()

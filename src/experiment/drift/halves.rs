@@ -24,11 +24,11 @@ impl Half {
     }
 }
 
-/// The half of each session, in their order: dealt out in turn by version of the agent, then by a hash of agent and id. So both halves
-/// hold the same mixture of versions, and neither the order of files nor their names decide anything.
+/// The half of each session, in their order: dealt out in turn by agent, its version, and a hash of agent and id. So both halves
+/// hold the same mixture of agents and versions, and neither the order of files nor their names decide anything.
 pub(super) fn deal(sessions: &[&Session<'_>]) -> Vec<Half> {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
-    order.sort_by_cached_key(|place| sessions.get(*place).map(|session| (version(&session.trace.version), session.order())));
+    order.sort_by_cached_key(|place| sessions.get(*place).map(|session| (session.source(), version(&session.trace.version), session.order())));
     let mut halves = vec![Half::First; sessions.len()];
     for place in order.into_iter().skip(1).step_by(2) {
         if let Some(half) = halves.get_mut(place) {

@@ -28,11 +28,11 @@ impl Method {
     /// Its name in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Method::Previous => "from the call before",
-            Method::Shipped => "from the first call, shipped costs",
-            Method::Fitted => "from the first call, costs of the other half",
-            Method::Source => "from the source's other half, tokens",
-            Method::SourceChars => "from the source's other half, characters",
+            Method::Previous => "call before",
+            Method::Shipped => "first call, shipped",
+            Method::Fitted => "first call, fitted",
+            Method::Source => "other half, tokens",
+            Method::SourceChars => "other half, chars",
         }
     }
 }

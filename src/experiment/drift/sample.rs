@@ -16,6 +16,12 @@ const UNEXPLAINED_FALL: u64 = 80;
 /// so much less than `o200k_base`; definitions of tools, which providers rewrite, and reasoning, which they drop, are not counted here.
 const LESS_THAN_SHOWN: u64 = 85;
 
+/// A session whose prompts grew by more than this many times the tokens that the log shows, and [`UNEXPLAINED_TOKENS`], was not recorded whole.
+const UNEXPLAINED: u64 = 4;
+
+/// See [`UNEXPLAINED`].
+const UNEXPLAINED_TOKENS: u64 = 5_000;
+
 /// Below so many tokens that comparison says nothing.
 const SHOWN_AT_LEAST: u64 = 200;
 
@@ -61,6 +67,8 @@ pub enum LeftOut {
     AfterFall,
     /// A recorded prompt of the session is smaller than what the log shows of it, which it cannot have held.
     LessThanShown,
+    /// The session's prompts grew by far more than what the log shows.
+    Unexplained,
 }
 
 /// What came between two calls that follow each other without a break.
@@ -121,6 +129,7 @@ impl LeftOut {
             LeftOut::AfterCompaction => "behind a recorded compaction or pruning",
             LeftOut::AfterFall => "behind an unexplained fall of the recorded prompt",
             LeftOut::LessThanShown => "of sessions in which a recorded prompt is smaller than what the log shows of it",
+            LeftOut::Unexplained => "of sessions that grew by far more than what the log shows",
         }
     }
 }
@@ -145,14 +154,16 @@ impl Session<'_> {
             let shown = standing.amount().tokens.saturating_sub(dropped);
             shown > SHOWN_AT_LEAST && observation.recorded * 100 < shown * LESS_THAN_SHOWN
         };
-        if !self.compared().any(impossible) {
-            return;
-        }
+        let reason = match (self.compared().any(impossible), self.grew_unseen()) {
+            (true, _) => LeftOut::LessThanShown,
+            (false, true) => LeftOut::Unexplained,
+            (false, false) => return,
+        };
         for observation in &mut self.observations {
             observation.growth = None;
             if observation.left_out.is_none() {
-                observation.left_out = Some(LeftOut::LessThanShown);
-                *self.left_out.entry(LeftOut::LessThanShown).or_default() += 1;
+                observation.left_out = Some(reason);
+                *self.left_out.entry(reason).or_default() += 1;
             }
         }
     }
@@ -160,6 +171,13 @@ impl Session<'_> {
     /// The calls that are compared.
     pub fn compared(&self) -> impl Iterator<Item = &Observation> {
         self.observations.iter().filter(|observation| observation.left_out.is_none())
+    }
+
+    fn grew_unseen(&self) -> bool {
+        let growths = || self.observations.iter().filter_map(|observation| observation.growth);
+        let grown: u64 = growths().map(|growth| (growth.recorded + growth.expired).saturating_sub(growth.sent.unwrap_or(0))).sum();
+        let shown: u64 = growths().map(|growth| growth.arrived.amount().tokens + if growth.sent.is_some() { 0 } else { growth.reply.amount().tokens }).sum();
+        grown > shown * UNEXPLAINED + UNEXPLAINED_TOKENS
     }
 }
 

@@ -116,10 +116,16 @@ pub(super) fn along(findings: &Findings) -> Option<Section> {
     section("Along the session", 2, columns, shown.map(row).collect())
 }
 
+const METHOD: Column = Column {
+    meaning: "call before: its recorded prompt, what came since by the session's calibration; first call: its recorded prompt, all since by shipped costs or \
+              by those fitted on the other half of the sessions; other half: overhead and costs from the agent's other sessions alone",
+    ..Column::name("method", "predicted from")
+};
+
 /// How well recorded prompts can be predicted.
 pub(super) fn predictions(findings: &Findings) -> Option<Section> {
     let columns = [
-        vec![Column::name("family", "family"), Column::name("method", "predicted"), Column::name("agent", "agent")],
+        vec![Column::name("family", "family"), METHOD, Column::name("agent", "agent")],
         vec![number("sessions", "sessions", "sessions that were predicted", Unit::Count)],
         figure_columns(),
     ]

@@ -34,7 +34,7 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
         Column::name("used", "used for"),
         Column::name("family", "family"),
         Column::name("level", "covers"),
-        Column { meaning: "tokens to keep free, from the first half of the sessions", ..Column::name("buffer_tokens", "buffer") },
+        Column { meaning: "tokens to keep free, from the first half of the sessions; where that has too few calls, how many of how many", ..Column::name("buffer_tokens", "buffer") },
         number("covered", "held out", "share of the second half's calls that it covers", Unit::Share),
         Column { meaning: "the same from the second half", ..Column::name("swapped_tokens", "buffer, swapped") },
         number("swapped_covered", "held out", "share of the first half's calls that it covers", Unit::Share),
@@ -61,7 +61,7 @@ fn cells(estimator: &str, used: &str, family: &str, buffer: &Buffer) -> Vec<Cell
     let tokens = |tokens: Option<i64>, calls: u64| match tokens {
         Some(tokens) if tokens < 0 => Cell::Name(format!("-{}", grouped(tokens.unsigned_abs()))),
         Some(tokens) => Cell::Name(grouped(tokens.unsigned_abs())),
-        None => Cell::Name(format!("too few calls ({} of {})", grouped(calls), grouped(buffer.needs()))),
+        None => Cell::Name(format!("{} of {} calls", grouped(calls), grouped(buffer.needs()))),
     };
     let share = |known: Option<i64>, (within, all): (u64, u64)| if known.is_some() { Cell::share(within, all) } else { Cell::Empty };
     let both = buffer.tokens.zip(buffer.swapped).map_or(Cell::Empty, |_| {
