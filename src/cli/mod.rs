@@ -1,7 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
-mod drift;
 mod diff;
+mod drift;
 mod explain;
 mod failure;
 mod formats;

@@ -189,16 +189,17 @@ impl Estimator {
     /// Units as often as content of this kind counts.
     fn weighed(&self, units: u64, kind: ContentKind) -> u64 {
         let Some(weights) = &self.weights else { return units };
-        units * match kind {
-            ContentKind::Prose => weights.prose,
-            ContentKind::Code => weights.code,
-            ContentKind::Json => weights.json,
-            ContentKind::ToolOutput => weights.tool_output,
-            ContentKind::Cjk => weights.cjk,
-            ContentKind::Thinking => weights.thinking,
-            // A picture has no units of text.
-            ContentKind::Image => 1,
-        }
+        units
+            * match kind {
+                ContentKind::Prose => weights.prose,
+                ContentKind::Code => weights.code,
+                ContentKind::Json => weights.json,
+                ContentKind::ToolOutput => weights.tool_output,
+                ContentKind::Cjk => weights.cjk,
+                ContentKind::Thinking => weights.thinking,
+                // A picture has no units of text.
+                ContentKind::Image => 1,
+            }
     }
 
     /// What a part adds to the estimate of a message of this role. `text` stands for the part's own text, which may have been cut since

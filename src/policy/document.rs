@@ -1,7 +1,7 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
-use super::family;
 use super::expression::{Expression, ExpressionError, Scope, number};
+use super::family;
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::presets;
 use super::suggestion;

@@ -10,6 +10,8 @@ mod cli;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// Drift: the example worked by hand, bars on recorded sessions, calibration.
+mod drift;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.

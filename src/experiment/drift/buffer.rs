@@ -48,10 +48,13 @@ pub(super) fn buffers(pairs: &[Pair], halves: &[Half]) -> Vec<Buffer> {
                 None => sessions.push((pair.session, vec![pair.missing()])),
             }
         }
-        sessions.into_iter().map(|(_, mut missing)| {
-            missing.sort_unstable();
-            missing
-        }).collect()
+        sessions
+            .into_iter()
+            .map(|(_, mut missing)| {
+                missing.sort_unstable();
+                missing
+            })
+            .collect()
     };
     let (first, second) = (half(Half::First), half(Half::Second));
     if pairs.is_empty() {

@@ -43,9 +43,7 @@ pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], ba
             calls,
             costs,
             overhead: (median(overheads.clone())?, quantile(&overheads, 5)?, quantile(&overheads, 95)?),
-            held_out: held_out
-                .filter_map(|prediction| Some((prediction.source.clone()?, prediction.figures.mape_millionths)))
-                .collect(),
+            held_out: held_out.filter_map(|prediction| Some((prediction.source.clone()?, prediction.figures.mape_millionths))).collect(),
         })
     };
     families(sessions).into_iter().filter_map(of).collect()
@@ -56,10 +54,16 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
     let mut text = String::new();
     let unit = if basis == Basis::Tokens { "tokens" } else { "chars" };
     let _ = writeln!(text, "# An estimator fitted to recorded usage by: {command}");
-    let _ = writeln!(text, "# Weights are thousandths of a token for each of the {unit}. Overhead is the median over sessions of what calls carry unseen.");
+    let _ = writeln!(
+        text,
+        "# Weights are thousandths of a token for each of the {unit}. Overhead is the median over sessions of what calls carry unseen."
+    );
     match base {
         Some(base) => drop(writeln!(text, "extends = \"{base}\"")),
-        None => drop(writeln!(text, "# A policy takes it over with `extends = \"...\"` in this place, or with the tables below copied into its file.")),
+        None => drop(writeln!(
+            text,
+            "# A policy takes it over with `extends = \"...\"` in this place, or with the tables below copied into its file."
+        )),
     }
     let other = shipped(Family::Other, basis, catalog);
     // Every key stands here, so that nothing of another policy's own estimator is left where this file extends one.

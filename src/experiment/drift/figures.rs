@@ -80,7 +80,8 @@ impl Figures {
     /// The figures of these pairs.
     pub fn of(pairs: &[Pair]) -> Figures {
         let calls = pairs.len() as u64;
-        let errors: u128 = pairs.iter().map(|pair| u128::from(pair.missing().unsigned_abs()) * 1_000_000_000 / u128::from(pair.recorded.max(1))).sum();
+        let errors: u128 =
+            pairs.iter().map(|pair| u128::from(pair.missing().unsigned_abs()) * 1_000_000_000 / u128::from(pair.recorded.max(1))).sum();
         let mut sessions: Vec<usize> = pairs.iter().map(|pair| pair.session).collect();
         sessions.sort_unstable();
         sessions.dedup();
@@ -96,12 +97,7 @@ impl Figures {
             recorded_tokens: pairs.iter().map(|pair| pair.recorded).sum(),
             mape_millionths: errors.checked_div(u128::from(calls) * 1000).map_or(0, |mean| u64::try_from(mean).unwrap_or(u64::MAX)),
             ratios: at(5).zip(at(50)).zip(at(95)).zip(at(99)).map(|(((p05, p50), p95), p99)| Ratios { p05, p50, p95, p99 }),
-            worst: worst.map(|pair| Worst {
-                session: pair.session,
-                call: pair.call,
-                estimated: pair.estimated,
-                recorded: pair.recorded,
-            }),
+            worst: worst.map(|pair| Worst { session: pair.session, call: pair.call, estimated: pair.estimated, recorded: pair.recorded }),
         }
     }
 

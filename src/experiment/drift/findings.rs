@@ -172,8 +172,7 @@ fn requests<'a>(compared: &'a Compared, sessions: &'a [Session<'a>]) -> Vec<(Pai
     for (session, estimates) in sessions.iter().zip(&compared.sessions) {
         for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
             if observation.left_out.is_none() {
-                let pair =
-                    Pair { estimated: *estimated, recorded: observation.recorded, session: session.place, call: observation.call };
+                let pair = Pair { estimated: *estimated, recorded: observation.recorded, session: session.place, call: observation.call };
                 pairs.push((pair, observation.family));
             }
         }

@@ -85,7 +85,8 @@ pub(super) struct Steps {
 /// What the steps of a session say about one family's content. Replies count by their recorded output, where that can be trusted.
 pub(super) fn steps(session: &Session<'_>, family: Family, basis: Basis, shipped: &Costs) -> Steps {
     let mut steps = Steps::default();
-    let growths = session.observations.iter().filter(|observation| observation.family == family).filter_map(|observation| observation.growth);
+    let growths =
+        session.observations.iter().filter(|observation| observation.family == family).filter_map(|observation| observation.growth);
     for Growth { recorded, reply, sent, arrived, expired } in growths {
         let content = if sent.is_some() { arrived } else { arrived.plus(&reply) };
         let Some(added) = (recorded + expired).checked_sub(sent.unwrap_or(0)) else { continue };
@@ -114,7 +115,8 @@ pub(super) fn from_steps<'a>(steps: impl Iterator<Item = &'a Steps>, shipped: &C
 /// A family's costs over all sessions, with how sure they are. Absent where no step shows anything.
 pub(super) fn family_costs(sessions: &[Session<'_>], family: Family, basis: Basis, catalog: &Catalog) -> Option<FamilyCosts> {
     let shipped = shipped(family, basis, catalog);
-    let all: Vec<Steps> = sessions.iter().map(|session| steps(session, family, basis, &shipped_for(session, family, basis, catalog))).collect();
+    let all: Vec<Steps> =
+        sessions.iter().map(|session| steps(session, family, basis, &shipped_for(session, family, basis, catalog))).collect();
     let all: Vec<Steps> = all.into_iter().filter(|steps| steps.steps + steps.implausible > 0).collect();
     let sum = |of: fn(&Steps) -> u64| all.iter().map(of).sum::<u64>();
     let mut evidence = [0; ContentKind::ALL.len()];

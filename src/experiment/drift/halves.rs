@@ -28,7 +28,9 @@ impl Half {
 /// hold the same mixture of agents and versions, and neither the order of files nor their names decide anything.
 pub(super) fn deal(sessions: &[&Session<'_>]) -> Vec<Half> {
     let mut order: Vec<usize> = (0..sessions.len()).collect();
-    order.sort_by_cached_key(|place| sessions.get(*place).map(|session| (session.source(), version(&session.trace.version), session.order())));
+    order.sort_by_cached_key(|place| {
+        sessions.get(*place).map(|session| (session.source(), version(&session.trace.version), session.order()))
+    });
     let mut halves = vec![Half::First; sessions.len()];
     for place in order.into_iter().skip(1).step_by(2) {
         if let Some(half) = halves.get_mut(place) {

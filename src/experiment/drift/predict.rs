@@ -120,8 +120,7 @@ fn from_first(session: &Session<'_>, family: Family, costs: &Costs) -> Vec<Pair>
 fn fitted(sessions: &[&Session<'_>], family: Family, catalog: &Catalog) -> Vec<Pair> {
     let halves = deal(sessions);
     let costs: Vec<Costs> = sessions.iter().map(|session| shipped_for(session, family, Basis::Tokens, catalog)).collect();
-    let all: Vec<Steps> =
-        sessions.iter().zip(&costs).map(|(session, costs)| steps(session, family, Basis::Tokens, costs)).collect();
+    let all: Vec<Steps> = sessions.iter().zip(&costs).map(|(session, costs)| steps(session, family, Basis::Tokens, costs)).collect();
     let mut pairs = Vec::new();
     for half in Half::ALL {
         let others = all.iter().zip(&halves).filter(|(_, of)| **of == half.other()).map(|(steps, _)| steps);

@@ -78,7 +78,8 @@ impl Normal {
                     continue;
                 };
                 let own = products.get(place).copied().unwrap_or_default();
-                let others: f64 = products.iter().zip(&costs).enumerate().filter(|(at, _)| *at != place).map(|(_, (product, cost))| product * cost).sum();
+                let others: f64 =
+                    products.iter().zip(&costs).enumerate().filter(|(at, _)| *at != place).map(|(_, (product, cost))| product * cost).sum();
                 if let Some(cost) = costs.get_mut(place) {
                     *cost = ((target + strength * belief - others) / (own + strength)).max(0.0);
                 }

@@ -176,7 +176,9 @@ impl Session<'_> {
     fn grew_unseen(&self) -> bool {
         let growths = || self.observations.iter().filter_map(|observation| observation.growth);
         let grown: u64 = growths().map(|growth| (growth.recorded + growth.expired).saturating_sub(growth.sent.unwrap_or(0))).sum();
-        let shown: u64 = growths().map(|growth| growth.arrived.amount().tokens + if growth.sent.is_some() { 0 } else { growth.reply.amount().tokens }).sum();
+        let shown: u64 = growths()
+            .map(|growth| growth.arrived.amount().tokens + if growth.sent.is_some() { 0 } else { growth.reply.amount().tokens })
+            .sum();
         grown > shown * UNEXPLAINED + UNEXPLAINED_TOKENS
     }
 }
@@ -256,13 +258,7 @@ pub fn observe<'a>(trace: &'a Trace, place: usize, catalog: &Catalog, model: Opt
                 reasoning += reasoning_of(&reply, &first);
             }
             let whole = usage.prompt.checked_sub(first.prompt).filter(|_| call.chained && !arrival.rewound);
-            growth = whole.map(|recorded| Growth {
-                recorded,
-                reply,
-                sent,
-                arrived: walk.standing.less(&standing).less(&reply),
-                expired,
-            });
+            growth = whole.map(|recorded| Growth { recorded, reply, sent, arrived: walk.standing.less(&standing).less(&reply), expired });
         }
         let left_out = broken.or((walk.pictures > 0).then_some(LeftOut::Picture));
         if let Some(reason) = left_out {
@@ -270,7 +266,16 @@ pub fn observe<'a>(trace: &'a Trace, place: usize, catalog: &Catalog, model: Opt
         }
         let output = Some(usage.output).filter(|output| usage.output_is_final && *output > 0);
         let family = model.map_or(Family::Other, |model| model.family);
-        session.observations.push(Observation { call: index, family, recorded: usage.prompt, output, standing: walk.standing, reply: walk.message(call.message), growth, left_out });
+        session.observations.push(Observation {
+            call: index,
+            family,
+            recorded: usage.prompt,
+            output,
+            standing: walk.standing,
+            reply: walk.message(call.message),
+            growth,
+            left_out,
+        });
         last = Some((call, usage, walk.standing));
     }
     session.leave_out_the_impossible();

@@ -66,7 +66,8 @@ pub(super) fn separate(
         }
     }
     let shares = |times: &[u32]| {
-        let sum = |of: fn(&Sums) -> i64| -> i128 { all.iter().zip(times).map(|(sums, times)| i128::from(of(sums)) * i128::from(*times)).sum() };
+        let sum =
+            |of: fn(&Sums) -> i64| -> i128 { all.iter().zip(times).map(|(sums, times)| i128::from(of(sums)) * i128::from(*times)).sum() };
         let recorded = sum(|sums| sums.recorded).max(1);
         let share = |part: i128| i64::try_from(part * 1_000_000 / recorded).unwrap_or(i64::MAX);
         let bias = share(sum(|sums| sums.estimated) - sum(|sums| sums.recorded));

@@ -29,7 +29,12 @@ pub(super) fn ratio(thousandths: u64) -> Cell {
 fn figure_columns() -> Vec<Column> {
     vec![
         number("calls", "calls", "calls with recorded usage that were compared", Unit::Count),
-        number("bias", "bias", "estimated less recorded tokens, as a share of the latter: below zero, the estimator says too little", Unit::Share),
+        number(
+            "bias",
+            "bias",
+            "estimated less recorded tokens, as a share of the latter: below zero, the estimator says too little",
+            Unit::Share,
+        ),
         number("mape", "MAPE", "mean of |estimated - recorded| / recorded over the calls", Unit::Share),
         number("p05", "p5", "recorded / estimated: a twentieth of the calls lies at or below it", Unit::Count),
         number("p50", "p50", "half of them", Unit::Count),

@@ -13,7 +13,11 @@ pub(super) fn policies(findings: &Findings) -> Option<Section> {
         Column::name("policy", "policy"),
         count("calls", "calls", "calls that were replayed"),
         count("late", "late", "overflows although the policy believed that the context fits"),
-        count("late_perfect", "late, perfect", "the same with true sizes in the place of its estimator's: what is left is not the estimator's fault"),
+        count(
+            "late_perfect",
+            "late, perfect",
+            "the same with true sizes in the place of its estimator's: what is left is not the estimator's fault",
+        ),
         count("early", "early", "shrinkings below the policy's own limit by more than its safety buffer"),
         count("early_perfect", "early, perfect", "the same with true sizes"),
         count("overflows", "overflows", "calls that the provider would have refused"),
@@ -34,7 +38,10 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
         Column::name("used", "used for"),
         Column::name("family", "family"),
         Column::name("level", "covers"),
-        Column { meaning: "tokens to keep free, from the first half of the sessions; where that has too few calls, how many of how many", ..Column::name("buffer_tokens", "buffer") },
+        Column {
+            meaning: "tokens to keep free, from the first half of the sessions; where that has too few calls, how many of how many",
+            ..Column::name("buffer_tokens", "buffer")
+        },
         number("covered", "held out", "share of the second half's calls that it covers", Unit::Share),
         Column { meaning: "the same from the second half", ..Column::name("swapped_tokens", "buffer, swapped") },
         number("swapped_covered", "held out", "share of the first half's calls that it covers", Unit::Share),
@@ -64,10 +71,12 @@ fn cells(estimator: &str, used: &str, family: &str, buffer: &Buffer) -> Vec<Cell
         None => Cell::Name(format!("{} of {} calls", grouped(calls), grouped(buffer.needs()))),
     };
     let share = |known: Option<i64>, (within, all): (u64, u64)| if known.is_some() { Cell::share(within, all) } else { Cell::Empty };
-    let both = buffer.tokens.zip(buffer.swapped).map_or(Cell::Empty, |_| {
-        Cell::share(buffer.covered.0 + buffer.swapped_covered.0, buffer.covered.1 + buffer.swapped_covered.1)
-    });
-    let level = if buffer.level % 10 == 0 { format!("P{}", buffer.level / 10) } else { format!("P{}.{}", buffer.level / 10, buffer.level % 10) };
+    let both = buffer
+        .tokens
+        .zip(buffer.swapped)
+        .map_or(Cell::Empty, |_| Cell::share(buffer.covered.0 + buffer.swapped_covered.0, buffer.covered.1 + buffer.swapped_covered.1));
+    let level =
+        if buffer.level % 10 == 0 { format!("P{}", buffer.level / 10) } else { format!("P{}.{}", buffer.level / 10, buffer.level % 10) };
     vec![
         name(estimator),
         name(used),

@@ -68,7 +68,9 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
         tokens("p95", "p95", "all but a twentieth"),
     ];
     let rows = findings.hidden.iter().map(|spread| {
-        let bounds = |interval: Interval<i64>| Cell::Name(format!("[{}, {}]", grouped(interval.low.unsigned_abs()), grouped(interval.high.unsigned_abs())));
+        let bounds = |interval: Interval<i64>| {
+            Cell::Name(format!("[{}, {}]", grouped(interval.low.unsigned_abs()), grouped(interval.high.unsigned_abs())))
+        };
         vec![
             Cell::Text(spread.source.clone()),
             spread.version.clone().map_or_else(|| name("all"), Cell::Text),
@@ -94,7 +96,10 @@ pub(super) fn costs(findings: &Findings) -> Option<Section> {
         bounds("per_token_interval"),
         cost("per_char", "a character", "recorded tokens for a code point"),
         bounds("per_char_interval"),
-        Column { meaning: "what chars/4 makes of such a text, against what it costs", ..number("chars_by_four", "chars/4", "", Unit::Share) },
+        Column {
+            meaning: "what chars/4 makes of such a text, against what it costs",
+            ..number("chars_by_four", "chars/4", "", Unit::Share)
+        },
         number("evidence", "evidence", "tokens of such texts that the fit rests on; too few say nothing", Unit::Tokens),
     ];
     let mut rows = Vec::new();

@@ -3,7 +3,9 @@
 use super::accuracy::stretch_name;
 use crate::estimate::ContentKind;
 use crate::experiment::Corpus;
-use crate::experiment::drift::{Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use};
+use crate::experiment::drift::{
+    Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use,
+};
 use crate::report::record::{CorpusRecord, share};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -138,7 +140,8 @@ impl EstimatorsRecord {
         let mut agents = Vec::new();
         for row in &findings.comparisons {
             let family = row.family.map_or("all", |family| family.name());
-            let record = ComparisonRecord { estimator: Some(row.estimator.clone()), family, agent: row.source.clone(), ..comparison(&row.figures) };
+            let record =
+                ComparisonRecord { estimator: Some(row.estimator.clone()), family, agent: row.source.clone(), ..comparison(&row.figures) };
             if row.source.is_some() { agents.push(record) } else { estimators.push(record) }
         }
         let along = findings.along.iter().map(|row| ComparisonRecord {
