@@ -93,8 +93,8 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
     })
 }
 
-/// The overhead to expect of a version: the median of its own sessions; where there are none, the mean of the nearest older and newer
-/// version's medians. Agents' prompts grow and shrink from version to version.
+/// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
+/// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
 pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for (name, tokens) in known {
@@ -104,10 +104,13 @@ pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     if let Some(own) = versions.get(&wanted) {
         return median(own.clone());
     }
-    let older = versions.range(..wanted.clone()).next_back().and_then(|(_, tokens)| median(tokens.clone()));
-    let newer = versions.range(wanted..).next().and_then(|(_, tokens)| median(tokens.clone()));
+    let shared = |other: &[u64]| other.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
+    let of = |(version, tokens): (&Vec<u64>, &Vec<u64>)| median(tokens.clone()).map(|tokens| (shared(version), tokens));
+    let older = versions.range(..wanted.clone()).next_back().and_then(of);
+    let newer = versions.range(wanted.clone()..).next().and_then(of);
     match (older, newer) {
-        (Some(older), Some(newer)) => Some((older + newer) / 2),
-        (one, other) => one.or(other),
+        (Some((near, older)), Some((far, newer))) if near == far => Some((older + newer) / 2),
+        (Some(older), Some(newer)) => Some(older.max(newer).1),
+        (one, other) => one.or(other).map(|(_, tokens)| tokens),
     }
 }

@@ -54,8 +54,9 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
             Use::SinceUsage => "since last usage",
         };
         let family = row.family.map_or("all", |family| family.name());
-        // By family the middle level says enough.
-        let wanted = row.buffers.iter().filter(|buffer| row.family.is_none() || buffer.level == 990);
+        // By family the middle level says enough, where there are calls enough for it.
+        let has_one = |buffer: &&Buffer| buffer.tokens.is_some() || buffer.swapped.is_some();
+        let wanted = row.buffers.iter().filter(|buffer| row.family.is_none() || (buffer.level == 990 && has_one(buffer)));
         rows.extend(wanted.map(|buffer| cells(&row.estimator, used, family, buffer)));
     }
     for row in &findings.consequences {

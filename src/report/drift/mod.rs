@@ -11,9 +11,9 @@ use super::document::{Body, Report, Section};
 use super::notes;
 use super::record::Record;
 use super::replay::title;
-use super::words::{counted, percent};
+use super::words::{counted, grouped, percent};
 use crate::experiment::Corpus;
-use crate::experiment::drift::{Basis, Findings, Separated};
+use crate::experiment::drift::{Basis, Buffers, Findings, Separated, Use};
 
 /// Estimators that stand in tables by family. The others differ from these by rounding or unit alone, and stand in CSV and JSON.
 const SHOWN: [&str; 3] = ["chars/4 floor", "chars*2/5", "o200k_base"];
@@ -71,10 +71,28 @@ fn in_short(findings: &Findings) -> Section {
     };
     let first = findings.parts.iter().filter(|(parts, _)| parts.estimator == SHOWN[0]).map(sentence);
     let mut lines: Vec<String> = first.collect();
+    lines.extend(findings.buffers.iter().filter(|row| row.estimator == SHOWN[0] && row.family.is_none()).filter_map(buffer));
     if lines.is_empty() {
         lines.push("No call has recorded usage that an estimate could be compared with.".to_owned());
     }
     Section { title: "In short".to_owned(), body: Body::Lines(lines) }
+}
+
+/// The buffer for all but a hundredth of the calls, and how it did on held-out sessions.
+fn buffer(row: &Buffers) -> Option<String> {
+    let buffer = row.buffers.iter().find(|buffer| buffer.level == 990)?;
+    let tokens = buffer.tokens.max(buffer.swapped)?;
+    let (first, second) = (buffer.covered, buffer.swapped_covered);
+    let used = match row.used {
+        Use::Request => "over whole requests",
+        Use::SinceUsage => "on top of the last recorded usage",
+    };
+    let covered = percent(i64::try_from(first.0 + second.0).ok()?, first.1 + second.1);
+    let tokens = grouped(tokens.max(0).unsigned_abs());
+    Some(format!(
+        "{} {used}: P99 takes a buffer of {tokens} tokens; on held-out sessions {covered} of the calls were covered.",
+        row.estimator
+    ))
 }
 
 fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> {
