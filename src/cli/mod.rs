@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod backtest;
 mod diff;
 mod drift;
 mod explain;
@@ -24,6 +25,7 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
@@ -43,6 +45,7 @@ enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
+    Backtest(backtest::Backtest),
     Diff(diff::Diff),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -59,6 +62,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Drift(drift)) => drift.run(),
+        Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

@@ -16,6 +16,7 @@ mod marker;
 mod plan;
 mod preset;
 mod range;
+mod recorded_by;
 mod schema;
 mod select;
 mod selector;
@@ -36,6 +37,7 @@ pub use plan::{
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{
@@ -43,7 +45,7 @@ pub use selector::{
     Take,
 };
 pub use texts::apply_to_texts;
-pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;
 

@@ -1,5 +1,6 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
+use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
@@ -21,6 +22,8 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// How far estimators are from recorded usage.
     Drift(Box<EstimatorsRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
     /// Where two policies part.
     Diff(Box<DiffRecord>),
 }
@@ -188,6 +191,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
+    /// The record of a corpus.
     pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,

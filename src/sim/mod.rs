@@ -7,11 +7,13 @@ mod drift;
 mod outcome;
 mod stand;
 mod state;
+mod summary;
 
-pub use drift::Drift;
+pub use drift::{Drift, LARGEST_RATIO};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::{Conditions, Guesses};
+pub use summary::RecordedSummary;
 
 use crate::context::Context;
 use crate::policy::{Hook, Plan};

@@ -1,6 +1,8 @@
 //! One test binary; a module for each room or promise.
 /// The rules of the house: who may know whom, and what no room may hold.
 mod architecture;
+/// Recorded compactions beside predicted ones: a made session, the samples, real files.
+mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 mod catalog;
@@ -12,6 +14,8 @@ mod determinism;
 mod diff;
 /// Drift: the example worked by hand, bars on recorded sessions, calibration.
 mod drift;
+/// `ctxsim explain`, line by line.
+mod explain;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
