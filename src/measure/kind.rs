@@ -10,7 +10,7 @@ const CJK_PERCENT: u64 = 20;
 const SYMBOL_PERCENT: u64 = 6;
 
 /// Quotes, colons, commas and brackets among the bytes that are no whitespace, from which on a text in brackets is JSON, in percent.
-const JSON_PERCENT: u64 = 6;
+const JSON_PERCENT: u64 = 10;
 
 /// Tells the kind of a text. In this order:
 ///

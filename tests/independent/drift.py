@@ -1,7 +1,7 @@
 """Estimates beside recorded prompts of mini-swe-agent trajectories, counted again without the program.
 
 Usage: drift.py FOLDER. Prints, as JSON, calls, bias, MAPE and the quantiles of recorded / estimated for chars/4, each text rounded down.
-A message's content is its text; a call's prompt is everything before the message that answers it.
+A message's content is its text and its tool calls; a call's prompt is everything before the message that answers it.
 """
 
 import glob
@@ -28,6 +28,10 @@ def calls(path):
         if message["role"] == "assistant" and usage.get("prompt_tokens"):
             yield estimated, usage["prompt_tokens"]
         estimated += sum(len(text) // 4 for text in text_of(message.get("content")))
+        for call in message.get("tool_calls") or []:
+            # Name and arguments are rounded separately.
+            function = call["function"]
+            estimated += len(function["name"]) // 4 + len(function["arguments"]) // 4
 
 
 def quantile(numbers, percent):

@@ -33,7 +33,7 @@ pub struct Compared {
 #[derive(Clone, Debug, PartialEq)]
 enum Rule {
     /// As a policy's.
-    Arithmetic(Estimator),
+    Arithmetic(Box<Estimator>),
     /// Four tokens for three words, once a message.
     Words,
     /// An exact count.
@@ -48,9 +48,10 @@ pub(super) fn built_in(sessions: &[Session<'_>]) -> Vec<Compared> {
     let roundings = [("floor", Rounding::Floor), ("ceil", Rounding::Ceil), ("round", Rounding::Round)];
     let mut rules: Vec<(String, Rule)> = Vec::new();
     for (name, unit) in units {
-        rules.extend(roundings.map(|(how, rounding)| (format!("{name} {how}"), Rule::Arithmetic(quotient(unit, 1, 4, rounding)))));
+        rules
+            .extend(roundings.map(|(how, rounding)| (format!("{name} {how}"), Rule::Arithmetic(Box::new(quotient(unit, 1, 4, rounding))))));
     }
-    rules.push(("chars*2/5".to_owned(), Rule::Arithmetic(quotient(Unit::Chars, 2, 5, Rounding::Floor))));
+    rules.push(("chars*2/5".to_owned(), Rule::Arithmetic(Box::new(quotient(Unit::Chars, 2, 5, Rounding::Floor)))));
     rules.push(("words*4/3".to_owned(), Rule::Words));
     if sessions.iter().all(|session| is_counted(session.trace)) {
         rules.extend([("o200k_base".to_owned(), Rule::O200kBase), ("cl100k_base".to_owned(), Rule::Cl100kBase)]);
@@ -61,7 +62,8 @@ pub(super) fn built_in(sessions: &[Session<'_>]) -> Vec<Compared> {
 
 /// A policy's own estimator, one for each session because it depends on the model.
 pub(super) fn own(name: &str, sessions: &[Session<'_>], estimators: Vec<Estimator>) -> Compared {
-    let estimates = sessions.par_iter().zip(estimators).map(|(session, estimator)| Rule::Arithmetic(estimator).estimates(session));
+    let estimates =
+        sessions.par_iter().zip(estimators).map(|(session, estimator)| Rule::Arithmetic(Box::new(estimator)).estimates(session));
     Compared { name: name.to_owned(), sessions: estimates.collect() }
 }
 

@@ -95,6 +95,7 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
 
 /// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
 /// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
+/// `None` where both versions are known and not even the first number is the same: another major version is another program.
 pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for (name, tokens) in known {
@@ -106,8 +107,9 @@ pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     }
     let shared = |other: &[u64]| other.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
     let of = |(version, tokens): (&Vec<u64>, &Vec<u64>)| median(tokens.clone()).map(|tokens| (shared(version), tokens));
-    let older = versions.range(..wanted.clone()).next_back().and_then(of);
-    let newer = versions.range(wanted.clone()..).next().and_then(of);
+    let related = |(near, tokens): (usize, u64)| (near > 0 || wanted.is_empty()).then_some((near, tokens));
+    let older = versions.range(..wanted.clone()).next_back().and_then(of).and_then(related);
+    let newer = versions.range(wanted.clone()..).next().and_then(of).and_then(related);
     match (older, newer) {
         (Some((near, older)), Some((far, newer))) if near == far => Some((older + newer) / 2),
         (Some(older), Some(newer)) => Some(older.max(newer).1),

@@ -296,7 +296,10 @@ fn sent(model: Option<&Model>, reply: &Content, usage: &Usage, opens_turn: bool)
 
 /// The part of a reply's output that is reasoning: as the provider itemises it, or by its share of the visible tokens.
 fn reasoning_of(reply: &Content, usage: &Usage) -> u64 {
-    let share = || usage.output * reply.of(ContentKind::Thinking).tokens / reply.amount().tokens.max(1);
+    let share = || {
+        let thinking = u128::from(usage.output) * u128::from(reply.of(ContentKind::Thinking).tokens);
+        u64::try_from(thinking / u128::from(reply.amount().tokens.max(1))).unwrap_or(u64::MAX)
+    };
     usage.reasoning.unwrap_or_else(share).min(usage.output)
 }
 

@@ -76,8 +76,11 @@ fn cells(estimator: &str, used: &str, family: &str, buffer: &Buffer) -> Vec<Cell
         .tokens
         .zip(buffer.swapped)
         .map_or(Cell::Empty, |_| Cell::share(buffer.covered.0 + buffer.swapped_covered.0, buffer.covered.1 + buffer.swapped_covered.1));
-    let level =
-        if buffer.level % 10 == 0 { format!("P{}", buffer.level / 10) } else { format!("P{}.{}", buffer.level / 10, buffer.level % 10) };
+    let level = if buffer.level.is_multiple_of(10) {
+        format!("P{}", buffer.level / 10)
+    } else {
+        format!("P{}.{}", buffer.level / 10, buffer.level % 10)
+    };
     vec![
         name(estimator),
         name(used),
