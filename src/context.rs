@@ -3,8 +3,11 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod prefix;
 mod view;
 
+use prefix::Prefix;
+pub use prefix::Sent;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
@@ -143,6 +146,8 @@ pub struct Entry {
     pub usage: Option<u64>,
     /// Still in the context?
     pub live: bool,
+    /// Since which request it has stood as it is; see [`Context::sent`].
+    touched: u32,
 }
 
 /// The context of one simulation.
@@ -162,6 +167,9 @@ pub struct Context {
     messages: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
+    /// Items that are still there.
+    blocks: u32,
+    prefix: Prefix,
 }
 
 impl Context {
@@ -180,6 +188,8 @@ impl Context {
             turns: 0,
             messages: 0,
             original: 0,
+            blocks: 0,
+            prefix: Prefix::default(),
         }
     }
 
@@ -218,6 +228,9 @@ impl Context {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         let count = items.len() as u32;
+        if let Some(place) = place {
+            self.touch_from(place);
+        }
         self.items.extend(items);
         self.entries.push(Entry {
             message: arrival.message,
@@ -231,6 +244,7 @@ impl Context {
             arrived: arrival.call,
             usage: None,
             live: true,
+            touched: self.prefix.request,
         });
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
@@ -258,6 +272,7 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
@@ -276,6 +291,7 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..slot.clone() };
@@ -286,6 +302,7 @@ impl Context {
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
         for id in gone {
+            self.touch(*id);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).cloned() else { continue };
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
@@ -419,6 +436,7 @@ impl Context {
             self.tools[tool as usize] += slot.actual;
         }
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
+        self.blocks += 1;
     }
 
     fn unaccount(&mut self, item: u32, owner: u32) {
@@ -431,6 +449,7 @@ impl Context {
             self.tools[tool as usize] -= slot.actual;
         }
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
+        self.blocks -= 1;
     }
 
     fn re_estimate(&mut self, id: u32) {

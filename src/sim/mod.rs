@@ -5,11 +5,12 @@ mod arrive;
 mod cause;
 mod drift;
 mod outcome;
+mod request;
 mod stand;
 mod state;
 
 pub use drift::Drift;
-pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
 
