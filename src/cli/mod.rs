@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod cost;
 mod explain;
 mod failure;
 mod formats;
@@ -8,6 +9,7 @@ mod models;
 mod output;
 mod policies;
 mod policy;
+mod pricing;
 mod progress;
 mod replay;
 mod trace;
@@ -38,6 +40,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Replay(Box<replay::Replay>),
+    Cost(Box<cost::Cost>),
     Explain(explain::Explain),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -52,6 +55,7 @@ pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

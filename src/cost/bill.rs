@@ -6,8 +6,7 @@ use crate::catalog::Rate;
 use crate::sim::{Outcome, SummaryCall};
 use crate::trace::{CallRow, Trace};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
 /// Tokens and what they cost.
@@ -122,6 +121,34 @@ pub struct Bills {
     pub unpriced_calls: u64,
     /// The names of those models.
     pub unpriced_models: BTreeSet<String>,
+}
+
+/// Which cache a bill is made with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CacheKind {
+    /// None: every prompt token costs the input price.
+    None,
+    /// The provider's, by its rules.
+    #[default]
+    Modelled,
+    /// One that forgets nothing.
+    Perfect,
+}
+
+impl Bills {
+    /// The bill with one of the caches.
+    pub fn with(&self, cache: CacheKind) -> &Bill {
+        match cache {
+            CacheKind::None => &self.uncached,
+            CacheKind::Modelled => &self.modelled,
+            CacheKind::Perfect => &self.perfect,
+        }
+    }
+
+    /// Has any call a price?
+    pub fn is_priced(&self) -> bool {
+        self.calls > self.unpriced_calls
+    }
 }
 
 impl AddAssign<&Bills> for Bills {

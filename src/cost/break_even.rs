@@ -1,9 +1,10 @@
 //! Does a prune pay? It breaks the cache once, and saves reads at every call that follows.
 
 use super::tariff::Tariff;
-use crate::catalog::{Rates, Writes};
+use crate::catalog::Writes;
 use crate::sim::{EventKind, Outcome};
 use crate::trace::Trace;
+use std::ops::AddAssign;
 
 /// One prune.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,6 +40,13 @@ pub struct Prunes {
     pub all: Vec<Prune>,
     /// Calls of all sessions in which anything was pruned.
     pub calls: u64,
+}
+
+impl AddAssign for Prunes {
+    fn add_assign(&mut self, other: Prunes) {
+        self.all.extend(other.all);
+        self.calls += other.calls;
+    }
 }
 
 impl Prunes {
@@ -80,15 +88,11 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
         let rewritten = row.actual.saturating_sub(row.prefix).saturating_sub(arrived);
         let written = if paid { rates.cache_write } else { rates.input };
         let cost = written.of(rewritten).saturating_sub(rates.cache_read.of(rewritten));
-        let saving = read_price(rates, removed);
+        let saving = rates.cache_read.of(removed);
         found.all.push(Prune { removed, rewritten, calls_left: count - index as u64, cost_nano_usd: cost, saving_nano_usd: saving });
     }
     if !found.all.is_empty() {
         found.calls = count;
     }
     found
-}
-
-fn read_price(rates: &Rates, tokens: u64) -> u64 {
-    rates.cache_read.of(tokens)
 }

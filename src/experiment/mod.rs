@@ -1,14 +1,18 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
+mod break_even;
 mod corpus;
 mod counters;
 mod facts;
 mod once;
+mod price;
 mod replay;
 mod source;
 mod tracefile;
 
+pub use break_even::{BreakEven, break_even};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
+pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

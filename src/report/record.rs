@@ -1,7 +1,9 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
 use super::by_tool::ranked;
+use super::cost_record::{BillsRecord, CostRecord};
 use super::figures::mean_tokens;
+use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
 use crate::trace::Trace;
@@ -17,6 +19,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// What sessions cost.
+    Cost(Box<CostRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -70,6 +74,8 @@ struct PolicyRecord {
     #[serde(flatten)]
     figures: FiguresRecord,
     regions: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     tools: Vec<ToolRecord>,
     sessions: Vec<SessionRecord>,
 }
@@ -85,6 +91,8 @@ struct SessionRecord {
     prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
 }
@@ -174,7 +182,7 @@ impl ExplainRecord {
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, Series::Included),
+            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
             notes,
         }
@@ -215,7 +223,9 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).map(|(trace, outcome)| SessionRecord::new(trace, outcome, series));
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
+        let sessions =
+            sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -224,6 +234,7 @@ impl PolicyRecord {
             outgrown_models: replay.outgrown.iter().cloned().collect(),
             figures: FiguresRecord::new(totals),
             regions,
+            cost: BillsRecord::new(&replay.bill),
             tools: ranked(totals).into_iter().map(tool).collect(),
             sessions: sessions.collect(),
         }
@@ -231,7 +242,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -241,6 +252,7 @@ impl SessionRecord {
             window: outcome.window,
             prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
+            cost: bills.and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
