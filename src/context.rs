@@ -4,84 +4,17 @@
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
 mod prefix;
+mod region;
 mod view;
 
 use prefix::Prefix;
 pub use prefix::Sent;
+pub use region::Region;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
-use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
-
-/// What the window is filled with, for reports. The order is that of the regions in every report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Region {
-    /// System messages.
-    System,
-    /// Tool definitions that the log shows.
-    Tools,
-    /// Summaries and texts that the policy put in.
-    Summary,
-    /// User text.
-    User,
-    /// The model's text.
-    Assistant,
-    /// Reasoning.
-    Thinking,
-    /// Tool calls.
-    ToolCall,
-    /// Tool results, placeholders included.
-    ToolResult,
-    /// Pictures.
-    Image,
-}
-
-impl Region {
-    /// All regions, in order.
-    pub const ALL: [Region; 9] = [
-        Region::System,
-        Region::Tools,
-        Region::Summary,
-        Region::User,
-        Region::Assistant,
-        Region::Thinking,
-        Region::ToolCall,
-        Region::ToolResult,
-        Region::Image,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Region::System => "system",
-            Region::Tools => "tools",
-            Region::Summary => "summary",
-            Region::User => "user",
-            Region::Assistant => "assistant",
-            Region::Thinking => "thinking",
-            Region::ToolCall => "tool_call",
-            Region::ToolResult => "tool_result",
-            Region::Image => "image",
-        }
-    }
-
-    /// The region of a part.
-    pub fn of(role: Role, kind: PartKind) -> Region {
-        match (kind, role) {
-            (PartKind::Tools, _) => Region::Tools,
-            (PartKind::Thinking, _) => Region::Thinking,
-            (PartKind::ToolCall, _) => Region::ToolCall,
-            (PartKind::ToolResult, _) => Region::ToolResult,
-            (PartKind::Image, _) => Region::Image,
-            (_, Role::System) => Region::System,
-            (_, Role::User) => Region::User,
-            (_, Role::Assistant) => Region::Assistant,
-            (_, Role::Tool) => Region::ToolResult,
-        }
-    }
-}
 
 /// What has become of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,6 +52,19 @@ pub struct Item {
     pub actual: u64,
     /// The part of `actual` that is anchored on recorded usage.
     pub anchored: u64,
+}
+
+impl Item {
+    /// Part, region, state and size, mixed as SplitMix64 does it.
+    fn fingerprint(&self) -> u64 {
+        let kind = u64::from(self.part.map_or(u32::MAX, |part| part)) << 8 | (self.region as u64) << 4 | self.state as u64;
+        [kind, self.actual].into_iter().fold(0, |mixed: u64, value| {
+            let mixed = (mixed ^ value).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ mixed >> 31
+        })
+    }
 }
 
 /// One message in the context.
@@ -170,6 +116,7 @@ pub struct Context {
     /// Items that are still there.
     blocks: u32,
     prefix: Prefix,
+    fingerprint: u64,
 }
 
 impl Context {
@@ -190,6 +137,7 @@ impl Context {
             original: 0,
             blocks: 0,
             prefix: Prefix::default(),
+            fingerprint: 0,
         }
     }
 
@@ -216,6 +164,12 @@ impl Context {
     /// Actual tokens of what the log itself holds, without what the policy put in.
     pub fn recorded(&self) -> u64 {
         self.original
+    }
+
+    /// What stands in it, as one number: the same for the same items in the same state and size, in whatever order and whatever an
+    /// estimator makes of them.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// What policies may look at.
@@ -426,6 +380,7 @@ impl Context {
     fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
+        self.fingerprint = self.fingerprint.wrapping_add(slot.fingerprint());
         self.size.actual += Tokens(slot.actual);
         self.anchored += slot.anchored;
         self.regions[slot.region as usize] += slot.actual;
@@ -442,6 +397,7 @@ impl Context {
     fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
+        self.fingerprint = self.fingerprint.wrapping_sub(slot.fingerprint());
         self.size.actual = self.size.actual - Tokens(slot.actual);
         self.anchored -= slot.anchored;
         self.regions[slot.region as usize] -= slot.actual;

@@ -94,11 +94,12 @@ impl CacheRules {
         }
     }
 
-    /// The rule for a model; absent where its provider is not known to have a prompt cache.
-    pub fn of(&self, model: &Model) -> Option<&CacheRule> {
-        let named = |rule: &&CacheRule| rule.models.iter().any(|name| *name == model.plain_id());
-        let mut own = self.rows.iter().filter(|rule| rule.provider == model.provider);
-        own.clone().find(named).or_else(|| own.find(|rule| rule.models.is_empty()))
+    /// The rule for a model, or for one that nobody knows; absent where the table has none for it.
+    pub fn of(&self, model: Option<&Model>) -> Option<&CacheRule> {
+        let lists = |rule: &&CacheRule, model: &Model| rule.models.iter().any(|name| name == model.plain_id());
+        let named = |model: &Model| self.rows.iter().find(|rule| rule.provider == model.provider && lists(rule, model));
+        let plain = |provider: &str| self.rows.iter().find(|rule| rule.provider == provider && rule.models.is_empty());
+        model.and_then(|model| named(model).or_else(|| plain(&model.provider))).or_else(|| plain(""))
     }
 }
 

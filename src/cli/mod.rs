@@ -1,6 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod cost;
+mod diff;
 mod explain;
 mod failure;
 mod formats;
@@ -24,6 +25,7 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
 Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
@@ -42,6 +44,7 @@ enum Command {
     Replay(Box<replay::Replay>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
+    Diff(diff::Diff),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -57,6 +60,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

@@ -4,7 +4,7 @@ use super::failure::Failure;
 use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, ReplaySettings, replay};
+use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, replay};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
 
 /// Policies that a first look takes.
@@ -45,8 +45,19 @@ impl Policies {
 
     /// Replays a corpus.
     pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
-        let settings = ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve };
-        Ok(replay(corpus, policies, &settings)?)
+        Ok(replay(corpus, policies, &self.settings(catalog, logs))?)
+    }
+
+    fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
+        ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve }
+    }
+
+    /// Compares the first two policies over a corpus.
+    pub fn diff(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Diff, Failure> {
+        let [one, other, ..] = policies else {
+            return Err(Failure::Usage("two policies are compared, name both with --policy".to_owned()));
+        };
+        Ok(diff(corpus, [one, other], &self.settings(catalog, logs))?)
     }
 
     /// A model that nobody knows says nothing of its window.

@@ -23,7 +23,7 @@ pub struct Known<'a> {
     pub name: &'a str,
     /// Its price at that time; absent where nobody knows it.
     pub price: Option<&'a Price>,
-    /// Its cache; absent where its provider is not known to have one.
+    /// Its cache; absent where there is no rule for it.
     pub cache: Option<&'a CacheRule>,
 }
 
@@ -34,6 +34,6 @@ impl<'a> Tariff<'a> {
         let name = self.model.as_deref().or_else(named).or_else(|| trace.main_model()).unwrap_or("");
         let model: Option<&Model> = self.catalog.find(name);
         let price = self.prices.of(name, model, time);
-        Known { name, price, cache: model.and_then(|model| self.caches.of(model)) }
+        Known { name, price, cache: self.caches.of(model) }
     }
 }

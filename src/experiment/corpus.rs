@@ -127,12 +127,16 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
         .par_iter()
         .with_max_len(1)
         .map(|index| {
-            let result = read_file(&files[*index], settings, &counters);
+            let result = read_file(&files[*index], settings, &counters, Companions::PassOver);
             settings.progress.file_done();
             (*index, result)
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
+    // A file that is named alone is wanted as it is, though it belongs to another one.
+    if let ([file], [(_, result @ FileResult::Companion)]) = (files.as_slice(), results.as_mut_slice()) {
+        *result = read_file(file, settings, &counters, Companions::Read);
+    }
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     once::count_once(&mut corpus);
@@ -174,7 +178,14 @@ impl FileResult {
     }
 }
 
-fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) -> FileResult {
+/// What becomes of a file that is read together with another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Companions {
+    PassOver,
+    Read,
+}
+
+fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, companions: Companions) -> FileResult {
     let name = path.to_string_lossy().into_owned();
     let skipped = |reason: String| FileResult::Skipped(Skipped { path: name.clone(), reason });
     let mut source = match open(path) {
@@ -192,7 +203,7 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) 
     }
     let reader = match (settings.format, format::sniff(&source)) {
         (Some(reader), _) => reader,
-        (None, Some((_, Claim::Companion))) => return FileResult::Companion,
+        (None, Some((_, Claim::Companion))) if companions == Companions::PassOver => return FileResult::Companion,
         (None, Some((reader, _))) => reader,
         (None, None) if source.head().is_empty() => return skipped("is empty".to_owned()),
         (None, None) if source.head().contains(&0) => return skipped("is a binary file that no reader knows".to_owned()),

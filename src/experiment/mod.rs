@@ -3,6 +3,7 @@
 mod break_even;
 mod corpus;
 mod counters;
+mod diff;
 mod facts;
 mod once;
 mod price;
@@ -13,6 +14,7 @@ mod tracefile;
 pub use break_even::{BreakEven, break_even};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
 pub use price::{check_model, price};
+pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

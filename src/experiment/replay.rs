@@ -70,52 +70,75 @@ struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    let recorded_summary = median_summary(&corpus.traces);
-    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
+    policies.iter().map(|policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus))).collect()
 }
 
-fn one_policy(
-    corpus: &Corpus,
-    policy: &Policy,
-    settings: &ReplaySettings<'_>,
+/// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
+pub(super) struct Ready<'a> {
+    policy: &'a Policy,
+    windows: Vec<Window>,
+    plans: BTreeMap<(u64, u64, u64), Plan>,
+    reserve: Option<u64>,
     recorded_summary: Option<u64>,
-) -> Result<Replay, PolicyError> {
-    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
-    let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
-    for window in &windows {
-        if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
-            place.insert(policy.plan(&window.facts)?);
+}
+
+impl<'a> Ready<'a> {
+    pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
+        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
+        let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+        for window in &windows {
+            if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
+                place.insert(policy.plan(&window.facts)?);
+            }
+        }
+        Ok(Ready { policy, windows, plans, reserve: settings.reserve, recorded_summary: median_summary(&corpus.traces) })
+    }
+
+    /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
+    pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
+        let window = self.windows.get(place)?;
+        let conditions = Conditions {
+            window: window.window,
+            prompt_limit: window.prompt_limit,
+            reserve: self.reserve,
+            recorded_summary: self.recorded_summary,
+        };
+        Some((self.plans.get(&plan_key(window))?, conditions))
+    }
+
+    fn replay(self, corpus: &Corpus) -> Replay {
+        let outcome = |(place, trace): (usize, &Trace)| {
+            let session = self.session(place);
+            session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
+        };
+        let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
+        self.with(outcomes)
+    }
+
+    /// The replay that these outcomes make, one a session.
+    pub fn with(self, mut outcomes: Vec<Outcome>) -> Replay {
+        let mut totals = Totals::default();
+        for outcome in &mut outcomes {
+            outcome.policy.clone_from(&self.policy.name);
+            totals += &outcome.totals;
+        }
+        let named = |from: WindowFrom| -> Vec<(String, u64)> {
+            let matching = self.windows.iter().filter(|window| window.from == from);
+            matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
+        Replay {
+            policy: self.policy.name.clone(),
+            params,
+            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, self.recorded_summary)).unwrap_or_default(),
+            outcomes,
+            totals,
+            bills: Vec::new(),
+            bill: Bills::default(),
+            unknown_models: named(WindowFrom::Policy),
+            outgrown: named(WindowFrom::Outgrown),
         }
     }
-    let outcomes: Vec<Outcome> = corpus
-        .traces
-        .par_iter()
-        .zip(&windows)
-        .map(|(trace, window)| {
-            let conditions =
-                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
-            let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
-            Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
-        })
-        .collect();
-    let mut totals = Totals::default();
-    outcomes.iter().for_each(|outcome| totals += &outcome.totals);
-    let named = |from: WindowFrom| -> Vec<(String, u64)> {
-        let matching = windows.iter().filter(|window| window.from == from);
-        matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
-    };
-    let params = policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
-    Ok(Replay {
-        policy: policy.name.clone(),
-        params,
-        summary_model: plans.values().next().map(|plan| describe_summary(plan, recorded_summary)).unwrap_or_default(),
-        outcomes,
-        totals,
-        bills: Vec::new(),
-        bill: Bills::default(),
-        unknown_models: named(WindowFrom::Policy),
-        outgrown: named(WindowFrom::Outgrown),
-    })
 }
 
 fn plan_key(window: &Window) -> (u64, u64, u64) {

@@ -14,18 +14,21 @@ mod figures;
 mod marker;
 mod plan;
 mod preset;
+mod range;
 mod schema;
 mod select;
 mod selector;
+mod texts;
 mod trigger;
 mod truncate;
 mod words;
 
-pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use excerpt::{apply, apply_to_bytes};
+pub use texts::apply_to_texts;
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
 pub use plan::{
@@ -36,7 +39,7 @@ pub use preset::{Preset, presets};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{
-    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+    Absent, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop, Tails, Take,
 };
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};

@@ -20,6 +20,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "baseagent@long-task", text: include_str!("presets/baseagent-long-task.toml") },
     Preset { name: "baseagent@complex-task", text: include_str!("presets/baseagent-complex-task.toml") },
     Preset { name: "picoclaw", text: include_str!("presets/picoclaw.toml") },
+    Preset { name: "picoclaw@smart", text: include_str!("presets/picoclaw-smart.toml") },
     Preset { name: "progressive", text: include_str!("presets/progressive.toml") },
     Preset { name: "progressive@hybrid", text: include_str!("presets/progressive.toml") },
     Preset { name: "progressive@micro", text: include_str!("presets/progressive-micro.toml") },

@@ -48,6 +48,8 @@ pub enum Measure {
     EstRequest,
     /// The estimate of all messages that stand in the history, the system's not counted.
     EstHistory,
+    /// The estimate of the system's messages.
+    EstSystem,
 }
 
 /// Number against limit.
@@ -177,6 +179,7 @@ impl Measure {
             }
             Measure::EstRequest => Some(sight.view.request() + sight.incoming),
             Measure::EstHistory => Some(sight.view.history()),
+            Measure::EstSystem => Some(sight.view.system()),
         }
     }
 }

@@ -231,6 +231,7 @@ impl Measure {
             Measure::UsagePlusPending => "the last reported usage with an estimate of what came since",
             Measure::EstRequest => "the estimate of the request",
             Measure::EstHistory => "the estimate of the history",
+            Measure::EstSystem => "the estimate of the system's messages",
         }
         .to_owned()
     }
@@ -313,6 +314,9 @@ impl Select {
             };
             let to = list(snap.to.iter().map(named), " or ");
             cut.push(format!("{} to the next message of {to}; where there is none, {else_}", named(&snap.direction)));
+        }
+        if let Some(step) = self.step.as_ref().filter(|step| step.by > 1.0) {
+            cut.push(format!("{} at once", figure(step.by)));
         }
         if self.all_kept == Missing::Everything {
             cut.push("where everything would be spared, everything goes".to_owned());

@@ -135,7 +135,7 @@ fn event_row(event: &Event) -> Vec<Cell> {
 }
 
 /// What an event was, in words.
-fn story(event: &Event) -> String {
+pub(super) fn story(event: &Event) -> String {
     match event.kind {
         EventKind::Overflow => {
             let limit = event.limit.map(|limit| format!(" of {} allowed", grouped(limit))).unwrap_or_default();

@@ -7,6 +7,7 @@ mod causes;
 mod cost;
 mod cost_figures;
 mod cost_record;
+mod diff;
 mod document;
 mod drift;
 mod explain;
@@ -17,6 +18,7 @@ mod replay;
 mod words;
 
 pub use cost::{Breakdown, Priced, cost};
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

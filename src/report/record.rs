@@ -2,6 +2,7 @@
 
 use super::by_tool::ranked;
 use super::cost_record::{BillsRecord, CostRecord};
+use super::diff::DiffRecord;
 use super::figures::mean_tokens;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
@@ -21,6 +22,8 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// What sessions cost.
     Cost(Box<CostRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -46,7 +49,7 @@ pub struct ReplayRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct CorpusRecord {
+pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -65,7 +68,7 @@ struct CorpusRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct PolicyRecord {
+pub(super) struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -190,7 +193,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    fn new(facts: &CorpusFacts) -> CorpusRecord {
+    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -212,7 +215,7 @@ impl CorpusRecord {
 }
 
 impl PolicyRecord {
-    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);

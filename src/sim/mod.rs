@@ -29,13 +29,18 @@ pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome 
 
 /// As [`simulate`], and somebody looks at the context of each call, as it goes out.
 pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
+    follow(trace, plan, conditions, &mut |context, _| look(context))
+}
+
+/// As [`watch`], and what has been written down so far lies beside the context, this call the last of it.
+pub fn follow(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, &Outcome)) -> Outcome {
     let mut state = State::new(trace, plan, conditions);
     for (index, call) in trace.calls.iter().enumerate() {
         state.begin(index, call);
         state.arrive(call.message);
         state.before_call();
         state.call();
-        look(&state.context);
+        look(&state.context, &state.outcome);
         state.reply(call.message);
         state.checkpoint(Hook::PostCall);
         state.after_reply(call.message);

@@ -7,8 +7,11 @@ use crate::policy::Mode;
 /// What is remembered of a request that was sent.
 pub(super) struct Request {
     hidden: u64,
-    /// What the prompt lacked for reasons that the log does not tell.
+    /// All that was visible in it.
+    visible: u64,
+    /// What the prompt lacked for reasons that the log does not tell: in this simulation, and as recorded.
     missing: u64,
+    recorded_missing: u64,
     actual: u64,
     /// Its messages, where a view may have changed them for this request alone.
     messages: Option<Vec<Sent>>,
@@ -19,9 +22,11 @@ impl State<'_> {
     pub fn send(&mut self, actual: u64) -> u64 {
         let prefix = self.prefix();
         let hidden = self.hidden();
-        let missing = (hidden + self.context.size().actual.0).saturating_sub(actual);
+        let visible = self.context.size().actual.0;
+        let missing = (hidden + visible).saturating_sub(actual);
+        let recorded_missing = self.call.map_or(0, |call| call.missing);
         let messages = self.has_views().then(|| self.context.messages_as_sent());
-        self.last_request = Some(Request { hidden, missing, actual, messages });
+        self.last_request = Some(Request { hidden, visible, missing, recorded_missing, actual, messages });
         self.context.sent();
         prefix
     }
@@ -38,6 +43,11 @@ impl State<'_> {
             None => self.context.unchanged(),
         };
         let actual = self.actual();
+        let grown = self.call.is_some_and(|call| call.missing > last.recorded_missing);
+        if visible == last.visible && !grown {
+            // Nothing but new messages: the share of what is missing may be rounded otherwise than the last time.
+            return last.actual.min(actual);
+        }
         let hidden = self.hidden();
         let missing = (hidden + self.context.size().actual.0).saturating_sub(actual).max(last.missing);
         (hidden.min(last.hidden) + visible).saturating_sub(missing).min(actual).min(last.actual)

@@ -15,6 +15,8 @@ pub enum Standing {
     Recorded,
     /// As a summary that the policy has made before.
     Summary,
+    /// As such a summary, in front of the messages that its compaction kept: they have entered already.
+    SummaryInFront,
 }
 
 /// A conversation at one moment, and a policy that looks at it.
@@ -39,11 +41,12 @@ impl<'a> Stand<'a> {
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let state = &mut self.state;
         match (standing, state.trace.messages.get(message as usize)) {
-            (Standing::Summary, Some(row)) => {
+            (Standing::Summary | Standing::SummaryInFront, Some(row)) => {
                 let parts = state.trace.parts_of(row).iter().enumerate();
                 let items = parts.map(|(offset, part)| state.whole_item(row, part, row.first_part + offset as u32)).collect();
                 let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
-                state.context.push(arrival, items, None);
+                let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
+                state.context.push(arrival, items, at);
             }
             _ => {
                 let id = state.push(message);

@@ -130,12 +130,8 @@ impl<'a> State<'a> {
 
     /// Actual size of the context as it stands.
     pub fn actual(&self) -> u64 {
-        let (hidden, missing) = self.call.map_or((0, 0), |call| {
-            let kept = self.context.recorded().min(call.visible);
-            let missing = u128::from(call.missing) * u128::from(kept) / u128::from(call.visible.max(1));
-            (call.hidden, missing as u64)
-        });
-        (hidden + self.context.size().actual.0).saturating_sub(missing)
+        let visible = self.context.size().actual.0;
+        self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))
     }
 
     /// What the policy can see, for one of its rules.
@@ -417,15 +413,6 @@ impl<'a> State<'a> {
             self.outcome.totals.warnings.insert(warning, 1);
         }
         self.outcome
-    }
-
-    /// A text of so many tokens that the policy puts in, as an item.
-    pub fn own_item(&self, tokens: u64) -> crate::context::Item {
-        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-        let chars = tokens.saturating_mul(4);
-        let length = crate::transcript::Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-        let text = Text { length, tokens, json_bytes: chars, ..Text::default() };
-        self.context.own_text(&text, Region::Summary)
     }
 
     /// The size of a summary that replaces so many tokens.

@@ -6,8 +6,12 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Money: prices, prompt caches, bills; real files against an independent count.
+mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
+/// `ctxsim diff`: where two policies part.
+mod diff;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
@@ -30,6 +34,8 @@ mod read_codex;
 mod read_damaged;
 /// Gemini CLI chats.
 mod read_gemini_cli;
+/// Requests with their responses as LiteLLM logs them, joined to sessions.
+mod read_litellm;
 /// mini-swe-agent trajectories.
 mod read_mini_swe_agent;
 /// The program's own shape, and the example of its documentation.
@@ -43,6 +49,10 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// SWE-agent trajectories.
+mod read_swe_agent;
+/// tau2-bench: agent and simulated user told apart.
+mod read_tau2;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.
