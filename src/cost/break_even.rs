@@ -3,7 +3,7 @@
 use super::tariff::Tariff;
 use crate::catalog::Writes;
 use crate::sim::{EventKind, Outcome};
-use crate::trace::Trace;
+use crate::trace::{CallRow, Trace};
 use std::ops::AddAssign;
 
 /// One prune.
@@ -64,32 +64,37 @@ impl Prunes {
     }
 }
 
-/// The prunes of a session under a policy, with what each cost and saved at the prices of its model.
+/// The prunes of a session under a policy, with what each cost and saved at the prices of its model. What was removed is what a prompt
+/// lacks against the one before and all that came since: a view that masks the same items again removes nothing more. Calls before
+/// which the policy compacted or dropped messages as well are left out.
 pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
     let mut found = Prunes::default();
-    let mut events = outcome.events.iter().filter(|event| event.kind == EventKind::Prune).peekable();
+    let mut events = outcome.events.iter().peekable();
     let count = outcome.calls.len() as u64;
-    for (index, (row, call)) in outcome.calls.iter().zip(&trace.calls).enumerate() {
-        let mut removed = 0;
-        while let Some(event) = events.next_if(|event| event.call as usize <= index) {
-            removed += event.before.saturating_sub(event.after);
+    let whole = |call: &CallRow| (call.hidden + call.visible).saturating_sub(call.missing);
+    let pairs = outcome.calls.iter().zip(&trace.calls);
+    for (index, ((last, last_call), (row, call))) in pairs.clone().zip(pairs.skip(1)).enumerate() {
+        let place = index as u64 + 1;
+        let (mut pruned, mut rewrote) = (false, false);
+        while let Some(event) = events.next_if(|event| u64::from(event.call) <= place) {
+            pruned |= event.kind == EventKind::Prune;
+            rewrote |= matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Drop);
         }
-        if removed == 0 {
+        // What came since the last call would have been new all the same.
+        let arrived = whole(call).saturating_sub(whole(last_call));
+        let removed = (last.actual + arrived).saturating_sub(row.actual);
+        if !pruned || rewrote || removed == 0 {
             continue;
         }
         let time = trace.messages.get(call.message as usize).and_then(|message| message.time);
         let known = tariff.of(trace, call, time);
         let Some(rates) = known.price.map(|price| price.rates(row.actual)) else { continue };
         let paid = known.cache.is_some_and(|rule| rule.writes == Writes::Paid);
-        // Without the prune, what came since the last call would have been new all the same.
-        let arrived = index.checked_sub(1).and_then(|last| outcome.calls.get(last)).map_or(row.actual, |last| {
-            (row.actual + removed).saturating_sub(last.actual)
-        });
         let rewritten = row.actual.saturating_sub(row.prefix).saturating_sub(arrived);
         let written = if paid { rates.cache_write } else { rates.input };
         let cost = written.of(rewritten).saturating_sub(rates.cache_read.of(rewritten));
         let saving = rates.cache_read.of(removed);
-        found.all.push(Prune { removed, rewritten, calls_left: count - index as u64, cost_nano_usd: cost, saving_nano_usd: saving });
+        found.all.push(Prune { removed, rewritten, calls_left: count - place, cost_nano_usd: cost, saving_nano_usd: saving });
     }
     if !found.all.is_empty() {
         found.calls = count;

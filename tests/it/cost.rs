@@ -79,7 +79,7 @@ fn the_bill_worked_by_hand() {
     assert_eq!((bill.modelled.cache_read.tokens, bill.modelled.cache_write.tokens, bill.modelled.fresh.tokens), (5000, 7500, 0));
     assert_eq!((bill.perfect.cache_read.tokens, bill.perfect.fresh.tokens), (8500, 4000));
 
-    let (trace, mut pruned) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000), (2, 2700, 1600), (12, 3200, 2700)]);
+    let (_, mut pruned) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000), (2, 2700, 1600), (12, 3200, 2700)]);
     pruned.events.push(Event { call: 2, before: 3500, after: 2700, ..event() });
     let bill = bills(&trace, &pruned, &tables.tariff());
     assert_eq!(nano(&bill), [38_700_000, 34_800_000, 21_690_000]);
