@@ -163,9 +163,7 @@ impl Row {
             None => i64::MIN,
         };
         let rates = rates(&self.input, [&self.cache_read, &self.cache_write, &self.cache_write_1h], &self.output)?;
-        let tier = |tier: &Tier| {
-            Some((tier.above, rates_of_tier(tier)?))
-        };
+        let tier = |tier: &Tier| Some((tier.above, rates_of_tier(tier)?));
         let mut tiers = self.tiers.iter().map(tier).collect::<Option<Vec<_>>>()?;
         tiers.sort_by_key(|(above, _)| *above);
         Some(Price { from, rates, tiers })

@@ -25,7 +25,20 @@ enum Rank {
 
 /// Providers of models.dev that sell their own models.
 const MAKERS: [&str; 14] = [
-    "anthropic", "openai", "google", "deepseek", "alibaba", "mistral", "xai", "llama", "moonshotai", "zai", "minimax", "cohere", "xiaomi", "stepfun",
+    "anthropic",
+    "openai",
+    "google",
+    "deepseek",
+    "alibaba",
+    "mistral",
+    "xai",
+    "llama",
+    "moonshotai",
+    "zai",
+    "minimax",
+    "cohere",
+    "xiaomi",
+    "stepfun",
 ];
 
 impl PriceFile {
@@ -84,11 +97,8 @@ fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output
 fn litellm(row: &Map<String, Value>) -> Option<Price> {
     let at = |end: &str| {
         let get = |name: &str| rate(row.get(&format!("{name}{end}")), 0);
-        let caches = [
-            get("cache_read_input_token_cost"),
-            get("cache_creation_input_token_cost"),
-            get("cache_creation_input_token_cost_above_1hr"),
-        ];
+        let caches =
+            [get("cache_read_input_token_cost"), get("cache_creation_input_token_cost"), get("cache_creation_input_token_cost_above_1hr")];
         rates(get("input_cost_per_token"), caches, get("output_cost_per_token"))
     };
     let above = |key: &String| {

@@ -1,5 +1,6 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod backtest;
 mod cost;
 mod diff;
 mod explain;
@@ -25,6 +26,7 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
@@ -44,6 +46,7 @@ enum Command {
     Replay(Box<replay::Replay>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
+    Backtest(backtest::Backtest),
     Diff(diff::Diff),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -60,6 +63,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

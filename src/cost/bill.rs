@@ -255,8 +255,7 @@ impl<'a> Session<'a> {
         for (_, (_, common)) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
             *common = (*common).min(request.prefix);
         }
-        let (cache, common) =
-            self.caches.entry(model).or_insert_with(|| (PromptCache::new(known.cache, self.lifetime, shared), 0));
+        let (cache, common) = self.caches.entry(model).or_insert_with(|| (PromptCache::new(known.cache, self.lifetime, shared), 0));
         let prefix = request.prefix.min(*common);
         *common = u64::MAX;
         (prefix, cache.ask(&Request { prefix, ..request }))

@@ -119,4 +119,3 @@ fn recorded_bill(usage: &Usage, known: &super::tariff::Known<'_>) -> Bill {
     bill.output.add(usage.output, rates.map(|rates| rates.output));
     bill
 }
-

@@ -178,6 +178,22 @@ impl FileResult {
     }
 }
 
+impl Corpus {
+    /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
+    pub fn forget_folders(&mut self) {
+        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
+        let skipped = self.facts.skipped.iter_mut().map(|skipped| &mut skipped.path);
+        let losses = self.facts.losses.iter_mut().map(|loss| &mut loss.path);
+        for path in sources.chain(skipped).chain(losses) {
+            if let Some(name) = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned()) {
+                *path = name;
+            }
+        }
+        self.facts.skipped.sort();
+        self.facts.losses.sort();
+    }
+}
+
 /// What becomes of a file that is read together with another one.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Companions {

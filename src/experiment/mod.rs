@@ -1,20 +1,27 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
+mod backtest;
 mod break_even;
 mod corpus;
 mod counters;
 mod diff;
 mod facts;
+mod judge;
 mod once;
 mod price;
 mod replay;
+mod segment;
 mod source;
+mod summaries;
 mod tracefile;
 
+pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
-pub use price::{check_model, price};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
+pub use judge::Reason;
+pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
+pub use summaries::{Fitted, RecordedSummaries};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -1,10 +1,11 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
 use super::corpus::Corpus;
+use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, Totals, simulate};
+use crate::sim::{Conditions, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -60,10 +61,11 @@ pub enum WindowFrom {
     Policy,
 }
 
-struct Window {
-    facts: Facts,
-    window: u64,
-    prompt_limit: u64,
+/// The window that a session is replayed in.
+pub(super) struct Window {
+    pub facts: Facts,
+    pub window: u64,
+    pub prompt_limit: u64,
     from: WindowFrom,
     model: String,
 }
@@ -79,7 +81,9 @@ pub(super) struct Ready<'a> {
     windows: Vec<Window>,
     plans: BTreeMap<(u64, u64, u64), Plan>,
     reserve: Option<u64>,
-    recorded_summary: Option<u64>,
+    summaries: RecordedSummaries,
+    /// The summary model of each session.
+    recorded: Vec<Option<RecordedSummary>>,
 }
 
 impl<'a> Ready<'a> {
@@ -91,7 +95,9 @@ impl<'a> Ready<'a> {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
-        Ok(Ready { policy, windows, plans, reserve: settings.reserve, recorded_summary: median_summary(&corpus.traces) })
+        let summaries = RecordedSummaries::fit(&corpus.traces);
+        let recorded = corpus.traces.iter().map(|trace| summaries.model(trace)).collect();
+        Ok(Ready { policy, windows, plans, reserve: settings.reserve, summaries, recorded })
     }
 
     /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
@@ -101,7 +107,7 @@ impl<'a> Ready<'a> {
             window: window.window,
             prompt_limit: window.prompt_limit,
             reserve: self.reserve,
-            recorded_summary: self.recorded_summary,
+            recorded_summary: self.recorded.get(place).copied().flatten(),
         };
         Some((self.plans.get(&plan_key(window))?, conditions))
     }
@@ -130,7 +136,7 @@ impl<'a> Ready<'a> {
         Replay {
             policy: self.policy.name.clone(),
             params,
-            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, self.recorded_summary)).unwrap_or_default(),
+            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
             outcomes,
             totals,
             bills: Vec::new(),
@@ -149,24 +155,24 @@ fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn describe_summary(plan: &Plan, recorded: Option<u64>) -> String {
+fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     use crate::policy::SummaryModel;
     if plan.rule.iter().all(|rule| rule.summarise.is_none()) {
         return String::new();
     }
     let summary = &plan.summary;
-    match (summary.model, recorded) {
+    match (summary.model, recorded.describe()) {
         (SummaryModel::Fixed, _) => format!("fixed, {} tokens", summary.tokens),
         (SummaryModel::Share, _) if summary.max > 0 => {
             format!("{} of what it replaces, {} to {} tokens", summary.ratio, summary.min, summary.max)
         }
         (SummaryModel::Share, _) => format!("{} of what it replaces, at least {} tokens", summary.ratio, summary.min),
-        (SummaryModel::Recorded, Some(tokens)) => format!("median of the recorded summaries, {tokens} tokens"),
+        (SummaryModel::Recorded, Some(model)) => model,
         (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
     }
 }
 
-fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
+pub(super) fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
@@ -197,15 +203,4 @@ fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> W
     let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
-}
-
-/// The median size of all summaries that the corpus recorded.
-fn median_summary(traces: &[Trace]) -> Option<u64> {
-    let sizes = |trace: &Trace| {
-        let factor = trace.calibration_thousandths;
-        trace.compactions.iter().filter_map(|compaction| compaction.summary_tokens).map(|tokens| tokens * factor / 1000).collect::<Vec<_>>()
-    };
-    let mut all: Vec<u64> = traces.iter().flat_map(sizes).collect();
-    all.sort_unstable();
-    all.get(all.len() / 2).copied()
 }

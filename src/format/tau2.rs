@@ -267,8 +267,7 @@ fn simulation(
     if messages.is_empty() && !simulation.policy.is_empty() {
         messages.push(instructions(scale.weigh(&simulation.policy)));
     }
-    let transcript =
-        Transcript { id, agent: READER.name.to_owned(), version: run.version.clone(), messages, ..Transcript::default() };
+    let transcript = Transcript { id, agent: READER.name.to_owned(), version: run.version.clone(), messages, ..Transcript::default() };
     let mut conversation = Conversation { transcript, run, scale, number, names: HashMap::new() };
     for (turn, written) in written.iter().enumerate() {
         conversation.message(written, turn, source);

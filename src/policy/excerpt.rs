@@ -67,14 +67,7 @@ impl Select {
     pub fn excerpt_limits(&self, keeps: u64, estimator: &Estimator) -> Truncate {
         let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
         let keep = keeps * estimator.denominator / estimator.numerator.max(1);
-        Truncate {
-            max: Some(0),
-            keep: Some(keep),
-            unit: Unit::Bytes,
-            head: 0.5,
-            marker: marker.unwrap_or_default(),
-            ..Truncate::default()
-        }
+        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head: 0.5, marker: marker.unwrap_or_default(), ..Truncate::default() }
     }
 }
 

@@ -15,6 +15,7 @@ mod marker;
 mod plan;
 mod preset;
 mod range;
+mod recorded_by;
 mod schema;
 mod select;
 mod selector;
@@ -28,7 +29,6 @@ pub use advice::{Finding, Gravity};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use excerpt::{apply, apply_to_bytes};
-pub use texts::apply_to_texts;
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
 pub use plan::{
@@ -36,12 +36,15 @@ pub use plan::{
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{
-    Absent, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop, Tails, Take,
+    Absent, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop, Tails,
+    Take,
 };
-pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
+pub use texts::apply_to_texts;
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;
 

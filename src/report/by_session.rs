@@ -51,10 +51,7 @@ pub fn flat(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Table {
     Table { labels: 2, rows: rows.collect(), columns }
 }
 
-fn pairs<'a>(
-    corpus: &'a Corpus,
-    replays: &'a [Replay],
-) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome, Option<&'a Bills>)> {
+fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome, Option<&'a Bills>)> {
     replays.iter().flat_map(|replay| {
         let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
         sessions.map(move |(place, (trace, outcome))| (trace, replay, outcome, replay.bills.get(place)))

@@ -57,7 +57,10 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     if priced.breakdown == Breakdown::Shown {
         sections.push(Section { title: "Bills by tier".to_owned(), body: Body::Table(by_tier(priced)) });
     }
-    sections.push(Section { title: "The unchanged recording, recorded beside modelled".to_owned(), body: Body::Table(by_agent(priced.checks)) });
+    sections.push(Section {
+        title: "The unchanged recording, recorded beside modelled".to_owned(),
+        body: Body::Table(by_agent(priced.checks)),
+    });
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
     let record = Record::Cost(Box::new(CostRecord::new(priced, notes.clone())));
     Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, record }
@@ -93,9 +96,15 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             better: Better::More,
             ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
         },
-        Column { priority: 2, ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated) },
+        Column {
+            priority: 2,
+            ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated)
+        },
         count("summariser_calls", "summa\u{ad}riser calls", "how many they are"),
-        Column { better: Better::Less, ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused") },
+        Column {
+            better: Better::Less,
+            ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused")
+        },
     ];
     let recorded: u64 = priced.checks.values().map(|check| check.recorded.nano_usd()).sum();
     let none = priced.unchanged.bill.with(priced.cache).nano_usd();
@@ -103,7 +112,8 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         let (bill, totals) = (&replay.bill, &replay.totals);
         let chosen = bill.with(priced.cache);
         let cost = |bill: &Bill| cost_figures::cost(&replay.bill, bill.nano_usd());
-        let change = |from: u64| if from == 0 { Cell::Empty } else { Cell::Share { part: signed(chosen.nano_usd()) - signed(from), whole: from } };
+        let change =
+            |from: u64| if from == 0 { Cell::Empty } else { Cell::Share { part: signed(chosen.nano_usd()) - signed(from), whole: from } };
         vec![
             Cell::Name(replay.policy.clone()),
             Cell::Count(bill.calls),
@@ -144,11 +154,13 @@ fn by_tier(priced: &Priced<'_>) -> Table {
         let sums = used.map(|(name, charge)| (name, charge.tokens, charge.nano_usd)).chain([("all", all, whole)]);
         let refused: u64 = replay.outcomes.iter().flat_map(|outcome| &outcome.calls).map(|call| call.refused_tokens).sum();
         let refused = (refused > 0).then_some(("refused, not billed", refused, 0));
-        sums.chain(refused).map(|(name, tokens, nano)| {
-            let name = [Cell::Name(replay.policy.clone()), Cell::Name(name.to_owned())];
-            let figures = [Cell::Tokens(tokens), cost_figures::cost(&replay.bill, nano), Cell::share(nano, whole)];
-            name.into_iter().chain(figures).collect()
-        }).collect::<Vec<_>>()
+        sums.chain(refused)
+            .map(|(name, tokens, nano)| {
+                let name = [Cell::Name(replay.policy.clone()), Cell::Name(name.to_owned())];
+                let figures = [Cell::Tokens(tokens), cost_figures::cost(&replay.bill, nano), Cell::share(nano, whole)];
+                name.into_iter().chain(figures).collect()
+            })
+            .collect::<Vec<_>>()
     });
     Table { labels: 2, columns, rows: rows.collect() }
 }

@@ -1,5 +1,7 @@
 //! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
 
+mod backtest;
+mod backtest_record;
 mod by_region;
 mod by_session;
 mod by_tool;
@@ -17,6 +19,7 @@ mod record;
 mod replay;
 mod words;
 
+pub use backtest::{AskedBacktest, backtest};
 pub use cost::{Breakdown, Priced, cost};
 pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};

@@ -1,5 +1,6 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
+use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::cost_record::{BillsRecord, CostRecord};
 use super::diff::DiffRecord;
@@ -22,6 +23,8 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// What sessions cost.
     Cost(Box<CostRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
     /// Where two policies part.
     Diff(Box<DiffRecord>),
 }
@@ -193,6 +196,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
+    /// The record of a corpus.
     pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
@@ -227,8 +231,7 @@ impl PolicyRecord {
             overflows: carried.overflows,
         };
         let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
-        let sessions =
-            sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -312,6 +315,6 @@ impl DriftRecord {
 }
 
 /// A share with six decimals; 0 of nothing.
-fn share(part: f64, whole: u64) -> f64 {
+pub(super) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }

@@ -66,7 +66,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
 }
 
 fn by_policy(replays: &[Replay], cache: CacheKind) -> Section {
-    let mut columns: Vec<Column> = std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
+    let mut columns: Vec<Column> =
+        std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
     columns.extend(cost_figures::COLUMNS);
     let row = |replay: &Replay| {
         let name = std::iter::once(Cell::Name(replay.policy.clone()));

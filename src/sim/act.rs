@@ -30,7 +30,8 @@ impl State<'_> {
         if memory.latched || spent(rule.max_fires.as_ref(), &memory) {
             return false;
         }
-        let verdict = rule.when.as_ref().map_or(Verdict { fires: true, level: None }, |trigger| trigger.evaluate(&self.sight(&memory)));
+        let verdict =
+            rule.when.as_ref().map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&self.sight(&memory)));
         let before = self.actual();
         if let Some(level) = verdict.level {
             let covers = if level.sees_pending { before } else { self.actual_after_reply };
@@ -56,9 +57,12 @@ impl State<'_> {
 
     fn report(&mut self, index: usize, rule: &Rule, verdict: &Verdict, before: u64, done: Done) -> bool {
         let after = self.actual();
+        // Where a count made the rule fire, the limit of a size that was looked at as well explains nothing.
+        let count = verdict.count.filter(|_| !verdict.level.is_some_and(|level| level.reached));
         let event = Event {
             belief: verdict.level.map(|level| level.tokens),
-            limit: verdict.level.map(|level| level.limit.max(0.0) as u64),
+            limit: verdict.level.filter(|_| count.is_none()).map(|level| level.limit.max(0.0) as u64),
+            count,
             before,
             after,
             ..self.event(&rule.id)

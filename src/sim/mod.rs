@@ -8,11 +8,13 @@ mod outcome;
 mod request;
 mod stand;
 mod state;
+mod summary;
 
-pub use drift::Drift;
+pub use drift::{Drift, LARGEST_RATIO};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
+pub use summary::RecordedSummary;
 
 use crate::context::Context;
 use crate::policy::{Hook, Plan};

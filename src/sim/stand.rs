@@ -82,7 +82,7 @@ impl<'a> Stand<'a> {
     /// What the trigger of a rule says; it always fires where the rule has none. `None` where there is no such rule.
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {
         let (_, rule) = self.find(rule)?;
-        let always = Verdict { fires: true, level: None };
+        let always = Verdict { fires: true, ..Verdict::default() };
         Some(rule.when.as_ref().map_or(always, |trigger| trigger.evaluate(&self.state.sight(&Memory::default()))))
     }
 

@@ -3,6 +3,7 @@
 use super::cause::Look;
 use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
 use super::request::Request;
+use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
@@ -19,8 +20,8 @@ pub struct Conditions {
     pub prompt_limit: u64,
     /// Output reserve for all policies, instead of each policy's own.
     pub reserve: Option<u64>,
-    /// Median size of the summaries that the corpus recorded; `None` where it holds none.
-    pub recorded_summary: Option<u64>,
+    /// The size of summaries by those that the corpus recorded; `None` where it holds none.
+    pub recorded_summary: Option<RecordedSummary>,
 }
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
@@ -230,6 +231,7 @@ impl<'a> State<'a> {
             actual,
             anchored: (self.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
             belief: self.look.map(|look| look.belief),
+            rewritten: self.look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
             estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
@@ -296,6 +298,7 @@ impl<'a> State<'a> {
             rule: rule.to_owned(),
             belief: None,
             limit: None,
+            count: None,
             before: 0,
             after: 0,
             touched: 0,
@@ -421,7 +424,7 @@ impl<'a> State<'a> {
         let summary = &self.plan.summary;
         match summary.model {
             SummaryModel::Fixed => summary.tokens,
-            SummaryModel::Recorded => self.conditions.recorded_summary.unwrap_or(summary.tokens),
+            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
             SummaryModel::Share => {
                 let share = (replaced.0 as f64 * summary.ratio).round() as u64;
                 share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })

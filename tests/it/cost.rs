@@ -60,7 +60,14 @@ fn session(model: &str, calls: &[Given]) -> (Trace, Outcome) {
             key: None,
         });
         let blocks = 2 + 2 * index as u32;
-        outcome.calls.push(CallOutcome { attempted: *prompt, actual: *prompt, prefix: *prefix, blocks, output: 100, ..CallOutcome::default() });
+        outcome.calls.push(CallOutcome {
+            attempted: *prompt,
+            actual: *prompt,
+            prefix: *prefix,
+            blocks,
+            output: 100,
+            ..CallOutcome::default()
+        });
     }
     (trace, outcome)
 }
@@ -102,6 +109,7 @@ fn event() -> Event {
         after: 0,
         touched: 1,
         cause: None,
+        count: None,
         tool: None,
     }
 }
@@ -163,7 +171,9 @@ fn prices_have_days_and_tiers() {
 
 #[test]
 fn decimal_text_becomes_an_exact_rate() {
-    for (text, power, rate) in [("3", -6, 3_000_000), ("0.003625", -6, 3625), ("5e-07", 0, 500_000), ("1.25E-5", 0, 12_500_000), ("0", -6, 0)] {
+    for (text, power, rate) in
+        [("3", -6, 3_000_000), ("0.003625", -6, 3625), ("5e-07", 0, 500_000), ("1.25E-5", 0, 12_500_000), ("0", -6, 0)]
+    {
         assert_eq!(Rate::parse(text, power), Some(Rate(rate)), "{text}");
     }
     for text in ["", "-1", "1e999", "x", "1.2.3", "."] {
@@ -196,7 +206,8 @@ fn caches_have_minimums_steps_and_lifetimes() {
     assert_eq!(ask(&mut claude, 3, 5000, 4999, 41).read, 1200);
     // Five minutes, begun anew by each read; an hour where it was asked for.
     let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual, 0);
-    let reads: Vec<u64> = [(0, 0), (4, 3000), (8, 3000), (14, 3000)].map(|(minute, prefix)| ask(&mut claude, minute, 3000, prefix, 2).read).into();
+    let reads: Vec<u64> =
+        [(0, 0), (4, 3000), (8, 3000), (14, 3000)].map(|(minute, prefix)| ask(&mut claude, minute, 3000, prefix, 2).read).into();
     assert_eq!(reads, [0, 3000, 3000, 0]);
     let mut long = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Long, 700);
     let reads: Vec<u64> = [(0, 0), (59, 3000), (120, 3000)].map(|(minute, prefix)| ask(&mut long, minute, 3000, prefix, 2).read).into();
@@ -300,7 +311,12 @@ fn modelled_reads_are_near_the_recorded_ones() {
         let record = record(&["--policy", "none"], &shared.join("transcripts").join(folder));
         for agent in record["agents"].as_array().unwrap() {
             let reads = |side: &str| agent[side]["tiers"]["cache_read"]["tokens"].as_f64().unwrap_or(0.0);
-            println!("{folder}: {} recorded, {} modelled ({:+.2} %)", reads("recorded"), reads("modelled"), (reads("modelled") / reads("recorded") - 1.0) * 100.0);
+            println!(
+                "{folder}: {} recorded, {} modelled ({:+.2} %)",
+                reads("recorded"),
+                reads("modelled"),
+                (reads("modelled") / reads("recorded") - 1.0) * 100.0
+            );
             near(folder, reads("modelled"), reads("recorded"), tolerance);
         }
     }

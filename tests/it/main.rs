@@ -1,6 +1,8 @@
 //! One test binary; a module for each room or promise.
 /// The rules of the house: who may know whom, and what no room may hold.
 mod architecture;
+/// Recorded compactions beside predicted ones: a made session, the samples, real files.
+mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 mod catalog;
@@ -12,6 +14,8 @@ mod cost;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// `ctxsim explain`, line by line.
+mod explain;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.

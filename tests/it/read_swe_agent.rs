@@ -12,8 +12,7 @@ fn tools_thoughts_and_a_demonstration() {
     let (transcripts, lost) = fixture("swe-agent/tools.traj");
     assert_eq!(lost, [(WHOLE_RUN.to_owned(), 1)]);
     let session = &transcripts[0];
-    let expected =
-        ["s: S", "*: Here is an example", "u: Fix it", "a: ~4 | I look | bash(toolu_1)", "t: bash(toolu_1)=", "a: Done"];
+    let expected = ["s: S", "*: Here is an example", "u: Fix it", "a: ~4 | I look | bash(toolu_1)", "t: bash(toolu_1)=", "a: Done"];
     assert_eq!(in_short(session), expected);
     assert_eq!((session.version.as_str(), usages(session)), ("1.0.1", vec![None, None]));
     assert_eq!(session.messages[3].call.as_ref().unwrap().model, "claude-3-7-sonnet");

@@ -73,7 +73,11 @@ fn replays() -> Vec<Replay> {
 }
 
 fn report(by: By) -> Report {
-    replay(&corpus(), &replays(), &Asked { by, series: Series::LeftOut, cache: CacheKind::Modelled, command: Some(format!("ctxsim replay '{HOSTILE}'")) })
+    replay(
+        &corpus(),
+        &replays(),
+        &Asked { by, series: Series::LeftOut, cache: CacheKind::Modelled, command: Some(format!("ctxsim replay '{HOSTILE}'")) },
+    )
 }
 
 fn plain(width: usize) -> Page {

@@ -121,7 +121,11 @@ fn files_of_read_formats_have_the_calls_that_their_rows_name() {
         let counted = independent(reader, &paths);
         for (index, Entry { path, name, row, empty }) in entries.iter().enumerate() {
             let (transcripts, losses) = if reader == "litellm" { read_alone(path) } else { read_all(path) };
-            assert!(transcripts.is_empty() == (*empty && row.is_some_and(|(calls, _)| calls == 0)) && transcripts.iter().all(|transcript| !transcript.messages.is_empty()), "{name}");
+            assert!(
+                transcripts.is_empty() == (*empty && row.is_some_and(|(calls, _)| calls == 0))
+                    && transcripts.iter().all(|transcript| !transcript.messages.is_empty()),
+                "{name}"
+            );
             let found = sums(&transcripts);
             let otherwise = OTHERWISE.iter().find(|(listed, ..)| listed == name).map(|(_, calls, max_prompt, _)| (*calls, *max_prompt));
             if let Some(expected) = otherwise.or(*row) {

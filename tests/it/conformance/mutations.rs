@@ -30,7 +30,8 @@ fn passing(function: &Function) -> Vec<Case> {
 fn notices(functions: &[(&Function, Vec<Case>)], own: &[Case], mutation: &Mutation) -> bool {
     with_mutation(mutation, || {
         let mut own = own.iter().filter(|case| own::preset(case) == mutation.preset);
-        own.any(|case| own::check(case).is_err()) || functions.iter().any(|(function, cases)| cases.iter().any(|case| !matches!(function.run(case), Ok(Passed::Whole))))
+        own.any(|case| own::check(case).is_err())
+            || functions.iter().any(|(function, cases)| cases.iter().any(|case| !matches!(function.run(case), Ok(Passed::Whole))))
     })
 }
 
