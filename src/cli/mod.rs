@@ -1,6 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod cost;
 mod diff;
 mod drift;
 mod explain;
@@ -11,6 +12,7 @@ mod models;
 mod output;
 mod policies;
 mod policy;
+mod pricing;
 mod progress;
 mod replay;
 mod trace;
@@ -43,6 +45,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Replay(Box<replay::Replay>),
+    Cost(Box<cost::Cost>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
@@ -60,6 +63,7 @@ pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Backtest(backtest)) => backtest.run(),

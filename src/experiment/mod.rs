@@ -1,6 +1,7 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
 mod backtest;
+mod break_even;
 mod corpus;
 mod counters;
 mod diff;
@@ -8,6 +9,7 @@ pub mod drift;
 mod facts;
 mod judge;
 mod once;
+mod price;
 mod replay;
 mod segment;
 mod source;
@@ -15,9 +17,11 @@ mod summaries;
 mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
+pub use break_even::{BreakEven, break_even};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use judge::Reason;
+pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};

@@ -5,12 +5,13 @@ mod arrive;
 mod cause;
 mod drift;
 mod outcome;
+mod request;
 mod stand;
 mod state;
 mod summary;
 
 pub use drift::{Drift, LARGEST_RATIO};
-pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;

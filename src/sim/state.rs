@@ -2,6 +2,7 @@
 
 use super::cause::Look;
 use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
+use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
@@ -92,6 +93,8 @@ pub(super) struct State<'a> {
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
     tools: Vec<super::outcome::Carried>,
+    /// What is remembered of the last request.
+    pub last_request: Option<Request>,
 }
 
 impl<'a> State<'a> {
@@ -126,6 +129,7 @@ impl<'a> State<'a> {
             largest_arrival: None,
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
+            last_request: None,
         }
     }
 
@@ -215,13 +219,16 @@ impl<'a> State<'a> {
         let limit = self.conditions.prompt_limit;
         let attempted = self.actual();
         let mut refused = 0;
+        let mut refused_tokens = 0;
         if attempted > limit {
             refused = 1;
+            refused_tokens = attempted;
             self.overflow(attempted);
             let retries = self.plan.reactive.retries.min(MOST_RETRIES);
             while self.actual() > limit && refused <= retries && self.fall_back(refused) {
                 if self.actual() > limit {
                     refused += 1;
+                    refused_tokens += self.actual();
                 }
             }
         }
@@ -240,7 +247,10 @@ impl<'a> State<'a> {
             estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
+            prefix: self.send(actual),
+            blocks: self.context.blocks(),
             refused,
+            refused_tokens,
             unrecovered,
             squeezed: actual + call.output > self.conditions.window,
             over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),
