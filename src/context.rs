@@ -3,84 +3,20 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod prefix;
 mod presence;
+mod region;
 mod view;
 
+use prefix::Prefix;
+pub use prefix::Sent;
 pub use presence::{Ends, Presence};
+pub use region::Region;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
-use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
-
-/// What the window is filled with, for reports. The order is that of the regions in every report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Region {
-    /// System messages.
-    System,
-    /// Tool definitions that the log shows.
-    Tools,
-    /// Summaries and texts that the policy put in.
-    Summary,
-    /// User text.
-    User,
-    /// The model's text.
-    Assistant,
-    /// Reasoning.
-    Thinking,
-    /// Tool calls.
-    ToolCall,
-    /// Tool results, placeholders included.
-    ToolResult,
-    /// Pictures.
-    Image,
-}
-
-impl Region {
-    /// All regions, in order.
-    pub const ALL: [Region; 9] = [
-        Region::System,
-        Region::Tools,
-        Region::Summary,
-        Region::User,
-        Region::Assistant,
-        Region::Thinking,
-        Region::ToolCall,
-        Region::ToolResult,
-        Region::Image,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Region::System => "system",
-            Region::Tools => "tools",
-            Region::Summary => "summary",
-            Region::User => "user",
-            Region::Assistant => "assistant",
-            Region::Thinking => "thinking",
-            Region::ToolCall => "tool_call",
-            Region::ToolResult => "tool_result",
-            Region::Image => "image",
-        }
-    }
-
-    /// The region of a part.
-    pub fn of(role: Role, kind: PartKind) -> Region {
-        match (kind, role) {
-            (PartKind::Tools, _) => Region::Tools,
-            (PartKind::Thinking, _) => Region::Thinking,
-            (PartKind::ToolCall, _) => Region::ToolCall,
-            (PartKind::ToolResult, _) => Region::ToolResult,
-            (PartKind::Image, _) => Region::Image,
-            (_, Role::System) => Region::System,
-            (_, Role::User) => Region::User,
-            (_, Role::Assistant) => Region::Assistant,
-            (_, Role::Tool) => Region::ToolResult,
-        }
-    }
-}
 
 /// What has become of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +100,8 @@ pub struct Entry {
     pub live: bool,
     /// Where it is not: did a summary take its place?
     pub summarised: bool,
+    /// Since which request it has stood as it is; see [`Context::sent`].
+    touched: u32,
 }
 
 /// The context of one simulation.
@@ -189,6 +127,9 @@ pub struct Context {
     superseded: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
+    /// Items that are still there.
+    blocks: u32,
+    prefix: Prefix,
     fingerprint: u64,
 }
 
@@ -211,6 +152,8 @@ impl Context {
             dead: 0,
             superseded: 0,
             original: 0,
+            blocks: 0,
+            prefix: Prefix::default(),
             fingerprint: 0,
         }
     }
@@ -256,6 +199,9 @@ impl Context {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         let count = items.len() as u32;
+        if let Some(place) = place {
+            self.touch_from(place);
+        }
         self.note_places(first, &items);
         self.items.extend(items);
         self.entries.push(Entry {
@@ -271,6 +217,7 @@ impl Context {
             usage: None,
             live: true,
             summarised: false,
+            touched: self.prefix.request,
         });
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
@@ -298,6 +245,7 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
@@ -317,6 +265,7 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..slot.clone() };
@@ -327,6 +276,7 @@ impl Context {
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
         for id in gone {
+            self.touch(*id);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).cloned() else { continue };
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
@@ -464,6 +414,7 @@ impl Context {
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
         self.dead += if slot.superseded { slot.actual } else { 0 };
         self.superseded += u64::from(slot.superseded && slot.state != State::Masked);
+        self.blocks += 1;
     }
 
     fn unaccount(&mut self, item: u32, owner: u32) {
@@ -479,6 +430,7 @@ impl Context {
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
         self.dead -= if slot.superseded { slot.actual } else { 0 };
         self.superseded -= u64::from(slot.superseded && slot.state != State::Masked);
+        self.blocks -= 1;
     }
 
     fn re_estimate(&mut self, id: u32) {

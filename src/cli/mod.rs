@@ -1,8 +1,10 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod cost;
 mod curve;
 mod diff;
+mod drift;
 mod explain;
 mod failure;
 mod formats;
@@ -11,6 +13,7 @@ mod models;
 mod output;
 mod policies;
 mod policy;
+mod pricing;
 mod progress;
 mod replay;
 mod trace;
@@ -43,7 +46,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Replay(Box<replay::Replay>),
+    Cost(Box<cost::Cost>),
     Explain(explain::Explain),
+    Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Curve(curve::Curve),
@@ -60,7 +65,9 @@ pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Curve(curve)) => curve.run(),

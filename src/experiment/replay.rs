@@ -2,9 +2,10 @@
 
 use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Family};
+use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, RecordedSummary, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -35,6 +36,10 @@ pub struct Replay {
     pub outcomes: Vec<Outcome>,
     /// Their sum.
     pub totals: Totals,
+    /// What each session cost; empty until somebody makes the bills.
+    pub bills: Vec<Bills>,
+    /// Their sum.
+    pub bill: Bills,
     /// Models that the catalogue does not know, each with the window that was taken.
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
@@ -74,7 +79,7 @@ pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_
 pub(super) struct Ready<'a> {
     policy: &'a Policy,
     windows: Vec<Window>,
-    plans: BTreeMap<(u64, u64, u64), Plan>,
+    plans: BTreeMap<PlanKey, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
     /// The summary model of each session.
@@ -84,7 +89,7 @@ pub(super) struct Ready<'a> {
 impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
         let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
-        let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+        let mut plans: BTreeMap<PlanKey, Plan> = BTreeMap::new();
         for window in &windows {
             if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
                 place.insert(policy.plan(&window.facts)?);
@@ -103,11 +108,12 @@ impl<'a> Ready<'a> {
             prompt_limit: window.prompt_limit,
             reserve: self.reserve,
             recorded_summary: self.recorded.get(place).copied().flatten(),
+            guesses: Guesses::Own,
         };
         Some((self.plans.get(&plan_key(window))?, conditions))
     }
 
-    fn replay(self, corpus: &Corpus) -> Replay {
+    pub fn replay(self, corpus: &Corpus) -> Replay {
         let outcome = |(place, trace): (usize, &Trace)| {
             let session = self.session(place);
             session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
@@ -134,14 +140,19 @@ impl<'a> Ready<'a> {
             summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
             outcomes,
             totals,
+            bills: Vec::new(),
+            bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
         }
     }
 }
 
-fn plan_key(window: &Window) -> (u64, u64, u64) {
-    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output)
+/// What a plan depends on.
+type PlanKey = (u64, u64, u64, Option<Family>);
+
+fn plan_key(window: &Window) -> PlanKey {
+    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output, window.facts.family)
 }
 
 fn plain(value: &toml::Value) -> String {
@@ -169,8 +180,9 @@ pub(super) fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySetting
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
+    let family = model.map(|model| model.family);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output },
+        facts: Facts { window: Some(window), max_input, max_output, family },
         window,
         prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
         from,

@@ -3,6 +3,7 @@
 mod build;
 mod evidence;
 mod json_strings;
+mod kind;
 mod references;
 mod repetition;
 mod scale;
@@ -12,5 +13,5 @@ mod truth;
 
 pub use build::{Measure, own_vocabulary, trace};
 pub use evidence::Definition;
-pub use scale::{Content, TextScale};
+pub use scale::{Content, PublicCounters, TextScale};
 pub use share::largest_remainder;

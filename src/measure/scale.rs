@@ -1,8 +1,9 @@
 //! The scale: what is kept of a text when its words are let go.
 
 use super::evidence::{Definition, evidence};
-use crate::estimate::{Counter, cleaned, tally};
-use crate::transcript::{LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
+use super::kind::kind;
+use crate::estimate::{Counter, Vocabulary, cleaned, tally};
+use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -23,6 +24,16 @@ pub struct TextScale {
     definition: Definition,
     /// Recognisable pieces of the session that is being read.
     pieces: Cell<usize>,
+    public: Option<PublicCounters>,
+}
+
+/// Counters of the vocabularies that a [`Counts`] holds.
+#[derive(Clone)]
+pub struct PublicCounters {
+    /// Counts in `o200k_base`.
+    pub o200k_base: Arc<Counter>,
+    /// Counts in `cl100k_base`.
+    pub cl100k_base: Arc<Counter>,
 }
 
 /// A result of more bytes than this has a [`Shape`].
@@ -37,7 +48,7 @@ const NEARNESS: usize = 12;
 impl TextScale {
     /// A scale that counts with this counter.
     pub fn new(counter: Arc<Counter>, content: Content) -> TextScale {
-        TextScale { counter, content, definition: Definition::default(), pieces: Cell::new(0) }
+        TextScale { counter, content, definition: Definition::default(), pieces: Cell::new(0), public: None }
     }
 
     /// The same scale, by other rules for what can be recognised.
@@ -48,6 +59,22 @@ impl TextScale {
     /// A session has been read; what follows belongs to another one.
     pub fn next_session(&self) {
         self.pieces.set(0);
+    }
+
+    /// The same scale, which counts every text in these vocabularies as well.
+    pub fn with_public(self, public: Option<PublicCounters>) -> TextScale {
+        TextScale { public, ..self }
+    }
+
+    /// The counts in the public vocabularies, where somebody wants them.
+    fn counts(&self, text: &str, tokens: u32) -> Option<Counts> {
+        let public = self.public.as_ref()?;
+        let own = self.counter.vocabulary();
+        let count = |vocabulary, counter: &Counter| if own == vocabulary { tokens } else { size(counter.count(text)) };
+        Some(Counts {
+            o200k_base: count(Vocabulary::O200kBase, &public.o200k_base),
+            cl100k_base: count(Vocabulary::Cl100kBase, &public.cl100k_base),
+        })
     }
 
     fn count(&self, text: &str) -> u32 {
@@ -62,6 +89,8 @@ impl TextScale {
         Text {
             length,
             tokens,
+            counts: self.counts(text, tokens),
+            kind: kind(text, length),
             json_bytes: json_bytes(text, length.newlines),
             words: words(text, length),
             non_ascii: if length.bytes == length.chars {

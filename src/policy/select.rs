@@ -125,6 +125,7 @@ impl Select {
         }
         taken.reverse();
         self.spare_first(&mut taken, view, tools);
+        taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
         match self.order {
             Order::Oldest => {}
             Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),

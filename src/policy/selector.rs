@@ -41,6 +41,27 @@ pub struct Select {
     pub take: Take,
     /// In which order it is taken.
     pub order: Order,
+    /// What is taken grows by so many items at once, for the sake of the prompt cache; for items.
+    pub step: Option<Step>,
+}
+
+/// Items are taken in bunches.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Items of a bunch; 1 and below: one by one.
+    pub by: f64,
+    /// So many items count as taken before the first one: where the first bunch begins.
+    #[serde(default)]
+    pub ahead: f64,
+}
+
+impl Step {
+    /// How many of so many eligible items are taken.
+    pub(super) fn taken(&self, eligible: usize) -> usize {
+        let (by, ahead) = ((self.by.max(1.0)) as usize, self.ahead.max(0.0) as usize);
+        ((eligible + ahead) / by * by).saturating_sub(ahead)
+    }
 }
 
 impl Default for Select {
@@ -63,6 +84,7 @@ impl Default for Select {
             carried: Carried::Counted,
             take: Take::All,
             order: Order::Oldest,
+            step: None,
         }
     }
 }

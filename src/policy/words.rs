@@ -319,6 +319,9 @@ impl Select {
             let to = list(snap.to.iter().map(named), " or ");
             cut.push(format!("{} to the next message of {to}; where there is none, {else_}", named(&snap.direction)));
         }
+        if let Some(step) = self.step.as_ref().filter(|step| step.by > 1.0) {
+            cut.push(format!("{} at once", figure(step.by)));
+        }
         match self.all_kept {
             AllKept::Nothing => {}
             AllKept::Everything => cut.push("where everything would be spared, everything goes".to_owned()),

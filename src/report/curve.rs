@@ -76,7 +76,7 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     let tool = |distance: &Distance| tool_of(corpus, distance).map(str::to_owned);
     sections.push(Section { title: "By agent".to_owned(), body: Body::Table(groups("agent", &by_kind, &agent)) });
     sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups("tool", &by_kind, &tool)) });
-    let mut notes = notes::of_corpus(corpus);
+    let mut notes = notes::without_replay(corpus);
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = record(corpus, &by_kind, window, command.clone(), notes.clone());
     Report { title: title(&corpus.facts), command, sections, notes, rows: flat(&by_kind), record: Record::Curve(Box::new(record)) }

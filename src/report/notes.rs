@@ -37,7 +37,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
 }
 
 /// The notes of a report that replays nothing.
-pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
+pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![anchorage(facts)];
     notes.extend(trust(facts));
@@ -71,6 +71,15 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     notes.extend(too_small(corpus, replays));
     notes.extend(skipped(&corpus.facts));
     notes.extend(losses(&corpus.facts));
+    notes
+}
+
+/// The notes on what was read, for reports without a replay.
+pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes: Vec<String> = trust(facts).into_iter().chain(duplicates(facts)).collect();
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
     notes
 }
 

@@ -2,9 +2,12 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
+use super::cost_record::{BillsRecord, CostRecord};
 use super::diff::DiffRecord;
 use super::curve::CurveRecord;
+use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
+use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
 use crate::trace::{Evidence, Trace};
@@ -20,6 +23,10 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// How far estimators are from recorded usage.
+    Drift(Box<EstimatorsRecord>),
+    /// What sessions cost.
+    Cost(Box<CostRecord>),
     /// What the recording agents did, and what their own policies would have done.
     Backtest(Box<BacktestRecord>),
     /// Where two policies part.
@@ -79,6 +86,8 @@ pub(super) struct PolicyRecord {
     #[serde(flatten)]
     figures: FiguresRecord,
     regions: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     tools: Vec<ToolRecord>,
     sessions: Vec<SessionRecord>,
 }
@@ -94,6 +103,8 @@ struct SessionRecord {
     prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
 }
@@ -198,7 +209,7 @@ impl ExplainRecord {
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, Series::Included),
+            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             notes,
@@ -241,7 +252,8 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).map(|(trace, outcome)| SessionRecord::new(trace, outcome, series));
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -250,6 +262,7 @@ impl PolicyRecord {
             outgrown_models: replay.outgrown.iter().cloned().collect(),
             figures: FiguresRecord::new(totals),
             regions,
+            cost: BillsRecord::new(&replay.bill),
             tools: ranked(totals).into_iter().map(tool).collect(),
             sessions: sessions.collect(),
         }
@@ -257,7 +270,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -267,6 +280,7 @@ impl SessionRecord {
             window: outcome.window,
             prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
+            cost: bills.and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }

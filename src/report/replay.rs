@@ -4,7 +4,8 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, drift, notes, references};
+use super::{by_region, by_session, by_tool, causes, cost_figures, guesses, notes, references};
+use crate::cost::CacheKind;
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
 /// What a row stands for.
@@ -30,6 +31,8 @@ pub struct Asked {
     pub by: By,
     /// Are the calls one by one part of the record?
     pub series: Series,
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
@@ -37,9 +40,10 @@ pub struct Asked {
 /// The report on a replay.
 pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     let mut notes = notes::notes(corpus, replays);
+    notes.extend(cost_figures::unpriced(replays.iter()));
     let mut sections = match asked.by {
-        By::Policy => vec![by_policy(replays)],
-        By::Session => vec![by_session::worst_first(corpus, replays)],
+        By::Policy => vec![by_policy(replays, asked.cache)],
+        By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
         By::Reference => references::sections(corpus, replays),
@@ -51,14 +55,14 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         notes.splice(0..0, references::notes(corpus));
     }
     if asked.by == By::Policy {
-        sections.extend(drift::drift(replays));
+        sections.extend(guesses::guesses(replays));
     }
     if matches!(asked.by, By::Policy | By::Session) {
         sections.extend(causes::causes(replays));
         sections.extend(causes::warnings(replays));
     }
     let rows = match asked.by {
-        By::Policy | By::Session => by_session::flat(corpus, replays),
+        By::Policy | By::Session => by_session::flat(corpus, replays, asked.cache),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
         By::Reference => references::flat(replays),
@@ -68,10 +72,14 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
-fn by_policy(replays: &[Replay]) -> Section {
-    let columns = std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
-    let row =
-        |replay: &Replay| std::iter::once(Cell::Name(replay.policy.clone())).chain(by_session::cells(FIGURES, &replay.totals)).collect();
+fn by_policy(replays: &[Replay], cache: CacheKind) -> Section {
+    let mut columns: Vec<Column> =
+        std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
+    columns.extend(cost_figures::COLUMNS);
+    let row = |replay: &Replay| {
+        let name = std::iter::once(Cell::Name(replay.policy.clone()));
+        name.chain(by_session::cells(FIGURES, &replay.totals)).chain(cost_figures::cells(&replay.bill, cache)).collect()
+    };
     Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: replays.iter().map(row).collect() }) }
 }
 

@@ -1,7 +1,7 @@
 //! A rule fires: its selection is acted upon, with guards, and what it did is written down.
 
 use super::cause::Look;
-use super::outcome::{Event, EventKind};
+use super::outcome::{Event, EventKind, SummaryCall};
 use super::state::State;
 use crate::context::{Arrival, Ends, Item, Region, Replacement, State as ItemState};
 use crate::estimate::Guess;
@@ -290,6 +290,11 @@ impl State<'_> {
         let totals = &mut self.outcome.totals;
         totals.summariser_calls += calls;
         totals.summariser_tokens += input + calls.max(1) * size;
+        if calls > 0 {
+            let prefix = if summarise.input == Input::Context { self.prefix().min(input) } else { 0 };
+            let call = self.index as u32;
+            self.outcome.summaries.push(SummaryCall { call, prompt: input, prefix, output: calls * size, calls });
+        }
         self.shorten(rule, &selection);
         let leaving = selection.leaving();
         self.context.condense(&selection.gone);

@@ -1,12 +1,12 @@
 //! Messages enter the simulated context, each through the policy's ingestion limits.
 
 use super::outcome::{Event, EventKind};
-use super::state::{Aside, State};
+use super::state::{Aside, Guesses, State};
 use crate::context::{Arrival, Ends, Item, Region, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{Cut, Hook, cut};
 use crate::trace::{MessageRow, PartRow};
-use crate::transcript::Role;
+use crate::transcript::{Role, Text};
 use std::ops::Range;
 
 impl State<'_> {
@@ -54,7 +54,7 @@ impl State<'_> {
     fn estimate_of(&self, message: u32) -> u64 {
         let Some(row) = self.trace.messages.get(message as usize) else { return 0 };
         let estimator = self.context.estimator();
-        let guesses = self.trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
+        let guesses = self.trace.parts_of(row).iter().map(|part| self.guess(part, &part.text, part.truth, row.role));
         estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
     }
 
@@ -136,8 +136,23 @@ impl State<'_> {
         mine.for_each(|repetition| self.context.supersede(repetition.earlier));
     }
 
+    /// What the policy takes a part for whose text is this and which really costs so much.
+    fn guess(&self, part: &PartRow, text: &Text, actual: u64, role: Role) -> Guess {
+        match self.conditions.guesses {
+            Guesses::Own => self.context.estimator().part(part, text, role),
+            Guesses::True => Guess::whole(actual),
+        }
+    }
+
+    /// The same for the text by itself.
+    fn guess_alone(&self, text: &Text, actual: u64) -> u64 {
+        match self.conditions.guesses {
+            Guesses::Own => self.context.estimator().text(text),
+            Guesses::True => actual,
+        }
+    }
+
     pub(super) fn whole_item(&self, row: &MessageRow, part: &PartRow, index: u32) -> Item {
-        let estimator = self.context.estimator();
         Item {
             part: Some(index),
             tool: part.tool,
@@ -147,8 +162,8 @@ impl State<'_> {
             expires: part.expires,
             ends: Ends::default(),
             superseded: false,
-            guess: estimator.part(part, &part.text, row.role),
-            alone: estimator.text(&part.text),
+            guess: self.guess(part, &part.text, part.truth, row.role),
+            alone: self.guess_alone(&part.text, part.truth),
             actual: part.truth,
             anchored: if part.anchored { part.truth } else { 0 },
         }
@@ -175,7 +190,6 @@ impl State<'_> {
     /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
     pub fn cut_item(&self, item: &Item, part: &PartRow, cut: &Cut, role: Role) -> Item {
         let (text, kept) = (&cut.text, cut.kept_tokens);
-        let estimator = self.context.estimator();
         let original = u128::from(part.text.tokens.max(1));
         let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
         let marker = u64::from(text.tokens.saturating_sub(kept));
@@ -183,8 +197,8 @@ impl State<'_> {
         Item {
             state: ItemState::Truncated,
             ends: cut.ends,
-            guess: estimator.part(part, text, role),
-            alone: estimator.text(text),
+            guess: self.guess(part, text, actual, role),
+            alone: self.guess_alone(text, actual),
             actual,
             anchored: if part.anchored { share as u64 } else { 0 },
             ..item.clone()

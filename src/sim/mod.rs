@@ -7,16 +7,17 @@ mod cause;
 mod drift;
 mod outcome;
 mod references;
+mod request;
 mod stand;
 mod state;
 mod summary;
 
 pub use bound::{bound, costs};
 pub use drift::{Drift, LARGEST_RATIO};
-pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use stand::{Stand, Standing};
-pub use state::Conditions;
+pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;
 
 use crate::context::Context;

@@ -27,14 +27,36 @@ pub struct CallOutcome {
     pub output: u64,
     /// The recorded prompt, where there is one.
     pub recorded: Option<u64>,
+    /// Tokens at the head of the prompt that stood the same in the prompt of the call before, up to the first message that differs;
+    /// 0 at the first call.
+    pub prefix: u64,
+    /// Items in the prompt: what a provider counts as blocks.
+    pub blocks: u32,
     /// Tries that the provider would have refused.
     pub refused: u32,
+    /// Their prompts, summed.
+    pub refused_tokens: u64,
     /// Refused to the end: nothing helped.
     pub unrecovered: bool,
     /// The reply would have been cut.
     pub squeezed: bool,
     /// Above the window less the output reserve.
     pub over_budget: bool,
+}
+
+/// The summariser's own request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryCall {
+    /// Before which call it was made, from 0.
+    pub call: u32,
+    /// Tokens that it read.
+    pub prompt: u64,
+    /// Tokens at the head of them that stood the same in the prompt of the last call: 0 where it reads a text of its own.
+    pub prefix: u64,
+    /// Tokens that it wrote.
+    pub output: u64,
+    /// How many requests they are the sum of.
+    pub calls: u64,
 }
 
 /// Kinds of events.
@@ -343,6 +365,8 @@ pub struct Outcome {
     pub events: Vec<Event>,
     /// The heaviest broken references: lines before identifiers, then by how many.
     pub broken: Vec<Broken>,
+    /// The summariser's own requests, in order.
+    pub summaries: Vec<SummaryCall>,
     /// Sums.
     pub totals: Totals,
 }

@@ -2,6 +2,7 @@
 
 use super::cause::Look;
 use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
+use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
@@ -21,6 +22,18 @@ pub struct Conditions {
     pub reserve: Option<u64>,
     /// The size of summaries by those that the corpus recorded; `None` where it holds none.
     pub recorded_summary: Option<RecordedSummary>,
+    /// What the policy's estimates of texts are.
+    pub guesses: Guesses,
+}
+
+/// Whose estimates of texts a policy works with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guesses {
+    /// Its own estimator's.
+    #[default]
+    Own,
+    /// The true sizes, as no policy can know them: what is left to go wrong then is not the estimator's fault.
+    True,
 }
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
@@ -82,6 +95,8 @@ pub(super) struct State<'a> {
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
     tools: Vec<super::outcome::Carried>,
+    /// What is remembered of the last request.
+    pub last_request: Option<Request>,
 }
 
 impl<'a> State<'a> {
@@ -117,6 +132,7 @@ impl<'a> State<'a> {
             largest_arrival: None,
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
+            last_request: None,
         }
     }
 
@@ -206,13 +222,16 @@ impl<'a> State<'a> {
         let limit = self.conditions.prompt_limit;
         let attempted = self.actual();
         let mut refused = 0;
+        let mut refused_tokens = 0;
         if attempted > limit {
             refused = 1;
+            refused_tokens = attempted;
             self.overflow(attempted);
             let retries = self.plan.reactive.retries.min(MOST_RETRIES);
             while self.actual() > limit && refused <= retries && self.fall_back(refused) {
                 if self.actual() > limit {
                     refused += 1;
+                    refused_tokens += self.actual();
                 }
             }
         }
@@ -231,7 +250,10 @@ impl<'a> State<'a> {
             estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
+            prefix: self.send(actual),
+            blocks: self.context.blocks(),
             refused,
+            refused_tokens,
             unrecovered,
             squeezed: actual + call.output > self.conditions.window,
             over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),

@@ -8,10 +8,14 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Money: prices, prompt caches, bills; real files against an independent count.
+mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// Drift: the example worked by hand, bars on recorded sessions, calibration.
+mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
 /// Pictures: their size by the first bytes of their base64 text.

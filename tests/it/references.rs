@@ -8,7 +8,7 @@ use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, bound, costs, simulate};
+use ctxsim::sim::{Conditions, Guesses, bound, costs, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -146,7 +146,7 @@ fn masking(results: u64) -> Plan {
     policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
 }
 
-const WIDE: Conditions = Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None };
+const WIDE: Conditions = Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own };
 
 #[test]
 fn the_session_worked_by_hand() {
