@@ -84,11 +84,8 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     let shown = grid.iter().position(|limit| kept(*limit) == references).map_or(grid.len(), |last| last + 1);
     let by_session = sessions(distances, axis, &grid);
     let bands = bands(&by_session, grid.len());
-    let points = grid.iter().zip(0..shown).map(|(limit, place)| Point {
-        retained: *limit,
-        kept: kept(*limit),
-        band: bands.get(place).copied(),
-    });
+    let points =
+        grid.iter().zip(0..shown).map(|(limit, place)| Point { retained: *limit, kept: kept(*limit), band: bands.get(place).copied() });
     Curve { references, sessions: by_session.len() as u64, points: points.collect(), knee: knee(&all, axis) }
 }
 

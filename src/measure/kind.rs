@@ -16,7 +16,8 @@ const JSON_PERCENT: u64 = 10;
 ///
 /// 1. CJK: a fifth of the code points are from U+3000 to U+DFFF (kana, ideographs, hangul; their UTF-8 begins with `e3` to `ed`).
 /// 2. JSON: it begins with `{` or `[`, ends with the bracket that closes it, and has JSON's own signs.
-/// 3. Code: `# $ % & * + / < = > @ [ \\ ] ^ _ \` { | } ~ ( ) ;` are at least 6 % of what is no whitespace.
+/// 3. Code: `# $ % & * + / < = > @ [ \\ ] ^ _ \` { | } ~ ( ) ;` are at least 6 % of what is no whitespace, a pair of brackets about
+///    the whole text left aside.
 /// 4. Prose otherwise.
 pub(super) fn kind(text: &str, length: Length) -> TextKind {
     let bytes = text.as_bytes();
@@ -26,10 +27,12 @@ pub(super) fn kind(text: &str, length: Length) -> TextKind {
     }
     let solid = length.bytes.saturating_sub(tally(bytes, |byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')));
     let signs = |byte: u8| matches!(byte, b'"' | b':' | b',' | b'{' | b'}' | b'[' | b']');
-    if in_brackets(text.trim_ascii()) && percent(tally(bytes, signs), solid, JSON_PERCENT) {
+    let bracketed = in_brackets(text.trim_ascii());
+    if bracketed && percent(tally(bytes, signs), solid, JSON_PERCENT) {
         return TextKind::Json;
     }
-    if percent(tally(bytes, is_symbol), solid, SYMBOL_PERCENT) { TextKind::Code } else { TextKind::Prose }
+    let symbols = tally(bytes, is_symbol).saturating_sub(if bracketed { 2 } else { 0 });
+    if percent(symbols, solid, SYMBOL_PERCENT) { TextKind::Code } else { TextKind::Prose }
 }
 
 fn in_brackets(text: &str) -> bool {

@@ -227,13 +227,7 @@ fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
     Table { labels: 2, rows: rows.collect(), columns }
 }
 
-fn record(
-    corpus: &Corpus,
-    by_kind: &[(&str, Vec<&Distance>)],
-    window: u64,
-    command: Option<String>,
-    notes: Vec<String>,
-) -> CurveRecord {
+fn record(corpus: &Corpus, by_kind: &[(&str, Vec<&Distance>)], window: u64, command: Option<String>, notes: Vec<String>) -> CurveRecord {
     let series = |axis: Axis, evidence: Evidence, distances: &[&Distance]| {
         let curve = curve_of(distances, axis);
         let point = |point: &crate::experiment::Point| PointRecord {

@@ -24,8 +24,8 @@ mod words;
 
 pub use backtest::{AskedBacktest, backtest};
 pub use cost::{Breakdown, Priced, cost};
-pub use diff::diff;
 pub use curve::curve;
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

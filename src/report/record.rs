@@ -3,8 +3,8 @@
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::cost_record::{BillsRecord, CostRecord};
-use super::diff::DiffRecord;
 use super::curve::CurveRecord;
+use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use crate::cost::Bills;

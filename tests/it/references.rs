@@ -62,9 +62,10 @@ fn kept(trace: &Trace, kind: Evidence) -> (usize, [usize; 4]) {
         *size
     });
     let message_of = |part: u32| trace.messages.partition_point(|row| row.first_part <= part) - 1;
-    let results = trace.references.iter().filter(|reference| {
-        reference.kind == kind && trace.parts[reference.sources[0].part as usize].kind == PartKind::ToolResult
-    });
+    let results = trace
+        .references
+        .iter()
+        .filter(|reference| reference.kind == kind && trace.parts[reference.sources[0].part as usize].kind == PartKind::ToolResult);
     let distances: Vec<usize> =
         results.map(|reference| ends[reference.message as usize - 1] - ends[message_of(reference.sources[0].part)]).collect();
     (distances.len(), [10_000, 20_000, 40_000, 80_000].map(|limit| distances.iter().filter(|distance| **distance <= limit).count()))
@@ -146,7 +147,8 @@ fn masking(results: u64) -> Plan {
     policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
 }
 
-const WIDE: Conditions = Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own };
+const WIDE: Conditions =
+    Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own };
 
 #[test]
 fn the_session_worked_by_hand() {
