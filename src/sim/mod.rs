@@ -4,17 +4,23 @@ mod act;
 mod arrive;
 mod cause;
 mod drift;
+mod flock;
+mod intake;
+mod intent;
+mod note;
 mod outcome;
+mod referee;
 mod stand;
 mod state;
 
 pub use drift::Drift;
+pub use flock::{Flock, Shared};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
 
 use crate::context::Context;
-use crate::policy::{Hook, Plan};
+use crate::policy::Plan;
 use crate::trace::Trace;
 use state::State;
 
@@ -30,14 +36,7 @@ pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome 
 pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
     let mut state = State::new(trace, plan, conditions);
     for (index, call) in trace.calls.iter().enumerate() {
-        state.begin(index, call);
-        state.arrive(call.message);
-        state.before_call();
-        state.call();
-        look(&state.context);
-        state.reply(call.message);
-        state.checkpoint(Hook::PostCall);
-        state.after_reply(call.message);
+        state.step(index, call, look);
     }
     state.finish()
 }

@@ -8,6 +8,8 @@ mod catalog;
 mod cli;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
+/// Settings that fly together come to the sums of each by itself.
+mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.

@@ -1,0 +1,111 @@
+//! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
+
+use crate::context::{Item, Region, State};
+use crate::estimate::Estimator;
+use crate::policy::{Hook, Plan, cut};
+use crate::trace::{MessageRow, PartRow, Trace};
+use crate::transcript::{Role, Text};
+use std::ops::Range;
+
+/// All messages of a session as they enter a context.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    items: Vec<Item>,
+    cuts: Vec<Ingested>,
+    /// For each message the places of its items and of its cuts.
+    places: Vec<(Range<usize>, Range<usize>)>,
+}
+
+/// An item that the limits have cut.
+#[derive(Debug)]
+pub(super) struct Ingested {
+    /// Its place among the items of its message.
+    pub offset: u32,
+    /// What is left of its text.
+    pub text: Text,
+    /// The last rule that cut it, by its place in the plan.
+    pub rule: usize,
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after.
+    pub after: u64,
+}
+
+impl Intake {
+    /// Sees every message of a session once.
+    pub fn new(trace: &Trace, plan: &Plan) -> Intake {
+        let mut intake = Intake::default();
+        for row in &trace.messages {
+            let (items, cuts) = (intake.items.len(), intake.cuts.len());
+            for (offset, part) in trace.parts_of(row).iter().enumerate() {
+                let mut item = whole_item(&plan.estimator, row, part, row.first_part + offset as u32);
+                if let Some((text, kept, rule)) = ingest(trace, plan, row, part, &item) {
+                    let before = item.actual;
+                    item = cut_item(&plan.estimator, &item, part, &text, kept, row.role);
+                    intake.cuts.push(Ingested { offset: offset as u32, text, rule, before, after: item.actual });
+                }
+                intake.items.push(item);
+            }
+            intake.places.push((items..intake.items.len(), cuts..intake.cuts.len()));
+        }
+        intake
+    }
+
+    /// The items of a message.
+    pub fn items(&self, message: u32) -> &[Item] {
+        self.places.get(message as usize).and_then(|(items, _)| self.items.get(items.clone())).unwrap_or(&[])
+    }
+
+    /// Those of them that were cut.
+    pub fn cuts(&self, message: u32) -> &[Ingested] {
+        self.places.get(message as usize).and_then(|(_, cuts)| self.cuts.get(cuts.clone())).unwrap_or(&[])
+    }
+}
+
+/// A part as an item that nothing has cut.
+pub(super) fn whole_item(estimator: &Estimator, row: &MessageRow, part: &PartRow, index: u32) -> Item {
+    Item {
+        part: Some(index),
+        tool: part.tool,
+        region: Region::of(row.role, part.kind),
+        state: State::Whole,
+        error: part.error,
+        expires: part.expires,
+        guess: estimator.part(part, &part.text, row.role),
+        alone: estimator.text(&part.text),
+        actual: part.truth,
+        anchored: if part.anchored { part.truth } else { 0 },
+    }
+}
+
+/// An item after a cut: the share of the truth that its kept tokens have, and the marker.
+pub(super) fn cut_item(estimator: &Estimator, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
+    let original = u128::from(part.text.tokens.max(1));
+    let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
+    let marker = u64::from(text.tokens.saturating_sub(kept));
+    Item {
+        state: State::Truncated,
+        guess: estimator.part(part, text, role),
+        alone: estimator.text(text),
+        actual: share as u64 + marker,
+        anchored: if part.anchored { share as u64 } else { 0 },
+        ..*item
+    }
+}
+
+/// The text that the ingestion limits leave of a part, the tokens that are left of the original, and the last rule that cut it.
+fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Text, u32, usize)> {
+    let mut result: Option<(Text, u32, usize)> = None;
+    for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest) {
+        let Some(limits) = &rule.truncate else { continue };
+        if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+            continue;
+        }
+        let text = result.as_ref().map_or(&part.text, |(text, ..)| text);
+        if let Some(cut) = cut(limits, text) {
+            let kept = result.as_ref().map_or(cut.kept_tokens, |(_, kept, _)| cut.kept_tokens.min(*kept));
+            result = Some((cut.text, kept, index));
+        }
+    }
+    result
+}
