@@ -10,6 +10,7 @@ mod policies;
 mod policy;
 mod progress;
 mod replay;
+mod sweep;
 mod trace;
 mod welcome;
 
@@ -22,6 +23,8 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
+                                                many settings of a policy, the best first
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
 Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
@@ -39,6 +42,7 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Sweep(Box<sweep::Sweep>),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -53,6 +57,7 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

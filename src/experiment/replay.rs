@@ -55,10 +55,11 @@ pub enum WindowFrom {
     Policy,
 }
 
-struct Window {
-    facts: Facts,
-    window: u64,
-    prompt_limit: u64,
+/// The window that a session is replayed in.
+pub(super) struct Window {
+    pub facts: Facts,
+    pub window: u64,
+    pub prompt_limit: u64,
     from: WindowFrom,
     model: String,
 }
@@ -75,7 +76,8 @@ fn one_policy(
     settings: &ReplaySettings<'_>,
     recorded_summary: Option<u64>,
 ) -> Result<Replay, PolicyError> {
-    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
+    let default = policy.default_window();
+    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
     let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
     for window in &windows {
         if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
@@ -136,7 +138,8 @@ fn describe_summary(plan: &Plan, recorded: Option<u64>) -> String {
     }
 }
 
-fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
+/// The window of a session; `default` is what the policy takes for a model that nobody knows.
+pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
@@ -164,13 +167,13 @@ fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> W
     if let Some(window) = trace.window {
         return known(window.max(filled), 0, WindowFrom::Log);
     }
-    let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(filled);
+    let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
 }
 
 /// The median size of all summaries that the corpus recorded.
-fn median_summary(traces: &[Trace]) -> Option<u64> {
+pub(super) fn median_summary(traces: &[Trace]) -> Option<u64> {
     let sizes = |trace: &Trace| {
         let factor = trace.calibration_thousandths;
         trace.compactions.iter().filter_map(|compaction| compaction.summary_tokens).map(|tokens| tokens * factor / 1000).collect::<Vec<_>>()

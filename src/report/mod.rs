@@ -11,10 +11,13 @@ mod figures;
 mod notes;
 mod record;
 mod replay;
+mod sweep;
+mod sweep_record;
 mod words;
 
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};
 pub use replay::{Asked, By, replay};
+pub use sweep::{Swept, sweep};
 pub use words::{counted, first_few, grouped, percent};

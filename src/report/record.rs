@@ -2,6 +2,7 @@
 
 use super::by_tool::ranked;
 use super::figures::mean_tokens;
+use super::sweep_record::SweepRecord;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
 use crate::trace::Trace;
@@ -17,6 +18,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// What many settings came to.
+    Sweep(Box<SweepRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -42,7 +45,7 @@ pub struct ReplayRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct CorpusRecord {
+pub(super) struct CorpusRecord {
     files: u64,
     formats: BTreeMap<String, u64>,
     sessions: u64,
@@ -90,7 +93,7 @@ struct SessionRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct FiguresRecord {
+pub(super) struct FiguresRecord {
     calls: u64,
     overflows: u64,
     recovered: u64,
@@ -182,7 +185,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
-    fn new(facts: &CorpusFacts) -> CorpusRecord {
+    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
             formats: facts.formats.clone(),
@@ -247,7 +250,7 @@ impl SessionRecord {
 }
 
 impl FiguresRecord {
-    fn new(totals: &Totals) -> FiguresRecord {
+    pub fn new(totals: &Totals) -> FiguresRecord {
         FiguresRecord {
             calls: totals.calls,
             overflows: totals.overflows,

@@ -64,5 +64,7 @@ mod counting;
 /// The README's report and commands.
 mod manual;
 mod scale;
+/// Many settings: designs, constraints, the same bytes after a kill.
+mod sweep;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;
