@@ -6,9 +6,7 @@
 use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{
-    Corpus, Design, Dimension, Measure, Progress, ReadSettings, ReplaySettings, Setting, Sweep, read, settings,
-};
+use ctxsim::experiment::{Corpus, Design, Dimension, Measure, Progress, ReadSettings, ReplaySettings, Setting, Sweep, read, settings};
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, Flock, simulate, watch};
 use ctxsim::trace::Trace;
@@ -19,8 +17,16 @@ const ROUNDS: usize = 3;
 
 /// Base policy and grid of 1,000 settings.
 const GRIDS: [(&str, &str, [&str; 3]); 6] = [
-    ("limit, tail and guard", "baseagent", ["auto_compact_threshold=0.5..0.95:0.05", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
-    ("window, tail and guard", "baseagent", ["model_context_limit=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
+    (
+        "limit, tail and guard",
+        "baseagent",
+        ["auto_compact_threshold=0.5..0.95:0.05", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"],
+    ),
+    (
+        "window, tail and guard",
+        "baseagent",
+        ["model_context_limit=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"],
+    ),
     ("turns, tail and guard", "baseagent", ["protect_last_turns=1..10:1", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
     ("limit, tail and turns", "opencode", ["usable=50k..500k:50k", "preserve_recent_tokens=1k..10k:1k", "tail_turns=1..10:1"]),
     ("reserve, tail and turns", "opencode", ["output_token_max=8k..80k:8k", "preserve_recent_tokens=1k..10k:1k", "tail_turns=1..10:1"]),
@@ -114,8 +120,7 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
     let replay = ReplaySettings { catalog, window: None, model: None, reserve: None };
     let measures = [Measure::parse("tokens").expect("a measure")];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let sweep =
-        Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1 };
+    let sweep = Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1 };
     let whole = shortest(|| pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep"));
     println!(
         "{base}, {what}: {} settings in {} runs: {:.1} million calls a second; alone {:.2}, naive {:.3}: {:.0} x the naive engine; \

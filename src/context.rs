@@ -118,6 +118,19 @@ pub struct Item {
     pub anchored: u64,
 }
 
+impl Item {
+    /// Part, region, state and size, mixed as SplitMix64 does it.
+    fn fingerprint(&self) -> u64 {
+        let kind = u64::from(self.part.map_or(u32::MAX, |part| part)) << 8 | (self.region as u64) << 4 | self.state as u64;
+        [kind, self.actual].into_iter().fold(0, |mixed: u64, value| {
+            let mixed = (mixed ^ value).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ mixed >> 31
+        })
+    }
+}
+
 /// One message in the context.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
@@ -162,6 +175,7 @@ pub struct Context {
     messages: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
+    fingerprint: u64,
 }
 
 impl Context {
@@ -180,6 +194,7 @@ impl Context {
             turns: 0,
             messages: 0,
             original: 0,
+            fingerprint: 0,
         }
     }
 
@@ -206,6 +221,12 @@ impl Context {
     /// Actual tokens of what the log itself holds, without what the policy put in.
     pub fn recorded(&self) -> u64 {
         self.original
+    }
+
+    /// What stands in it, as one number: the same for the same items in the same state and size, in whatever order and whatever an
+    /// estimator makes of them.
+    pub fn fingerprint(&self) -> u64 {
+        self.fingerprint
     }
 
     /// What policies may look at.
@@ -409,6 +430,7 @@ impl Context {
     fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
+        self.fingerprint = self.fingerprint.wrapping_add(slot.fingerprint());
         self.size.actual += Tokens(slot.actual);
         self.anchored += slot.anchored;
         self.regions[slot.region as usize] += slot.actual;
@@ -424,6 +446,7 @@ impl Context {
     fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
+        self.fingerprint = self.fingerprint.wrapping_sub(slot.fingerprint());
         self.size.actual = self.size.actual - Tokens(slot.actual);
         self.anchored -= slot.anchored;
         self.regions[slot.region as usize] -= slot.actual;

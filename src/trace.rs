@@ -107,6 +107,16 @@ pub struct CallRow {
     pub key: Option<u128>,
 }
 
+impl CallRow {
+    /// The size of this call's prompt with so many visible tokens in it, `recorded` of them from the log itself: the hidden overhead
+    /// comes on top, and what the recorded prompt lacked is taken off in proportion to what is still there.
+    pub fn prompt(&self, visible: u64, recorded: u64) -> u64 {
+        let kept = recorded.min(self.visible);
+        let missing = u128::from(self.missing) * u128::from(kept) / u128::from(self.visible.max(1));
+        (self.hidden + visible).saturating_sub(missing as u64)
+    }
+}
+
 /// A recorded compaction or pruning, undone in the trace and kept as a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionRow {

@@ -3,8 +3,10 @@
 //! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
+mod lines;
 mod steps;
 
+pub use lines::Lines;
 pub use steps::Steps;
 
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,8 @@ pub struct Text {
 pub struct Shape {
     /// Cumulative sizes at ascending places within the text.
     pub steps: Steps,
+    /// Where the lines near its ends lie.
+    pub lines: Lines,
     /// Code points of each line longer than [`LONG_LINE`], in order.
     pub long_lines: Box<[u32]>,
     /// Sizes after terminal escapes are removed and runs of blank lines collapsed. Absent where that changes nothing.

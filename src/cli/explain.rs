@@ -22,7 +22,7 @@ Examples:
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Explain {
-    /// The session: its id, the beginning of it, or the name of its file
+    /// The session: its id, the beginning or any part of it, its id as a table shortens it (`4f2a9…c81`), or the name of its file
     #[arg(value_name = "SESSION")]
     session: String,
     #[command(flatten)]
@@ -79,13 +79,21 @@ impl Explain {
     }
 }
 
-/// The place of the session that somebody means: by its id, else by the beginning of one id, else by the name of one file.
+/// The place of the session that somebody means: by its id, else as a table shortens it, else by the beginning of one id, else by the
+/// name of one file, else by any part of one id.
 fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
     let named_so = |trace: &Trace| {
         let path = Path::new(&trace.source);
         trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)
     };
-    let rules: [&dyn Fn(&Trace) -> bool; 3] = [&|trace| trace.id == wanted, &|trace| trace.id.starts_with(wanted), &named_so];
+    let shortened = |trace: &Trace| {
+        let ends = wanted.split_once('…').or_else(|| wanted.split_once("..."));
+        ends.is_some_and(|(head, tail)| trace.id.starts_with(head) && trace.id.ends_with(tail) && trace.id.len() >= head.len() + tail.len())
+    };
+    let rules: [&dyn Fn(&Trace) -> bool; 5] =
+        [&|trace| trace.id == wanted, &shortened, &|trace| trace.id.starts_with(wanted), &named_so, &|trace| {
+            !wanted.is_empty() && trace.id.contains(wanted)
+        }];
     for rule in rules {
         let places: Vec<usize> = traces.iter().enumerate().filter(|(_, trace)| rule(trace)).map(|(place, _)| place).collect();
         match places.as_slice() {

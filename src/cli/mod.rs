@@ -1,5 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
+mod backtest;
+mod diff;
 mod explain;
 mod failure;
 mod formats;
@@ -23,6 +25,8 @@ Examples:
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
+  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
+  ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
                                                 many settings of a policy, the best first
   ctxsim policy show opencode > mine.toml       start a policy of your own
@@ -42,6 +46,8 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Backtest(backtest::Backtest),
+    Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -57,6 +63,8 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Backtest(backtest)) => backtest.run(),
+        Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

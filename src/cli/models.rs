@@ -1,11 +1,12 @@
 //! `ctxsim models`: the catalogue.
 
 use super::failure::Failure;
-use super::output::print;
+use super::output::{page, print};
 use clap::Args;
 use ctxsim::catalog::{Catalog, Model};
 use ctxsim::policy::suggestion;
-use ctxsim::report::grouped;
+use ctxsim::render::table_alone;
+use ctxsim::report::{Cell, Column, Provenance, Table, Unit};
 use ctxsim::units::Tokens;
 
 const EXAMPLES: &str = "\
@@ -41,12 +42,18 @@ impl Models {
 }
 
 fn table(models: &[&Model]) -> String {
-    let width = models.iter().map(|model| model.id.len()).max().unwrap_or(0).max("model".len());
-    let mut out = format!("{:width$}  {:>10}  {:>10}  {:>10}  provider\n", "model", "window", "max input", "max output");
-    let limit = |tokens: Option<Tokens>| tokens.map_or_else(|| "-".to_owned(), |tokens| grouped(tokens.0));
-    for model in models {
-        let (window, input, output) = (grouped(model.context.0), limit(model.max_input), limit(model.max_output));
-        out += &format!("{:width$}  {window:>10}  {input:>10}  {output:>10}  {}\n", model.id, model.provider);
-    }
-    out
+    let tokens = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Recorded);
+    let columns = vec![
+        Column::name("model", "model"),
+        tokens("window", "window"),
+        tokens("max_input", "max input"),
+        tokens("max_output", "max output"),
+        Column::name("provider", "provider"),
+    ];
+    let limit = |tokens: Option<Tokens>| tokens.map_or_else(|| Cell::Name("-".to_owned()), |tokens| Cell::Tokens(tokens.0));
+    let row = |model: &&Model| {
+        let (window, input, output) = (Cell::Tokens(model.context.0), limit(model.max_input), limit(model.max_output));
+        vec![Cell::Name(model.id.clone()), window, input, output, Cell::Name(model.provider.clone())]
+    };
+    table_alone(&Table { labels: 1, columns, rows: models.iter().map(row).collect() }, page())
 }

@@ -67,7 +67,7 @@ fn rendered(report: &Report, form: Form) -> Result<String, Failure> {
 }
 
 /// The page that stdout is.
-fn page() -> Page {
+pub fn page() -> Page {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let terminal = io::stdout().is_terminal();
     let wished = set("COLUMNS").and_then(|columns| columns.parse().ok());

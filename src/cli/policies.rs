@@ -1,10 +1,10 @@
 //! Through what is replayed: arguments that name policies and turn their parameters.
 
-use super::failure::Failure;
+use super::failure::{Failure, tell};
 use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, ReplaySettings, replay};
+use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, recorders, replay};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
 
 /// Policies that a first look takes.
@@ -36,17 +36,57 @@ impl Policies {
     pub fn load(&self) -> Result<Vec<Policy>, Failure> {
         let names: Vec<&str> =
             if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
-        let mut policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+        let policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+        self.turned(policies)
+    }
+
+    /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.
+    pub fn one_or_recorders(&self) -> Result<Vec<Policy>, Failure> {
+        match self.policies.as_slice() {
+            [] => self.turned(recorders()?),
+            [_] => self.load(),
+            _ => Err(Failure::Usage("backtest holds one policy against the logs: name one with --policy, or none".to_owned())),
+        }
+    }
+
+    /// Policies with their parameters as they were set.
+    fn turned(&self, mut policies: Vec<Policy>) -> Result<Vec<Policy>, Failure> {
         for setting in &self.set {
             set(&mut policies, setting)?;
         }
         Ok(policies)
     }
 
+    /// As [`Policies::load`], but a policy that is named twice is taken once, and somebody is told so.
+    pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
+        let mut policies: Vec<Policy> = Vec::new();
+        for policy in self.load()? {
+            // Two files of one name are two policies.
+            if !policies.contains(&policy) {
+                policies.push(policy);
+            } else if !logs.quiet {
+                tell(&format!("policy {} is named more than once; it has one row", policy.name));
+            }
+        }
+        Ok(policies)
+    }
+
     /// Replays a corpus.
     pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
-        let settings = ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve };
-        Ok(replay(corpus, policies, &settings)?)
+        Ok(replay(corpus, policies, &self.settings(catalog, logs))?)
+    }
+
+    /// What holds for all of them.
+    pub fn settings<'a>(&self, catalog: &'a Catalog, logs: &Logs) -> ReplaySettings<'a> {
+        ReplaySettings { catalog, window: self.window, model: logs.model.clone(), reserve: self.reserve }
+    }
+
+    /// Compares the first two policies over a corpus.
+    pub fn diff(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Diff, Failure> {
+        let [one, other, ..] = policies else {
+            return Err(Failure::Usage("two policies are compared, name both with --policy".to_owned()));
+        };
+        Ok(diff(corpus, [one, other], &self.settings(catalog, logs))?)
     }
 
     /// A model that nobody knows says nothing of its window.

@@ -64,7 +64,7 @@ enum Finding {
 impl Replay {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let policies = self.policies.load()?;
+        let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read(&catalog)?;

@@ -90,7 +90,12 @@ impl Sweep {
         // A value that a policy refuses is found before any log is read.
         settings.iter().try_for_each(|setting| setting.policy(&bases).map(drop))?;
         let corpus = self.logs.read(&catalog)?;
-        let replay = ReplaySettings { catalog: &catalog, window: self.policies.window, model: self.logs.model.clone(), reserve: self.policies.reserve };
+        let replay = ReplaySettings {
+            catalog: &catalog,
+            window: self.policies.window,
+            model: self.logs.model.clone(),
+            reserve: self.policies.reserve,
+        };
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed };

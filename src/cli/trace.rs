@@ -12,6 +12,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim trace build logs/ -o corpus.ctxtrace
+  ctxsim trace build logs/ -o shared.ctxtrace --without-paths
   ctxsim replay corpus.ctxtrace --policy none --policy pi";
 
 /// Measure logs once and keep the numbers
@@ -20,7 +21,8 @@ pub enum Trace {
     Build(Build),
 }
 
-/// Measure logs into a .ctxtrace: numbers, names and ids, no content. Every command takes it in the place of logs
+/// Measure logs into a .ctxtrace: numbers, names, ids and the paths of the logs as they were named, no content. Every command takes it
+/// in the place of logs
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Build {
@@ -29,13 +31,20 @@ pub struct Build {
     /// The file to write
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
+    /// Keep of each log's path the name of its file alone; reports on the trace then name files so
+    #[arg(long)]
+    without_paths: bool,
 }
 
 impl Trace {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let Trace::Build(build) = self;
-        let corpus = build.logs.read(&Catalog::builtin()?)?;
+        let mut corpus = build.logs.read(&Catalog::builtin()?)?;
+        let complaints = build.logs.complaints(&corpus);
+        if build.without_paths {
+            corpus.forget_folders();
+        }
         let mut bytes = Vec::new();
         write_traces(&corpus, &mut bytes)?;
         Waiting::write(&build.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;
@@ -44,7 +53,6 @@ impl Trace {
             let left_out = if skipped > 0 { format!(", {} skipped", counted(skipped, "file")) } else { String::new() };
             tell(&format!("wrote {} with {}{left_out}", build.output.display(), counted(sessions, "session")));
         }
-        let complaints = build.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 }

@@ -100,6 +100,11 @@ impl<'a> View<'a> {
         estimator.request(counted)
     }
 
+    /// The estimate of the system's messages.
+    pub fn system(self) -> u64 {
+        self.context.system_estimated
+    }
+
     /// The estimate of all messages but the system's.
     pub fn history(self) -> u64 {
         self.context.size.estimated.0.saturating_sub(self.context.system_estimated)

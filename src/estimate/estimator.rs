@@ -29,6 +29,19 @@ pub enum Counting {
     Ignored,
 }
 
+/// Which ids are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ids {
+    /// Those of calls and those of results.
+    Counted,
+    /// Those that results answer.
+    Results,
+    /// None.
+    #[default]
+    Ignored,
+}
+
 /// An agent's estimator. Every number is an integer; `units * numerator / denominator` is the whole arithmetic.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -72,7 +85,7 @@ pub struct Estimator {
     /// Are pictures in user messages counted?
     pub user_images: Counting,
     /// Are ids of calls and results counted?
-    pub ids: Counting,
+    pub ids: Ids,
     /// Is visible reasoning counted?
     pub thinking: Counting,
     /// Is encrypted reasoning counted? As three quarters of its bytes less 650, which is Codex's rule.
@@ -109,7 +122,7 @@ impl Default for Estimator {
             image_tokens: 0,
             image_units: 0,
             user_images: Counting::Counted,
-            ids: Counting::Ignored,
+            ids: Ids::Ignored,
             thinking: Counting::Counted,
             sealed: Counting::Ignored,
             tools: Counting::Ignored,
@@ -165,7 +178,10 @@ impl Estimator {
         let unit = self.message_unit.unwrap_or(self.unit);
         let call_unit = self.call_unit.unwrap_or(unit);
         let of_text = |unit: Unit| u64::from(text.in_unit(unit));
-        let ids = if self.ids == Counting::Counted { u64::from(part.id_bytes) } else { 0 };
+        let ids = match (self.ids, part.kind) {
+            (Ids::Counted, _) | (Ids::Results, PartKind::ToolResult) => u64::from(part.id_bytes),
+            _ => 0,
+        };
         match part.kind {
             PartKind::Text | PartKind::Other => self.prose(of_text(unit) + self.text_units),
             PartKind::Thinking => self.thinking(part, of_text(unit)),

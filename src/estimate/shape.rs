@@ -1,7 +1,8 @@
 //! Sizes of the first or last part of a text whose words are gone.
 //!
 //! Steps of a [`Shape`](crate::transcript::Shape) stand at seams (see [`seam`](super::seam)), where lengths and tokens are exact;
-//! between two of them everything is taken to be spread evenly. A text without a shape is one step.
+//! between two of them everything is taken to be spread evenly. A text without a shape is one step. Near the ends of a text the
+//! places of all newlines are known, so that a cut at a line lies where the line ends.
 
 use crate::transcript::{Length, Step, Text};
 use serde::{Deserialize, Serialize};
@@ -73,6 +74,26 @@ impl Text {
 
     /// The sizes up to the place where `count` units are complete; a line is with its newline. `count` is from 1 to less than all.
     fn until(&self, unit: Extent, count: u32) -> Step {
+        let Length { bytes, newlines, .. } = self.length;
+        let lines = self.shape.as_ref().map(|shape| &shape.lines);
+        match (unit, lines.and_then(|lines| lines.behind(count, bytes, newlines))) {
+            (Extent::Lines, Some(byte)) => {
+                let until = self.between_steps(Extent::Bytes, byte);
+                Step { length: Length { newlines: count, ..until.length }, ..until }
+            }
+            (Extent::Lines, None) => self.between_steps(unit, count),
+            _ => {
+                let until = self.between_steps(unit, count);
+                let newlines = lines.and_then(|lines| lines.before(until.length.bytes, bytes, newlines));
+                Step { length: Length { newlines: newlines.unwrap_or(until.length.newlines), ..until.length }, ..until }
+            }
+        }
+    }
+
+    fn between_steps(&self, unit: Extent, count: u32) -> Step {
+        if count >= unit.at(&self.whole()) && unit != Extent::Lines {
+            return self.whole();
+        }
         let mut before = Step::default();
         let mut after = None;
         for step in self.shape.iter().flat_map(|shape| shape.steps.iter()) {

@@ -127,12 +127,16 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
         .par_iter()
         .with_max_len(1)
         .map(|index| {
-            let result = read_file(&files[*index], settings, &counters);
+            let result = read_file(&files[*index], settings, &counters, Companions::PassOver);
             settings.progress.file_done();
             (*index, result)
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
+    // A file that is named alone is wanted as it is, though it belongs to another one.
+    if let ([file], [(_, result @ FileResult::Companion)]) = (files.as_slice(), results.as_mut_slice()) {
+        *result = read_file(file, settings, &counters, Companions::Read);
+    }
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     once::count_once(&mut corpus);
@@ -174,7 +178,30 @@ impl FileResult {
     }
 }
 
-fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) -> FileResult {
+impl Corpus {
+    /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
+    pub fn forget_folders(&mut self) {
+        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
+        let skipped = self.facts.skipped.iter_mut().map(|skipped| &mut skipped.path);
+        let losses = self.facts.losses.iter_mut().map(|loss| &mut loss.path);
+        for path in sources.chain(skipped).chain(losses) {
+            if let Some(name) = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned()) {
+                *path = name;
+            }
+        }
+        self.facts.skipped.sort();
+        self.facts.losses.sort();
+    }
+}
+
+/// What becomes of a file that is read together with another one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Companions {
+    PassOver,
+    Read,
+}
+
+fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, companions: Companions) -> FileResult {
     let name = path.to_string_lossy().into_owned();
     let skipped = |reason: String| FileResult::Skipped(Skipped { path: name.clone(), reason });
     let mut source = match open(path) {
@@ -192,7 +219,7 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>) 
     }
     let reader = match (settings.format, format::sniff(&source)) {
         (Some(reader), _) => reader,
-        (None, Some((_, Claim::Companion))) => return FileResult::Companion,
+        (None, Some((_, Claim::Companion))) if companions == Companions::PassOver => return FileResult::Companion,
         (None, Some((reader, _))) => reader,
         (None, None) if source.head().is_empty() => return skipped("is empty".to_owned()),
         (None, None) if source.head().contains(&0) => return skipped("is a binary file that no reader knows".to_owned()),

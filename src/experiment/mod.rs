@@ -1,19 +1,28 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
+mod backtest;
 mod corpus;
 mod counters;
+mod diff;
 mod facts;
+mod judge;
 mod once;
 mod replay;
+mod segment;
 mod source;
+mod summaries;
 mod sweep;
 mod tracefile;
 
+pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
+pub use diff::{Diff, Dropped, Parting, Side, diff};
+pub use judge::Reason;
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
+pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Comparator, Constraint, Design, Dimension, Direction, Header, METRICS, Measure, Metric, Objective, Row, Setting, Standing, Store, Sweep,
-    SweepError, Value, Verdict, settings, verdicts,
+    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, Objective, Row, Setting, Standing,
+    Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -1,9 +1,10 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
 use super::corpus::Corpus;
+use super::summaries::RecordedSummaries;
 use crate::catalog::Catalog;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, Totals, simulate};
+use crate::sim::{Conditions, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -66,51 +67,78 @@ pub(super) struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    let recorded_summary = median_summary(&corpus.traces);
-    policies.iter().map(|policy| one_policy(corpus, policy, settings, recorded_summary)).collect()
+    policies.iter().map(|policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus))).collect()
 }
 
-fn one_policy(
-    corpus: &Corpus,
-    policy: &Policy,
-    settings: &ReplaySettings<'_>,
-    recorded_summary: Option<u64>,
-) -> Result<Replay, PolicyError> {
-    let default = policy.default_window();
-    let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
-    let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
-    for window in &windows {
-        if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
-            place.insert(policy.plan(&window.facts)?);
+/// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
+pub(super) struct Ready<'a> {
+    policy: &'a Policy,
+    windows: Vec<Window>,
+    plans: BTreeMap<(u64, u64, u64), Plan>,
+    reserve: Option<u64>,
+    summaries: RecordedSummaries,
+    /// The summary model of each session.
+    recorded: Vec<Option<RecordedSummary>>,
+}
+
+impl<'a> Ready<'a> {
+    pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
+        let default = policy.default_window();
+        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
+        let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+        for window in &windows {
+            if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
+                place.insert(policy.plan(&window.facts)?);
+            }
+        }
+        let summaries = RecordedSummaries::fit(&corpus.traces);
+        let recorded = corpus.traces.iter().map(|trace| summaries.model(trace)).collect();
+        Ok(Ready { policy, windows, plans, reserve: settings.reserve, summaries, recorded })
+    }
+
+    /// The plan for the session at this place in the corpus, and what holds for it. Absent where there is no such session.
+    pub fn session(&self, place: usize) -> Option<(&Plan, Conditions)> {
+        let window = self.windows.get(place)?;
+        let conditions = Conditions {
+            window: window.window,
+            prompt_limit: window.prompt_limit,
+            reserve: self.reserve,
+            recorded_summary: self.recorded.get(place).copied().flatten(),
+        };
+        Some((self.plans.get(&plan_key(window))?, conditions))
+    }
+
+    fn replay(self, corpus: &Corpus) -> Replay {
+        let outcome = |(place, trace): (usize, &Trace)| {
+            let session = self.session(place);
+            session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
+        };
+        let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
+        self.with(outcomes)
+    }
+
+    /// The replay that these outcomes make, one a session.
+    pub fn with(self, mut outcomes: Vec<Outcome>) -> Replay {
+        let mut totals = Totals::default();
+        for outcome in &mut outcomes {
+            outcome.policy.clone_from(&self.policy.name);
+            totals += &outcome.totals;
+        }
+        let named = |from: WindowFrom| -> Vec<(String, u64)> {
+            let matching = self.windows.iter().filter(|window| window.from == from);
+            matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
+        };
+        let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
+        Replay {
+            policy: self.policy.name.clone(),
+            params,
+            summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
+            outcomes,
+            totals,
+            unknown_models: named(WindowFrom::Policy),
+            outgrown: named(WindowFrom::Outgrown),
         }
     }
-    let outcomes: Vec<Outcome> = corpus
-        .traces
-        .par_iter()
-        .zip(&windows)
-        .map(|(trace, window)| {
-            let conditions =
-                Conditions { window: window.window, prompt_limit: window.prompt_limit, reserve: settings.reserve, recorded_summary };
-            let plan = plans.get(&plan_key(window)).cloned().unwrap_or_default();
-            Outcome { policy: policy.name.clone(), ..simulate(trace, &plan, &conditions) }
-        })
-        .collect();
-    let mut totals = Totals::default();
-    outcomes.iter().for_each(|outcome| totals += &outcome.totals);
-    let named = |from: WindowFrom| -> Vec<(String, u64)> {
-        let matching = windows.iter().filter(|window| window.from == from);
-        matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
-    };
-    let params = policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
-    Ok(Replay {
-        policy: policy.name.clone(),
-        params,
-        summary_model: plans.values().next().map(|plan| describe_summary(plan, recorded_summary)).unwrap_or_default(),
-        outcomes,
-        totals,
-        unknown_models: named(WindowFrom::Policy),
-        outgrown: named(WindowFrom::Outgrown),
-    })
 }
 
 fn plan_key(window: &Window) -> (u64, u64, u64) {
@@ -121,19 +149,19 @@ fn plain(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn describe_summary(plan: &Plan, recorded: Option<u64>) -> String {
+fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     use crate::policy::SummaryModel;
     if plan.rule.iter().all(|rule| rule.summarise.is_none()) {
         return String::new();
     }
     let summary = &plan.summary;
-    match (summary.model, recorded) {
+    match (summary.model, recorded.describe()) {
         (SummaryModel::Fixed, _) => format!("fixed, {} tokens", summary.tokens),
         (SummaryModel::Share, _) if summary.max > 0 => {
             format!("{} of what it replaces, {} to {} tokens", summary.ratio, summary.min, summary.max)
         }
         (SummaryModel::Share, _) => format!("{} of what it replaces, at least {} tokens", summary.ratio, summary.min),
-        (SummaryModel::Recorded, Some(tokens)) => format!("median of the recorded summaries, {tokens} tokens"),
+        (SummaryModel::Recorded, Some(model)) => model,
         (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
     }
 }
@@ -170,15 +198,4 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
-}
-
-/// The median size of all summaries that the corpus recorded.
-pub(super) fn median_summary(traces: &[Trace]) -> Option<u64> {
-    let sizes = |trace: &Trace| {
-        let factor = trace.calibration_thousandths;
-        trace.compactions.iter().filter_map(|compaction| compaction.summary_tokens).map(|tokens| tokens * factor / 1000).collect::<Vec<_>>()
-    };
-    let mut all: Vec<u64> = traces.iter().flat_map(sizes).collect();
-    all.sort_unstable();
-    all.get(all.len() / 2).copied()
 }

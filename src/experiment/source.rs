@@ -25,7 +25,7 @@ pub struct Home {
 }
 
 /// Finds the files that paths, folders and globs name. Folders are walked; hidden ones below them only where they are named themselves.
-/// Links are not followed.
+/// Links within them are not followed; those that lead nowhere, or out of the folder, are named among the missing.
 pub fn discover(paths: &[String]) -> Found {
     let mut files = BTreeSet::new();
     let mut missing = Vec::new();
@@ -64,11 +64,22 @@ fn walk(folder: &Path, missing: &mut Vec<Skipped>) -> Vec<PathBuf> {
     for entry in walker {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
+            Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => missing.extend(link(folder, entry.path())),
             Ok(_) => {}
             Err(error) => missing.push(nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}"))),
         }
     }
     files
+}
+
+/// Why what a link leads to is not read; `None` where it is read under its own name.
+fn link(folder: &Path, link: &Path) -> Option<Skipped> {
+    let name = link.to_string_lossy();
+    match (link.canonicalize(), folder.canonicalize()) {
+        (Err(_), _) => Some(nowhere(&name, "is a symbolic link that leads nowhere")),
+        (Ok(target), Ok(folder)) if target.starts_with(&folder) => None,
+        (Ok(_), _) => Some(nowhere(&name, "is a symbolic link out of the folder, which is not followed; name it itself")),
+    }
 }
 
 fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, String> {

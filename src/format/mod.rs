@@ -14,13 +14,17 @@ mod gemini_cli;
 pub mod image;
 pub mod json;
 pub mod lines;
+mod litellm;
 mod mini_swe_agent;
 mod native;
 mod openai_chat;
-mod opencode;
+pub mod opencode;
 mod outline;
-mod pi;
+pub mod pi;
+mod pieces;
 mod source;
+mod swe_agent;
+mod tau2;
 mod time;
 mod words;
 
@@ -65,6 +69,9 @@ pub const READERS: &[&Reader] = &[
     &opencode::READER,
     &gemini_cli::READER,
     &mini_swe_agent::READER,
+    &tau2::READER,
+    &swe_agent::READER,
+    &litellm::READER,
     &anthropic_messages::READER,
     &openai_chat::READER,
 ];

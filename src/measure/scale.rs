@@ -1,7 +1,7 @@
 //! The scale: what is kept of a text when its words are let go.
 
 use crate::estimate::{Counter, cleaned, tally};
-use crate::transcript::{LONG_LINE, Length, Scale, Shape, Step, Steps, Text};
+use crate::transcript::{LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
 use std::sync::Arc;
 
 /// What becomes of the words of a text.
@@ -100,7 +100,7 @@ impl Scale for TextScale {
         }
         let (tokens, steps) = self.steps(text);
         let cleaned = cleaned(text).map(|cleaned| Step { length: Length::of(&cleaned), tokens: self.count(&cleaned) });
-        self.text(text, tokens, Some(Box::new(Shape { steps, long_lines: long_lines(text), cleaned })))
+        self.text(text, tokens, Some(Box::new(Shape { steps, lines: Lines::of(text), long_lines: long_lines(text), cleaned })))
     }
 }
 

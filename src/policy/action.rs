@@ -70,6 +70,20 @@ pub struct Truncate {
     /// Terminal escapes and runs of blank lines are removed first.
     #[serde(default)]
     pub clean: Switch,
+    /// A result made of several texts is cut text by text; where absent, its texts are cut as one, joined by newlines. A replay has
+    /// the joined text alone.
+    #[serde(default)]
+    pub texts: Option<Texts>,
+}
+
+/// Several texts within one limit, one after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Texts {
+    /// Each text takes a whole number of so many units from the limit (Codex counts tokens of four bytes).
+    pub grain: u64,
+    /// The text that stands for those that found no room, with `{omitted}` for their number.
+    pub omitted: String,
 }
 
 impl Default for Truncate {
@@ -88,6 +102,7 @@ impl Default for Truncate {
             marker: String::new(),
             header: String::new(),
             clean: Switch::Off,
+            texts: None,
         }
     }
 }
@@ -115,6 +130,8 @@ pub struct Drop {
     pub marker: String,
     /// Where that text stands.
     pub place: Place,
+    /// Whose message it is.
+    pub role: SummaryRole,
 }
 
 impl Drop {

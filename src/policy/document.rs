@@ -3,6 +3,7 @@
 use super::expression::{Expression, ExpressionError, Scope, number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::presets;
+use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
 use crate::estimate::Estimator;
 use serde::Deserialize;
@@ -21,6 +22,8 @@ pub struct Policy {
     pub mirrors: String,
     /// What of the system it cannot say.
     pub not_modelled: Vec<String>,
+    /// Whose logs were recorded under it; not inherited.
+    pub recorded_by: Vec<RecordedBy>,
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
     body: Table,
@@ -111,6 +114,7 @@ struct Written {
     about: Option<String>,
     mirrors: Option<String>,
     not_modelled: Vec<String>,
+    recorded_by: Vec<RecordedBy>,
     extends: Option<String>,
     without: Vec<String>,
     params: BTreeMap<String, Value>,
@@ -156,8 +160,11 @@ impl Policy {
             Some(Value::String(text)) => text,
             _ => String::new(),
         };
-        let own_name = text.parse::<Table>().ok().and_then(|own| own.get("name").and_then(Value::as_str).map(str::to_owned));
+        let own = text.parse::<Table>().unwrap_or_default();
+        let own_name = own.get("name").and_then(Value::as_str).map(str::to_owned);
         body.remove("name");
+        body.remove("recorded_by");
+        let recorded_by = own.get("recorded_by").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
         let name = own_name.unwrap_or_else(|| default_name.to_owned());
         let about = text_of(&mut body, "about");
         let mirrors = text_of(&mut body, "mirrors");
@@ -169,9 +176,14 @@ impl Policy {
             Some(Value::Table(table)) => table.into_iter().map(|(name, value)| (name, Parameter::from_value(value))).collect(),
             _ => BTreeMap::new(),
         };
-        let policy = Policy { name, about, mirrors, not_modelled, params, body };
+        let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
+    }
+
+    /// Was a log of this writer recorded under this policy? If so, how: the entry that says it.
+    pub fn recorded(&self, recorder: Recorder<'_>) -> Option<&RecordedBy> {
+        self.recorded_by.iter().find(|entry| entry.covers(recorder))
     }
 
     /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `85%`, `1_000`.

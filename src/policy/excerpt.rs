@@ -60,17 +60,14 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
 impl Select {
     /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
     pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
+        apply(&self.excerpt_limits(shortened.keeps, estimator), text)
+    }
+
+    /// The limits of a text that keeps so many estimated tokens of itself.
+    pub fn excerpt_limits(&self, keeps: u64, estimator: &Estimator) -> Truncate {
         let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
-        let keep = shortened.keeps * estimator.denominator / estimator.numerator.max(1);
-        let limits = Truncate {
-            max: Some(0),
-            keep: Some(keep),
-            unit: Unit::Bytes,
-            head: 0.5,
-            marker: marker.unwrap_or_default(),
-            ..Truncate::default()
-        };
-        apply(&limits, text)
+        let keep = keeps * estimator.denominator / estimator.numerator.max(1);
+        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head: 0.5, marker: marker.unwrap_or_default(), ..Truncate::default() }
     }
 }
 
@@ -194,7 +191,8 @@ fn last_lines<'t>(limits: &Truncate, text: &'t str, amount: u64, lines: u64) -> 
     text.get(start..).unwrap_or_default()
 }
 
-fn units(unit: Unit, text: &str) -> u64 {
+/// The size of a text.
+pub(super) fn units(unit: Unit, text: &str) -> u64 {
     size(unit, text, &Length::of(text))
 }
 

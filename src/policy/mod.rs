@@ -14,14 +14,17 @@ mod figures;
 mod marker;
 mod plan;
 mod preset;
+mod range;
+mod recorded_by;
 mod schema;
 mod select;
 mod selector;
+mod texts;
 mod trigger;
 mod truncate;
 mod words;
 
-pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Truncate};
+pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
@@ -33,12 +36,15 @@ pub use plan::{
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{
-    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+    Absent, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop, Tails,
+    Take,
 };
-pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Trigger, Verdict};
+pub use texts::apply_to_texts;
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
 pub use words::Facet;
 

@@ -1,6 +1,7 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
 use super::plan::Switch;
+use super::range::{Range, Whole};
 use super::selector::{
     Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
 };
@@ -13,10 +14,19 @@ use std::collections::BTreeSet;
 pub struct Selection {
     /// Ids of the messages that go, oldest first.
     pub gone: Vec<u32>,
+    /// Ids of messages that go as well, but into no summary.
+    pub lost: Vec<u32>,
     /// A message that stays in part.
     pub shortened: Option<Shortened>,
     /// How many messages were looked at, for guards on progress.
     pub eligible: usize,
+}
+
+impl Selection {
+    /// Ids of all messages that leave.
+    pub fn leaving(&self) -> Vec<u32> {
+        self.gone.iter().chain(&self.lost).copied().collect()
+    }
 }
 
 /// A message that is cut to what was left of a budget.
@@ -160,6 +170,11 @@ impl Select {
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
     pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
         let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
+        let Range { looked_at: all, lost, whole } = self.range(all);
+        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
+        if whole == Whole::Yes {
+            return Selection { eligible: all.len(), gone: ids(&all), ..Selection::default() };
+        }
         let Some(cut) = self.cut(&all) else { return Selection { eligible: all.len(), ..Selection::default() } };
         let start = self.head.iter().map(|end| head_length(end, &all)).max().unwrap_or(0).min(cut);
         let mut candidates: Vec<Seen> = all.get(start..cut).unwrap_or(&[]).to_vec();
@@ -178,7 +193,7 @@ impl Select {
         if self.pairs == Pairs::Whole {
             gone = self.with_whole_pairs(&all, gone);
         }
-        Selection { gone, shortened, eligible }
+        Selection { gone, lost: ids(&lost), shortened, eligible }
     }
 
     /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.

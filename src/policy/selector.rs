@@ -31,6 +31,10 @@ pub struct Select {
     pub snap: Option<Snap>,
     /// Kept out of the selection, wherever they lie.
     pub protect: Vec<Protect>,
+    /// A message that stays although it is new, and is asked again.
+    pub replay: Replay,
+    /// What becomes of messages that an earlier compaction has carried over.
+    pub carried: Carried,
     /// How much of what is eligible is taken.
     pub take: Take,
     /// In which order it is taken.
@@ -52,6 +56,8 @@ impl Default for Select {
             stop_at: Vec::new(),
             snap: None,
             protect: Vec::new(),
+            replay: Replay::Nothing,
+            carried: Carried::Counted,
             take: Take::All,
             order: Order::Oldest,
         }
@@ -245,6 +251,29 @@ pub struct Protect {
     /// The text in the midst of the one that is cut; the words of a cut's marker stand in it.
     #[serde(default)]
     pub marker: String,
+}
+
+/// Is a message replayed after the selection has gone?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replay {
+    /// None is.
+    #[default]
+    Nothing,
+    /// The newest user message (OpenCode after a refusal): the selection looks at what stands before it, and what has come after it is
+    /// lost. Where no other user message stands before it, everything is selected.
+    LastUser,
+}
+
+/// Messages that stayed at an earlier compaction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Carried {
+    /// They are messages like all others.
+    #[default]
+    Counted,
+    /// The next compaction forgets them: they go into no summary and count for no end (pi 0.58).
+    Lost,
 }
 
 /// How much is taken.

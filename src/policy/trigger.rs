@@ -2,7 +2,7 @@
 
 use super::plan::Switch;
 use crate::context::{State, View};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A condition on the state of the context.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -48,6 +48,8 @@ pub enum Measure {
     EstRequest,
     /// The estimate of all messages that stand in the history, the system's not counted.
     EstHistory,
+    /// The estimate of the system's messages.
+    EstSystem,
 }
 
 /// Number against limit.
@@ -68,7 +70,7 @@ pub struct Count {
 }
 
 /// Things that can be counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
     /// Messages in the context, system messages not counted.
@@ -79,6 +81,18 @@ pub enum Counted {
     ToolResults,
     /// Calls.
     Calls,
+}
+
+impl Counted {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Counted::Messages => "messages",
+            Counted::Turns => "turns",
+            Counted::ToolResults => "tool results",
+            Counted::Calls => "calls",
+        }
+    }
 }
 
 /// Everything that a trigger can see.
@@ -107,6 +121,19 @@ pub struct Verdict {
     pub fires: bool,
     /// Belief and limit of the size that came nearest to its limit; `None` where no size was looked at.
     pub level: Option<Belief>,
+    /// The count that reached its limit; `None` where none did.
+    pub count: Option<Tally>,
+}
+
+/// A count beside the limit that it reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    /// What was counted.
+    pub of: Counted,
+    /// How many there are.
+    pub number: u64,
+    /// The limit, rounded down.
+    pub limit: u64,
 }
 
 /// A belief beside the limit that it was held against.
@@ -127,8 +154,11 @@ impl Trigger {
     pub fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
         match self {
             Trigger::Level(level) => level.evaluate(sight),
-            Trigger::Count(count) => Verdict { fires: count.holds(sight), level: None },
-            Trigger::Idle(seconds) => Verdict { fires: sight.idle_seconds.is_some_and(|idle| idle >= *seconds), level: None },
+            Trigger::Count(count) => {
+                let tally = count.tally(sight);
+                Verdict { fires: tally.is_some(), level: None, count: tally }
+            }
+            Trigger::Idle(seconds) => Verdict { fires: sight.idle_seconds.is_some_and(|idle| idle >= *seconds), ..Verdict::default() },
             Trigger::Any(triggers) => Self::combine(triggers, sight, |verdicts| verdicts.iter().any(|verdict| verdict.fires)),
             Trigger::All(triggers) => Self::combine(triggers, sight, |verdicts| verdicts.iter().all(|verdict| verdict.fires)),
         }
@@ -140,7 +170,7 @@ impl Trigger {
         // A limit of nothing (`usage_total` above 0: is there any?) is no limit to come near to.
         let levels = verdicts.iter().filter_map(|verdict| verdict.level).filter(|level| level.limit > 0.0);
         let level = levels.max_by(|a, b| nearness(a).total_cmp(&nearness(b)));
-        Verdict { fires: rule(&verdicts), level }
+        Verdict { fires: rule(&verdicts), level, count: verdicts.iter().find_map(|verdict| verdict.count) }
     }
 
     /// Does it look at any size at all?
@@ -161,7 +191,7 @@ impl Level {
         let limit = self.gt.or(self.ge).unwrap_or(f64::MAX);
         let sees_pending = !matches!(self.of, Measure::UsageIn | Measure::UsageTotal);
         let reached = above || reached;
-        Verdict { fires: reached, level: Some(Belief { tokens, limit, reached, sees_pending }) }
+        Verdict { fires: reached, level: Some(Belief { tokens, limit, reached, sees_pending }), count: None }
     }
 }
 
@@ -177,12 +207,14 @@ impl Measure {
             }
             Measure::EstRequest => Some(sight.view.request() + sight.incoming),
             Measure::EstHistory => Some(sight.view.history()),
+            Measure::EstSystem => Some(sight.view.system()),
         }
     }
 }
 
 impl Count {
-    fn holds(&self, sight: &Sight<'_>) -> bool {
+    /// The number and the limit that it reaches; `None` where it does not.
+    fn tally(&self, sight: &Sight<'_>) -> Option<Tally> {
         let view = sight.view;
         let number = match (self.of, self.since_fired) {
             (Counted::Calls, Switch::On) => sight.calls_since_fired,
@@ -195,7 +227,9 @@ impl Count {
                     |item: &crate::context::SeenItem| item.region == crate::context::Region::ToolResult && item.state != State::Masked;
                 results.filter(whole).count() as u64
             }
-        } as f64;
-        self.gt.is_some_and(|limit| number > limit) || self.ge.is_some_and(|limit| number >= limit)
+        };
+        let above = self.gt.filter(|limit| number as f64 > *limit);
+        let reached = self.ge.filter(|limit| number as f64 >= *limit);
+        above.or(reached).map(|limit| Tally { of: self.of, number, limit: limit.max(0.0) as u64 })
     }
 }

@@ -231,6 +231,7 @@ impl Measure {
             Measure::UsagePlusPending => "the last reported usage with an estimate of what came since",
             Measure::EstRequest => "the estimate of the request",
             Measure::EstHistory => "the estimate of the history",
+            Measure::EstSystem => "the estimate of the system's messages",
         }
         .to_owned()
     }

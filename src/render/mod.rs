@@ -12,7 +12,7 @@ pub use escape::escape;
 pub use json::json;
 pub use layout::NARROWEST;
 pub use markdown::markdown;
-pub use text::{Emphasis, Page, text};
+pub use text::{Emphasis, Page, table_alone, text};
 
 /// Why a report has no such form.
 #[derive(Debug, thiserror::Error)]

@@ -79,6 +79,13 @@ fn legend(out: &mut String, table: &Table, page: Page, explained: &mut BTreeSet<
     }
 }
 
+/// A table by itself, without legend.
+pub fn table_alone(table: &Table, page: Page) -> String {
+    let mut out = String::new();
+    self::table(&mut out, table, page);
+    out
+}
+
 fn table(out: &mut String, table: &Table, page: Page) {
     let cells: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(figure).collect()).collect();
     let names = table.columns.iter().take(table.labels).filter(|column| column.unit == Unit::Name).count().max(1);

@@ -2,7 +2,7 @@
 
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use crate::experiment::Replay;
-use crate::sim::Drift;
+use crate::sim::{Drift, LARGEST_RATIO};
 
 /// A row a policy and kind of guess. Absent where no usage is recorded.
 pub fn drift(replays: &[Replay]) -> Option<Section> {
@@ -35,8 +35,11 @@ pub fn drift(replays: &[Replay]) -> Option<Section> {
 }
 
 fn row(policy: &str, guess: &str, drift: &Drift) -> Vec<Cell> {
-    let ratio =
-        |hundredths| drift.quantile(hundredths).map_or(Cell::Empty, |ratio| Cell::Name(format!("{}.{:02}", ratio / 100, ratio % 100)));
+    let words = |ratio: u64| {
+        let capped = if ratio >= LARGEST_RATIO { ">= " } else { "" };
+        Cell::Name(format!("{capped}{}.{:02}", ratio / 100, ratio % 100))
+    };
+    let ratio = |hundredths| drift.quantile(hundredths).map_or(Cell::Empty, words);
     let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
     let bias = Cell::Share { part: signed(drift.guessed_tokens) - signed(drift.actual_tokens), whole: drift.actual_tokens };
     vec![Cell::Name(policy.to_owned()), Cell::Name(guess.to_owned()), Cell::Count(drift.calls), bias, ratio(5), ratio(50), ratio(95)]

@@ -1,5 +1,7 @@
 //! `explain`: one session's life under one policy, as an agent's own log would tell it.
 
+mod folding;
+
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::{ExplainRecord, Record};
 use super::words::{counted, grouped, percent};
@@ -8,7 +10,8 @@ use crate::experiment::{Corpus, Replay};
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome};
 use crate::trace::Trace;
-use std::collections::BTreeSet;
+use folding::{Fold, folds};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What is explained.
 pub struct Subject<'a> {
@@ -28,10 +31,11 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     let trace = subject.corpus.traces.first().unwrap_or(&nothing.0);
     let outcome = subject.replay.outcomes.first().unwrap_or(&nothing.1);
     let replays = std::slice::from_ref(subject.replay);
-    let table = timeline(subject.policy, outcome);
+    let rules = Rules::new(subject.policy, outcome);
+    let told = timeline(&rules, outcome, &folds(&outcome.events));
     let mut sections = vec![
         Section { title: String::new(), body: Body::Lines(facts(trace, outcome)) },
-        Section { title: "Calls and events".to_owned(), body: Body::Table(table.clone()) },
+        Section { title: "Calls and events".to_owned(), body: Body::Table(told) },
     ];
     sections.extend(causes::causes(replays));
     sections.extend(causes::warnings(replays));
@@ -42,7 +46,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
         command: subject.command.clone(),
         sections,
         notes,
-        rows: table,
+        rows: timeline(&rules, outcome, &BTreeMap::new()),
         record: Record::Explain(Box::new(record)),
     }
 }
@@ -67,7 +71,8 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     facts
 }
 
-fn timeline(policy: &Policy, outcome: &Outcome) -> Table {
+/// Calls and events in order; of events that are folded only the first has a row, which tells of all.
+fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> Table {
     let columns = vec![
         Column::number("call", "call", Unit::Count, Provenance::Recorded),
         Column::name("event", "event"),
@@ -78,38 +83,55 @@ fn timeline(policy: &Policy, outcome: &Outcome) -> Table {
         Column { meaning: "the call's reply", ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded) },
         Column::prose("what", "what happened"),
     ];
-    let after_the_reply = rules_after_the_reply(policy, outcome);
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
-    let mut events = outcome.events.as_slice();
+    let numbered: Vec<(usize, &Event)> = outcome.events.iter().enumerate().collect();
+    let row = |(place, event): &(usize, &Event)| match folds.get(place) {
+        None => Some(event_row(event, rules)),
+        Some(Fold::First { last, calls }) => Some(folded_row(event, *last, *calls)),
+        Some(Fold::Told) => None,
+    };
+    let mut events = numbered.as_slice();
     for (index, call) in outcome.calls.iter().enumerate() {
-        let ends = events.iter().position(|event| event.call as usize > index).unwrap_or(events.len());
+        let ends = events.iter().position(|(_, event)| event.call as usize > index).unwrap_or(events.len());
         let (mine, later) = events.split_at(ends);
         events = later;
-        let replies = mine.iter().position(|event| after_the_reply.contains(event.rule.as_str())).unwrap_or(mine.len());
+        let replies = mine.iter().position(|(_, event)| rules.after_the_reply.contains(event.rule.as_str())).unwrap_or(mine.len());
         let (before, after) = mine.split_at(replies);
-        rows.extend(before.iter().map(event_row));
+        rows.extend(before.iter().filter_map(row));
         rows.push(call_row(index, call));
-        rows.extend(after.iter().map(event_row));
+        rows.extend(after.iter().filter_map(row));
     }
-    rows.extend(events.iter().map(event_row));
+    rows.extend(events.iter().filter_map(row));
     Table { labels: 2, columns, rows }
 }
 
-/// Rules that run when the reply is already there. Where rules stand does not depend on the model, so any facts do.
-fn rules_after_the_reply(policy: &Policy, outcome: &Outcome) -> BTreeSet<String> {
-    let max_input = if outcome.prompt_limit < outcome.window { outcome.prompt_limit } else { 0 };
-    let facts = Facts { window: Some(outcome.window), max_input, ..Facts::default() };
-    let rules = policy.plan(&facts).map(|plan| plan.rule).unwrap_or_default();
-    rules.into_iter().filter(|rule| matches!(rule.at, Hook::PostCall | Hook::TurnEnd)).map(|rule| rule.id).collect()
+/// Rules by where they stand in the loop.
+struct Rules {
+    /// They run when the reply is already there.
+    after_the_reply: BTreeSet<String>,
+    /// They cut what arrives: their events tell the sizes of an item, not those of the context.
+    on_arrival: BTreeSet<String>,
+}
+
+impl Rules {
+    /// Where rules stand does not depend on the model, so any facts do.
+    fn new(policy: &Policy, outcome: &Outcome) -> Rules {
+        let max_input = if outcome.prompt_limit < outcome.window { outcome.prompt_limit } else { 0 };
+        let facts = Facts { window: Some(outcome.window), max_input, ..Facts::default() };
+        let rules = policy.plan(&facts).map(|plan| plan.rule).unwrap_or_default();
+        let at = |hooks: &[Hook]| rules.iter().filter(|rule| hooks.contains(&rule.at)).map(|rule| rule.id.clone()).collect();
+        Rules { after_the_reply: at(&[Hook::PostCall, Hook::TurnEnd]), on_arrival: at(&[Hook::Ingest]) }
+    }
 }
 
 fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
     let mut words = Vec::new();
-    if let Some(belief) = call.belief {
-        words.push(format!("believed {}", grouped(belief)));
-    }
     if let Some(recorded) = call.recorded.filter(|recorded| *recorded != call.actual) {
         words.push(format!("recorded {}", grouped(recorded)));
+    }
+    if let Some(belief) = call.belief {
+        let when = if call.rewritten { "before it was rewritten" } else { "at the last look" };
+        words.push(format!("believed {} {when}", grouped(belief)));
     }
     let marks = [
         (call.unrecovered, "refused for good"),
@@ -127,15 +149,29 @@ fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
     ]
 }
 
-fn event_row(event: &Event) -> Vec<Cell> {
+fn event_row(event: &Event, rules: &Rules) -> Vec<Cell> {
+    let cut = event.kind == EventKind::Truncate && rules.on_arrival.contains(event.rule.as_str());
+    // Neither the summariser's request nor a single item is the context of the session.
+    let context = if cut || event.kind == EventKind::SummariserOverflow { Cell::Empty } else { Cell::Tokens(event.after) };
+    let story = if cut { format!("{}: the item {}", event.rule, change(event)) } else { story(event) };
+    named_row(event, context, story)
+}
+
+/// Several events of a rule that fired in vain, call after call.
+fn folded_row(event: &Event, last: u32, calls: u64) -> Vec<Cell> {
+    let (first, last) = (u64::from(event.call) + 1, u64::from(last) + 1);
+    let calls = counted(calls, "call");
+    let story = format!("calls {} to {}: fired without gain at each of {calls}; at first {}", grouped(first), grouped(last), fired(event));
+    named_row(event, Cell::Tokens(event.after), story)
+}
+
+fn named_row(event: &Event, context: Cell, story: String) -> Vec<Cell> {
     let name = event.kind.name().replace('_', " ");
-    // The summariser's request is no context of the session.
-    let context = if event.kind == EventKind::SummariserOverflow { Cell::Empty } else { Cell::Tokens(event.after) };
-    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), context, Cell::Empty, Cell::Text(story(event))]
+    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), context, Cell::Empty, Cell::Text(story)]
 }
 
 /// What an event was, in words.
-fn story(event: &Event) -> String {
+pub(super) fn story(event: &Event) -> String {
     match event.kind {
         EventKind::Overflow => {
             let limit = event.limit.map(|limit| format!(" of {} allowed", grouped(limit))).unwrap_or_default();
@@ -158,6 +194,9 @@ fn story(event: &Event) -> String {
 
 fn fired(event: &Event) -> String {
     let rule = if event.rule.is_empty() { "a rule".to_owned() } else { event.rule.clone() };
+    if let Some(tally) = event.count {
+        return format!("{rule}: {} {}, limit {}", grouped(tally.number), tally.of.name(), grouped(tally.limit));
+    }
     match (event.belief, event.limit) {
         (Some(belief), Some(limit)) => format!("{rule}: believed {}, limit {}", grouped(belief), grouped(limit)),
         (Some(belief), None) => format!("{rule}: believed {}", grouped(belief)),

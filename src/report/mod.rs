@@ -1,9 +1,12 @@
 //! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
 
+mod backtest;
+mod backtest_record;
 mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+mod diff;
 mod document;
 mod drift;
 mod explain;
@@ -15,6 +18,8 @@ mod sweep;
 mod sweep_record;
 mod words;
 
+pub use backtest::{AskedBacktest, backtest};
+pub use diff::diff;
 pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};

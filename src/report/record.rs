@@ -1,6 +1,8 @@
 //! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
 
+use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
+use super::diff::DiffRecord;
 use super::figures::mean_tokens;
 use super::sweep_record::SweepRecord;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
@@ -18,6 +20,10 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
 }
@@ -64,7 +70,7 @@ pub(super) struct CorpusRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct PolicyRecord {
+pub(super) struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -185,6 +191,7 @@ impl ExplainRecord {
 }
 
 impl CorpusRecord {
+    /// The record of a corpus.
     pub fn new(facts: &CorpusFacts) -> CorpusRecord {
         CorpusRecord {
             files: facts.files,
@@ -207,7 +214,7 @@ impl CorpusRecord {
 }
 
 impl PolicyRecord {
-    fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
+    pub fn new(corpus: &Corpus, replay: &Replay, series: Series) -> PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);
@@ -300,6 +307,6 @@ impl DriftRecord {
 }
 
 /// A share with six decimals; 0 of nothing.
-fn share(part: f64, whole: u64) -> f64 {
+pub(super) fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }

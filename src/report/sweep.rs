@@ -6,7 +6,7 @@ use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
 use super::words::{counted, grouped};
-use crate::experiment::{Constraint, Corpus, Direction, Measure, Objective, Row, Setting, Standing, Value, Verdict, verdicts};
+use crate::experiment::{Constraint, Corpus, Direction, Judgement, Measure, Objective, Row, Setting, Standing, Value, judgements};
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -37,7 +37,7 @@ pub(super) struct Judged<'a> {
     pub policy: &'a str,
     pub setting: &'a Setting,
     pub row: &'a Row,
-    pub verdict: Verdict,
+    pub verdict: Judgement,
 }
 
 /// The report on a sweep.
@@ -61,8 +61,8 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
 
 /// All settings: those that are allowed first, from the best on.
 fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
-    let verdicts = verdicts(swept.rows, &swept.objective, swept.constraints);
-    let rows = swept.rows.iter().zip(verdicts).filter_map(|(row, verdict)| {
+    let judgements = judgements(swept.rows, &swept.objective, swept.constraints);
+    let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
         let setting = swept.settings.get(row.setting)?;
         Some(Judged { policy: swept.bases.get(setting.base).map_or("", String::as_str), setting, row, verdict })
     });
@@ -144,7 +144,7 @@ fn cell(value: Value, measure: &Measure) -> Cell {
 }
 
 /// A verdict in words.
-pub(super) fn words(verdict: &Verdict, constraints: &[Constraint]) -> String {
+pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     match verdict.standing {
         Standing::Best => "best".to_owned(),
         Standing::NoDifference => "no difference".to_owned(),
@@ -164,7 +164,10 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push(format!("{} of {} settings are shown; CSV and JSON hold all of them.", SHOWN, grouped(judged.len() as u64)));
     }
     if !swept.constraints.is_empty() {
-        all.push(format!("{} all constraints.", if allowed == 1 { "1 setting keeps".to_owned() } else { format!("{} settings keep", grouped(allowed)) }));
+        all.push(format!(
+            "{} all constraints.",
+            if allowed == 1 { "1 setting keeps".to_owned() } else { format!("{} settings keep", grouped(allowed)) }
+        ));
     }
     let (resamples, seed) = swept.chance;
     let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());

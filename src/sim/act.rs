@@ -5,22 +5,24 @@ use super::intake::cut_item;
 use super::note::Note;
 use super::outcome::EventKind;
 use super::state::State;
-use crate::context::{Arrival, Replacement, SeenItem, State as ItemState};
+use crate::context::{Arrival, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
     Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
 };
 use crate::trace::PartKind;
-use crate::transcript::{Role, Text};
+use crate::transcript::{Length, Role, Text};
 use crate::units::Tokens;
 
 /// What an action did.
 enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
-    /// There was nothing to do, or a guard forbade it.
+    /// There was nothing to do, or not enough of it.
     Nothing,
+    /// It was tried and came to nothing: the summariser was refused, or its summary would have been larger than what it replaces.
+    Failed,
 }
 
 impl State<'_> {
@@ -30,7 +32,8 @@ impl State<'_> {
         if memory.latched || spent(rule.max_fires.as_ref(), &memory) {
             return false;
         }
-        let verdict = rule.when.as_ref().map_or(Verdict { fires: true, level: None }, |trigger| trigger.evaluate(&self.sight(&memory)));
+        let verdict =
+            rule.when.as_ref().map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&self.sight(&memory)));
         let before = self.actual();
         if let Some(level) = verdict.level {
             let covers = if level.sees_pending { before } else { self.actual_after_reply };
@@ -57,9 +60,12 @@ impl State<'_> {
 
     fn report(&mut self, index: usize, rule: &Rule, verdict: &Verdict, before: u64, done: Done) -> bool {
         let after = self.actual();
+        // Where a count made the rule fire, the limit of a size that was looked at as well explains nothing.
+        let count = verdict.count.filter(|_| !verdict.level.is_some_and(|level| level.reached));
         let note = Note {
             belief: verdict.level.map(|level| level.tokens),
-            limit: verdict.level.map(|level| level.limit.max(0.0) as u64),
+            limit: verdict.level.filter(|_| count.is_none()).map(|level| level.limit.max(0.0) as u64),
+            count,
             before,
             after,
             ..self.event(Some(index))
@@ -73,8 +79,9 @@ impl State<'_> {
                 self.note(Note { kind, touched, ..note });
                 true
             }
-            Done::Nothing => {
+            Done::Nothing | Done::Failed => {
                 if rule.latch_on_fail == Switch::On
+                    && matches!(done, Done::Failed)
                     && let Some(memory) = self.memories.get_mut(index)
                 {
                     memory.latched = true;
@@ -116,18 +123,18 @@ impl State<'_> {
         }
         if let Done::Changed(..) = done {
             for inject in &rule.inject {
-                self.insert(inject.tokens, inject.role, inject.place);
+                self.insert(&text_of(inject.tokens), inject.role, inject.place);
             }
         }
         done
     }
 
     /// Puts a text of the policy's own into the context.
-    fn insert(&mut self, tokens: u64, role: SummaryRole, place: Place) {
-        if tokens == 0 {
+    fn insert(&mut self, text: &Text, role: SummaryRole, place: Place) {
+        if text.tokens == 0 {
             return;
         }
-        let item = self.own_item(tokens);
+        let item = self.context.own_text(text, Region::Summary);
         self.outcome.totals.injected_tokens += item.actual;
         let at = match place {
             Place::End => None,
@@ -264,11 +271,12 @@ impl State<'_> {
         }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
         self.before_edit(rule);
-        self.shorten(&selection);
-        self.context.remove(&selection.gone);
-        self.insert(u64::from(own_text(&drop.marker_for(selection.gone.len())).tokens), SummaryRole::User, drop.place);
+        self.shorten(rule, &selection);
+        let leaving = selection.leaving();
+        self.context.remove(&leaving);
+        self.insert(&own_text(&drop.marker_for(leaving.len())), drop.role, drop.place);
         self.rewritten();
-        Done::Changed(kind_of(rule, EventKind::Drop), selection.gone.len() as u32)
+        Done::Changed(kind_of(rule, EventKind::Drop), leaving.len() as u32)
     }
 
     fn remove_items(&mut self, rule: &Rule) -> Done {
@@ -286,9 +294,9 @@ impl State<'_> {
         let replaced = self.actual_of(&selection.gone);
         let size = self.summary_tokens(replaced);
         if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens >= replaced.0 {
-            return Done::Nothing;
+            return Done::Failed;
         }
-        let Some(input) = self.summariser_input(summarise, &selection) else { return Done::Nothing };
+        let Some(input) = self.summariser_input(summarise, &selection) else { return Done::Failed };
         self.before_edit(rule);
         let prose = |id: &&u32| self.context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
         let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
@@ -296,14 +304,15 @@ impl State<'_> {
         let totals = &mut self.outcome.totals;
         totals.summariser_calls += calls;
         totals.summariser_tokens += input + calls.max(1) * size;
-        self.shorten(&selection);
-        self.context.remove(&selection.gone);
+        self.shorten(rule, &selection);
+        let leaving = selection.leaving();
+        self.context.remove(&leaving);
         if summarise.place == Place::SystemPrompt {
             self.context.remove_own_system_text();
         }
-        self.insert(size + summarise.wrapper_tokens, summarise.role, summarise.place);
+        self.insert(&text_of(size + summarise.wrapper_tokens), summarise.role, summarise.place);
         self.rewritten();
-        Done::Changed(kind_of(rule, EventKind::Compact), selection.gone.len() as u32)
+        Done::Changed(kind_of(rule, EventKind::Compact), leaving.len() as u32)
     }
 
     /// Tokens that the summariser reads; `None` where its request is refused.
@@ -318,16 +327,43 @@ impl State<'_> {
         if input <= limit {
             return Some(input);
         }
+        let left = match summarise.on_overflow {
+            SummariserOverflow::Fail => None,
+            SummariserOverflow::DropOldest => self.without_oldest(summarise, selection, input, limit),
+        };
+        let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
         let note = self.event(None);
-        self.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, ..note });
-        match summarise.on_overflow {
-            SummariserOverflow::Fail => {
-                self.summariser_refused = true;
-                None
+        self.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..note });
+        self.summariser_refused |= fits.is_none();
+        fits
+    }
+
+    /// The request of a summariser that leaves out the oldest message, and the results of its calls, after each refusal, and the number
+    /// of refused tries. `None` where not even the newest message fits alone.
+    fn without_oldest(&self, summarise: &Summarise, selection: &Selection, input: u64, limit: u64) -> Option<(u64, u32)> {
+        let read: Vec<u32> = match summarise.input {
+            Input::Context => self.context.live().filter(|(_, entry)| entry.role != Role::System).map(|(id, _)| id).collect(),
+            Input::Selection | Input::Prose => selection.gone.clone(),
+        };
+        let (mut left, mut refused) = (input, 0);
+        let mut oldest = read.iter().peekable();
+        while let Some(id) = oldest.next() {
+            let (cap, whole) = (summarise.tool_cap_utf16, summarise.input == Input::Context);
+            let size = |id: u32| {
+                let one = Selection { gone: vec![id], ..Selection::default() };
+                let wanted = |kind| summarise.input != Input::Prose || matches!(kind, PartKind::Text | PartKind::Other);
+                self.read_by_summariser(&one, if whole || summarise.input == Input::Prose { 0 } else { cap }, wanted)
+            };
+            refused += 1;
+            left = left.saturating_sub(size(*id));
+            while let Some(result) = oldest.next_if(|id| self.context.role_of(**id) == Some(Role::Tool)) {
+                left = left.saturating_sub(size(*result));
             }
-            // The oldest items are left out one by one until the rest fits.
-            SummariserOverflow::DropOldest => Some(limit),
+            if left <= limit {
+                return oldest.peek().is_some().then_some((left, refused));
+            }
         }
+        None
     }
 
     fn read_by_summariser(&self, selection: &Selection, cap: u32, wanted: impl Fn(PartKind) -> bool) -> u64 {
@@ -351,12 +387,16 @@ impl State<'_> {
         items.map(|item| Tokens(item.actual)).sum()
     }
 
-    /// Cuts the one message that stays in part, all its items alike.
-    fn shorten(&mut self, selection: &Selection) {
+    /// Cuts the one message that stays in part, all its texts alike, each with a marker in its midst.
+    fn shorten(&mut self, rule: &Rule, selection: &Selection) {
         let Some(Shortened { id, keeps, of }) = selection.shortened else { return };
         let Some(entry) = self.context.entry(id).copied() else { return };
         for item in entry.first..entry.first + entry.count {
             let Some(old) = self.context.item(item).copied() else { continue };
+            if let Some(by) = self.excerpt(rule, item, &old, keeps, of) {
+                self.context.replace(item, by);
+                continue;
+            }
             let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
             let by = Replacement {
                 state: ItemState::Truncated,
@@ -366,6 +406,14 @@ impl State<'_> {
             };
             self.context.replace(item, by);
         }
+    }
+
+    /// An item of a recorded text, cut to its share of what the message keeps; `None` for what is no such text.
+    fn excerpt(&self, rule: &Rule, id: u32, item: &Item, keeps: u64, of: u64) -> Option<Replacement> {
+        let text = &self.trace.parts.get(item.part? as usize).filter(|part| part.kind == PartKind::Text)?.text;
+        let share = (u128::from(item.alone) * u128::from(keeps) / u128::from(of.max(1))) as u64;
+        let Cut { text, kept_tokens } = cut(&rule.select.excerpt_limits(share, self.context.estimator()), text)?;
+        self.context_item(id, &text, kept_tokens)
     }
 
     /// The policy has rewritten its own history: what is the last usage worth now?
@@ -391,6 +439,14 @@ pub(super) fn removes_items(rule: &Rule) -> bool {
 /// Are there items to remove, and do they save enough?
 pub(super) fn removable(rule: &Rule, items: &[SeenItem]) -> bool {
     !items.is_empty() && enough(rule.min_saving.as_ref(), items.iter().map(|item| item.alone).sum(), 0)
+}
+
+/// A text of so many tokens that a policy brings along, of four characters each.
+fn text_of(tokens: u64) -> Text {
+    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    let chars = tokens.saturating_mul(4);
+    let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+    Text { length, tokens, json_bytes: chars, ..Text::default() }
 }
 
 fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
 
-/// Ratios from here on share a bucket.
-const LARGEST_RATIO: u64 = 10_000;
+/// Ratios from here on, in hundredths, share a bucket: nobody knows by how much they are larger.
+pub const LARGEST_RATIO: u64 = 10_000;
 
 /// Guesses beside actual sizes, call by call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -223,7 +223,7 @@ impl<'a> Member<'a> {
 fn run(state: &mut State<'_>, from: usize, to: usize) {
     let trace = state.trace;
     for (index, call) in trace.calls.iter().enumerate().take(to).skip(from) {
-        state.step(index, call, &mut |_| {});
+        state.step(index, call, &mut |_, _| {});
     }
 }
 

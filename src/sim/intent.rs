@@ -58,11 +58,13 @@ impl State<'_> {
     }
 }
 
-/// Do two selections stop at the same size of the request? Masking looks at that size after each item.
-pub(super) fn stop_alike(one: &Select, other: &Select) -> bool {
+/// Do two selections that take the same lead to the same? Masking looks at the size of the request after each item, and a message that
+/// stays in part gets a marker.
+pub(super) fn lead_alike(one: &Select, other: &Select) -> bool {
     let target = |select: &Select| match select.take {
         Take::UntilRequest(target) => Some(target),
         _ => None,
     };
-    target(one) == target(other)
+    let marker = |select: &Select| select.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
+    target(one) == target(other) && marker(one) == marker(other)
 }

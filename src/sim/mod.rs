@@ -12,12 +12,14 @@ mod outcome;
 mod referee;
 mod stand;
 mod state;
+mod summary;
 
-pub use drift::Drift;
+pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
 pub use state::Conditions;
+pub use summary::RecordedSummary;
 
 use crate::context::Context;
 use crate::policy::Plan;
@@ -34,6 +36,11 @@ pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome 
 
 /// As [`simulate`], and somebody looks at the context of each call, as it goes out.
 pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
+    follow(trace, plan, conditions, &mut |context, _| look(context))
+}
+
+/// As [`watch`], and beside the context lies the number of events so far.
+pub fn follow(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
     let mut state = State::new(trace, plan, conditions);
     for (index, call) in trace.calls.iter().enumerate() {
         state.step(index, call, look);

@@ -2,7 +2,7 @@
 
 use super::outcome::{Cause, Event, EventKind};
 use super::state::State;
-use crate::policy::Plan;
+use crate::policy::{Plan, Tally};
 use crate::trace::Trace;
 
 /// An event with places in the plan and the trace instead of names. See [`Event`].
@@ -13,6 +13,7 @@ pub(super) struct Note {
     pub rule: Option<usize>,
     pub belief: Option<u64>,
     pub limit: Option<u64>,
+    pub count: Option<Tally>,
     pub before: u64,
     pub after: u64,
     pub touched: u32,
@@ -25,8 +26,8 @@ impl Note {
     pub fn event(&self, plan: &Plan, trace: &Trace) -> Event {
         let rule = self.rule.and_then(|rule| plan.rule.get(rule)).map_or_else(String::new, |rule| rule.id.clone());
         let tool = self.tool.and_then(|tool| trace.tools.get(tool as usize).cloned());
-        let Note { call, kind, belief, limit, before, after, touched, cause, .. } = *self;
-        Event { call, kind, rule, belief, limit, before, after, touched, cause, tool }
+        let Note { call, kind, belief, limit, count, before, after, touched, cause, .. } = *self;
+        Event { call, kind, rule, belief, limit, count, before, after, touched, cause, tool }
     }
 }
 
@@ -35,7 +36,7 @@ impl State<'_> {
     pub fn event(&self, rule: Option<usize>) -> Note {
         let call = self.index as u32;
         let kind = EventKind::NoGain;
-        Note { call, kind, rule, belief: None, limit: None, before: 0, after: 0, touched: 0, cause: None, tool: None }
+        Note { call, kind, rule, belief: None, limit: None, count: None, before: 0, after: 0, touched: 0, cause: None, tool: None }
     }
 
     /// Writes an event down.

@@ -2,6 +2,7 @@
 
 use super::drift::Drift;
 use crate::context::Region;
+use crate::policy::Tally;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -17,6 +18,8 @@ pub struct CallOutcome {
     pub anchored: u64,
     /// B(k): what the policy believed at its last look before the call; `None` where it looked at no size.
     pub belief: Option<u64>,
+    /// The policy has changed the context's size since that look: the belief is about what it was before.
+    pub rewritten: bool,
     /// What the policy's estimator makes of the request, whether the policy looks at it or not.
     pub estimated: u64,
     /// Tokens of the reply.
@@ -123,8 +126,10 @@ pub struct Event {
     pub rule: String,
     /// Belief at that moment, where the rule looked at a size.
     pub belief: Option<u64>,
-    /// The limit that it was held against, rounded down.
+    /// The limit that it was held against, rounded down; `None` where the rule fired because of a count.
     pub limit: Option<u64>,
+    /// The count that made the rule fire; `None` where a size did, or nothing was counted.
+    pub count: Option<Tally>,
     /// Actual context before.
     pub before: u64,
     /// Actual context after.

@@ -2,7 +2,7 @@
 
 use super::cause::Look;
 use super::flock::Family;
-use super::intent::{Intent, Known, stop_alike};
+use super::intent::{Intent, Known, lead_alike};
 use super::outcome::Cause;
 use super::state::State;
 use crate::policy::Verdict;
@@ -80,7 +80,7 @@ impl<'a> Referee<'a> {
             let intent: Intent = state.intent(led, &mut known);
             for class in &classes {
                 let other = class.first().and_then(|member| self.family.rule(*member, rule));
-                let same = other.is_some_and(|other| stop_alike(&led.select, &other.select) && state.intent(other, &mut known) == intent);
+                let same = other.is_some_and(|other| lead_alike(&led.select, &other.select) && state.intent(other, &mut known) == intent);
                 if !same {
                     class.iter().for_each(|member| self.part(state.index, *member));
                 }

@@ -16,6 +16,8 @@ pub enum Standing {
     Recorded,
     /// As a summary that the policy has made before.
     Summary,
+    /// As such a summary, in front of the messages that its compaction kept: they have entered already.
+    SummaryInFront,
 }
 
 /// A conversation at one moment, and a policy that looks at it.
@@ -40,12 +42,13 @@ impl<'a> Stand<'a> {
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let state = &mut self.state;
         match (standing, state.trace.messages.get(message as usize)) {
-            (Standing::Summary, Some(row)) => {
+            (Standing::Summary | Standing::SummaryInFront, Some(row)) => {
                 let parts = state.trace.parts_of(row).iter().enumerate();
                 let item = |(offset, part): (usize, _)| whole_item(&state.plan.estimator, row, part, row.first_part + offset as u32);
                 let items: Vec<Item> = parts.map(item).collect();
                 let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
-                state.context.push(arrival, &items, None);
+                let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
+                state.context.push(arrival, &items, at);
             }
             _ => {
                 let id = state.push(message);
@@ -81,7 +84,7 @@ impl<'a> Stand<'a> {
     /// What the trigger of a rule says; it always fires where the rule has none. `None` where there is no such rule.
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {
         let (_, rule) = self.find(rule)?;
-        let always = Verdict { fires: true, level: None };
+        let always = Verdict { fires: true, ..Verdict::default() };
         Some(rule.when.as_ref().map_or(always, |trigger| trigger.evaluate(&self.state.sight(&Memory::default()))))
     }
 

@@ -4,8 +4,9 @@ use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
 use super::intake::Intake;
 use super::note::Note;
-use super::referee::Referee;
 use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
+use super::referee::Referee;
+use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
@@ -23,8 +24,8 @@ pub struct Conditions {
     pub prompt_limit: u64,
     /// Output reserve for all policies, instead of each policy's own.
     pub reserve: Option<u64>,
-    /// Median size of the summaries that the corpus recorded; `None` where it holds none.
-    pub recorded_summary: Option<u64>,
+    /// The size of summaries by those that the corpus recorded; `None` where it holds none.
+    pub recorded_summary: Option<RecordedSummary>,
 }
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
@@ -117,7 +118,11 @@ impl<'a> State<'a> {
             intake,
             detail: Detail::Everything,
             referee: None,
-            keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) { Switch::On } else { Switch::Off },
+            keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {
+                Switch::On
+            } else {
+                Switch::Off
+            },
             notes: Vec::new(),
             trace,
             plan,
@@ -156,13 +161,14 @@ impl<'a> State<'a> {
         State { detail: Detail::Sums, ..self }
     }
 
-    /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out.
-    pub fn step(&mut self, index: usize, call: &'a CallRow, look: &mut dyn FnMut(&Context)) {
+    /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out, and how many events
+    /// there have been.
+    pub fn step(&mut self, index: usize, call: &'a CallRow, look: &mut dyn FnMut(&Context, usize)) {
         self.begin(index, call);
         self.arrive(call.message);
         self.before_call();
         self.call();
-        look(&self.context);
+        look(&self.context, self.notes.len());
         self.reply(call.message);
         self.checkpoint(Hook::PostCall);
         self.after_reply(call.message);
@@ -186,12 +192,8 @@ impl<'a> State<'a> {
 
     /// Actual size of the context as it stands.
     pub fn actual(&self) -> u64 {
-        let (hidden, missing) = self.call.map_or((0, 0), |call| {
-            let kept = self.context.recorded().min(call.visible);
-            let missing = u128::from(call.missing) * u128::from(kept) / u128::from(call.visible.max(1));
-            (call.hidden, missing as u64)
-        });
-        (hidden + self.context.size().actual.0).saturating_sub(missing)
+        let visible = self.context.size().actual.0;
+        self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))
     }
 
     /// What the policy can see, for one of its rules.
@@ -287,6 +289,7 @@ impl<'a> State<'a> {
             actual,
             anchored: (self.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
             belief: self.look.map(|look| look.belief),
+            rewritten: self.look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
             estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
@@ -455,22 +458,13 @@ impl<'a> State<'a> {
         self.outcome
     }
 
-    /// A text of so many tokens that the policy puts in, as an item.
-    pub fn own_item(&self, tokens: u64) -> crate::context::Item {
-        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-        let chars = tokens.saturating_mul(4);
-        let length = crate::transcript::Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-        let text = Text { length, tokens, json_bytes: chars, ..Text::default() };
-        self.context.own_text(&text, Region::Summary)
-    }
-
     /// The size of a summary that replaces so many tokens.
     pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
         use crate::policy::SummaryModel;
         let summary = &self.plan.summary;
         match summary.model {
             SummaryModel::Fixed => summary.tokens,
-            SummaryModel::Recorded => self.conditions.recorded_summary.unwrap_or(summary.tokens),
+            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
             SummaryModel::Share => {
                 let share = (replaced.0 as f64 * summary.ratio).round() as u64;
                 share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })

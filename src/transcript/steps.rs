@@ -56,7 +56,7 @@ impl FromIterator<Step> for Steps {
     }
 }
 
-fn pack(mut number: u64, packed: &mut Vec<u8>) {
+pub(super) fn pack(mut number: u64, packed: &mut Vec<u8>) {
     while number > 0x7f {
         packed.push(number as u8 | 0x80);
         number >>= 7;
@@ -65,7 +65,7 @@ fn pack(mut number: u64, packed: &mut Vec<u8>) {
 }
 
 /// The next number; `None` at the end. What a damaged file holds too much of is cut off.
-fn unpack<'a>(packed: &mut impl Iterator<Item = &'a u8>) -> Option<u64> {
+pub(super) fn unpack<'a>(packed: &mut impl Iterator<Item = &'a u8>) -> Option<u64> {
     let mut number = 0;
     for shift in (0..).step_by(7) {
         let byte = *packed.next()?;

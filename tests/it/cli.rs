@@ -208,3 +208,54 @@ fn a_page_of_eighty_columns_where_nobody_knows_better() {
         assert!(widest.is_some_and(|widest| widest <= 80), "{shown}");
     }
 }
+
+#[test]
+fn lists_fit_the_page() {
+    for arguments in [&["policy", "list"][..], &["models"]] {
+        for width in [60, 80, 120] {
+            let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+            let shown = stdout(&command.args(arguments).env("COLUMNS", width.to_string()).assert().code(0));
+            let widest = shown.lines().map(|line| line.chars().count()).max();
+            assert!(widest.is_some_and(|widest| widest <= width), "{width}:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_policy_that_is_named_twice_has_one_row() {
+    let shown = ctxsim(&["replay", SESSION, "-p", "none", "-p", MASK, "-p", "none", "--json"]).code(0);
+    assert_eq!(parsed(&shown)["policies"].as_array().map(Vec::len), Some(2));
+    assert!(stderr(&shown).contains("policy none is named more than once"), "{}", stderr(&shown));
+    let quiet = ctxsim(&["replay", SESSION, "-p", "none", "-p", "none", "--quiet"]).code(0);
+    assert_eq!(stderr(&quiet), "");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_are_named() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("folder");
+    fs::copy(SESSION, folder.path().join("session.jsonl")).expect("copied");
+    symlink("gone.jsonl", folder.path().join("dangling.jsonl")).expect("link");
+    symlink("session.jsonl", folder.path().join("inside.jsonl")).expect("link");
+    symlink(fs::canonicalize(HOSTILE).expect("path"), folder.path().join("outside.jsonl")).expect("link");
+    let value = parsed(&ctxsim(&["replay", &folder.path().to_string_lossy(), "-p", "none", "--json"]).code(0));
+    let skipped: Vec<String> = value["corpus"]["skipped"].as_array().expect("skipped").iter().map(|one| one.to_string()).collect();
+    assert_eq!(skipped.len(), 2, "{skipped:?}");
+    assert!(skipped[0].contains("dangling.jsonl") && skipped[0].contains("leads nowhere"), "{skipped:?}");
+    assert!(skipped[1].contains("outside.jsonl") && skipped[1].contains("not followed"), "{skipped:?}");
+}
+
+#[test]
+fn a_trace_may_leave_the_folders_out() {
+    let folder = tempfile::tempdir().expect("folder");
+    let of = |name: &str, flags: &[&str]| {
+        let trace = folder.path().join(name).to_string_lossy().into_owned();
+        ctxsim(&[&["trace", "build", SESSION, HOSTILE, "-o", &trace], flags].concat()).code(0);
+        parsed(&ctxsim(&["replay", &trace, "-p", "none", "--json"]).code(0))
+    };
+    let (whole, bare) = (of("whole.ctxtrace", &[]), of("bare.ctxtrace", &["--without-paths"]));
+    assert_eq!(whole["policies"][0]["sessions"][0]["source"].as_str().map(|path| path.contains('/')), Some(true));
+    assert!(!bare.to_string().contains("tests/data"), "{bare}");
+    assert_eq!(whole["policies"][0]["prompt_tokens"], bare["policies"][0]["prompt_tokens"]);
+}

@@ -7,7 +7,7 @@ use ctxsim::context::{Context, State};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::{Progress, ReadSettings, read};
 use ctxsim::policy::{Facts, Plan, Policy, presets};
-use ctxsim::sim::{Conditions, Flock, simulate, watch};
+use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch};
 use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
@@ -76,8 +76,7 @@ fn session(random: &mut Random) -> Trace {
         if role == Role::Assistant {
             let missing = if random.one_in(5) { random.below(400) } else { 0 };
             let prompt = (hidden + visible).saturating_sub(missing).max(1);
-            let usage =
-                Usage { prompt, cache_write: prompt / 3, output: 50, trust: Trust::Provider, ..Usage::default() };
+            let usage = Usage { prompt, cache_write: prompt / 3, output: 50, trust: Trust::Provider, ..Usage::default() };
             trace.calls.push(CallRow {
                 message: place as u32,
                 model: None,
@@ -112,7 +111,9 @@ fn plans(name: &str, facts: &Facts, count: u64, random: &mut Random) -> Vec<Plan
     let numbers: Vec<(String, f64)> = base
         .params
         .iter()
-        .filter_map(|(name, parameter)| Some((name.clone(), parameter.value.as_float().or(parameter.value.as_integer().map(|n| n as f64))?)))
+        .filter_map(|(name, parameter)| {
+            Some((name.clone(), parameter.value.as_float().or(parameter.value.as_integer().map(|n| n as f64))?))
+        })
         .collect();
     let turned = |random: &mut Random| {
         let mut policy = base.clone();
@@ -146,7 +147,12 @@ fn together_as_alone_over_random_sessions() {
         let (mut runs, mut settings) = (0, 0);
         for window in [12_000, 60_000] {
             let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4 };
-            let conditions = Conditions { window, prompt_limit: window, reserve: None, recorded_summary: Some(700) };
+            let conditions = Conditions {
+                window,
+                prompt_limit: window,
+                reserve: None,
+                recorded_summary: Some(RecordedSummary::Share { millionths: 50_000, min: 300, max: 2_000 }),
+            };
             let plans = plans(preset.name, &facts, 24, &mut random);
             for _ in 0..3 {
                 let (begun, of) = compare(preset.name, &session(&mut random), &plans, &conditions);

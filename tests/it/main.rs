@@ -1,6 +1,8 @@
 //! One test binary; a module for each room or promise.
 /// The rules of the house: who may know whom, and what no room may hold.
 mod architecture;
+/// Recorded compactions beside predicted ones: a made session, the samples, real files.
+mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 mod catalog;
@@ -8,6 +10,10 @@ mod catalog;
 mod cli;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
+/// `ctxsim diff`: where two policies part.
+mod diff;
+/// `ctxsim explain`, line by line.
+mod explain;
 /// Settings that fly together come to the sums of each by itself.
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
@@ -32,6 +38,8 @@ mod read_codex;
 mod read_damaged;
 /// Gemini CLI chats.
 mod read_gemini_cli;
+/// Requests with their responses as LiteLLM logs them, joined to sessions.
+mod read_litellm;
 /// mini-swe-agent trajectories.
 mod read_mini_swe_agent;
 /// The program's own shape, and the example of its documentation.
@@ -45,6 +53,10 @@ mod read_opencode;
 mod read_opencode_database;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// SWE-agent trajectories.
+mod read_swe_agent;
+/// tau2-bench: agent and simulated user told apart.
+mod read_tau2;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

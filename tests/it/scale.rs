@@ -38,6 +38,14 @@ fn assert_measured(text: &str) -> Text {
         }
         let long: Vec<u32> = text.split('\n').map(|line| line.chars().count() as u32).filter(|&chars| chars > LONG_LINE).collect();
         assert_eq!(&*shape.long_lines, long);
+        for (number, (newline, _)) in text.match_indices('\n').enumerate().step_by(7) {
+            let (count, before) = (number as u32 + 1, newline as u32);
+            let behind = shape.lines.behind(count, length.bytes, length.newlines);
+            assert!(behind.is_none_or(|behind| behind == before + 1), "newline {count}: {behind:?}");
+            assert!(behind.is_some() || (count > 2_048 && length.newlines - count >= 2_048), "newline {count}");
+            assert!(shape.lines.before(before, length.bytes, length.newlines).is_none_or(|newlines| newlines == count - 1));
+            assert!(shape.lines.before(before + 1, length.bytes, length.newlines).is_none_or(|newlines| newlines == count));
+        }
     }
     measured
 }
@@ -106,8 +114,7 @@ fn close_cuts(unit: Extent, limits: &[u32]) -> Option<u32> {
 fn cuts_of_recorded_texts_are_sized() {
     assert!(close_cuts(Extent::Bytes, &LIMITS).is_none_or(|percent| percent >= 95));
     assert!(close_cuts(Extent::Chars, &LIMITS).is_none_or(|percent| percent >= 95));
-    // Lines are of uneven length: between two steps a cut can be off by most of a line.
-    assert!(close_cuts(Extent::Lines, &[100, 200, 250, 500, 1_000, 2_000]).is_none_or(|percent| percent >= 80));
+    assert!(close_cuts(Extent::Lines, &[100, 200, 250, 500, 1_000, 2_000]).is_none_or(|percent| percent >= 97));
 }
 
 #[test]
@@ -115,9 +122,11 @@ fn shapes_are_small_beside_their_texts() {
     let Some(texts) = recorded_texts() else { return };
     let long = || texts.iter().filter(|text| text.len() > 2_000);
     let shapes: usize = long().filter_map(|text| scale().weigh_result(text).shape).map(|shape| shape.steps.packed_bytes()).sum();
+    let lines: usize = long().filter_map(|text| scale().weigh_result(text).shape).map(|shape| shape.lines.packed_bytes()).sum();
     let bytes: usize = long().map(String::len).sum();
-    println!("steps take {shapes} bytes for {bytes} bytes of text");
+    println!("steps take {shapes} bytes, lines {lines} for {bytes} bytes of text");
     assert!(shapes * 100 <= bytes * 2);
+    assert!(lines * 100 <= bytes * 4);
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! Every file of the folder of real transcripts: who claims it, and whether its calls are those of its row in `SOURCES.tsv` and those
 //! of an independent count. Another folder of the same layout does as well: nothing is listed here but the exceptions.
 
-use crate::sums::{Sums, independent, sums};
-use crate::support::{claim, files, read_all, shared};
-use ctxsim::format::Claim;
+use crate::sums::{Sums, independent, sums, sums_of_replies};
+use crate::support::{claim, files, read_all, read_source, shared};
+use ctxsim::format::{Claim, Source};
+use ctxsim::transcript::{Loss, Transcript};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folders of formats that have a reader. One of them holds several, told apart by the beginning of the file's name.
-const OWN: [(&str, &str); 11] = [
+const OWN: [(&str, &str); 15] = [
     ("claude-code/", "claude-code"),
     ("codex/", "codex"),
     ("pi/", "pi"),
@@ -17,15 +18,18 @@ const OWN: [(&str, &str); 11] = [
     ("opencode-wal/", "opencode"),
     ("gemini-cli/", "gemini-cli"),
     ("mini_swe_traj/", "mini-swe-agent"),
+    ("tau2_results/", "tau2"),
+    ("tau2_task_json/", "tau2"),
+    ("swe_agent_traj/", "swe-agent"),
+    ("litellm_reqres_log/", "litellm"),
     ("openai_chat_jsonl/", "openai-chat"),
     ("api_reqres_jsonl/openai_chat.", "openai-chat"),
     ("api_reqres_jsonl/anthropic_messages.", "anthropic-messages"),
 ];
 
 /// Files in folders of other formats that are rightly claimed all the same.
-const GUESTS: [(&str, &str, &str); 6] = [
+const GUESTS: [(&str, &str, &str); 5] = [
     ("atif/gemini-cli", "gemini-cli", "the chat that the trajectory beside it was made of"),
-    ("litellm_reqres_log/", "openai-chat", "a request with its response, in the chat dialect"),
     ("fixtures/claude-code-log/", "claude-code", "sessions written for the tests of another program"),
     ("fixtures/agent-history/", "claude-code", "as above"),
     ("fixtures/agent-history/", "codex", "as above"),
@@ -48,22 +52,26 @@ const OTHERWISE: [(&str, u64, u64, &str); 2] = [
     ),
 ];
 
-/// A file with its path below the folder of transcripts, and its row: calls with usage, largest prompt.
+/// Readers whose rows count the calls of the conversation alone, and why there are others.
+const REPLIES_ALONE: [(&str, &str); 1] = [("tau2", "the model that plays the user is no part of the agent's session")];
+
+/// A file with its path below the folder of transcripts, and its row: calls with usage, largest prompt, messages.
 struct Entry {
     path: PathBuf,
     name: String,
     row: Option<(u64, u64)>,
+    empty: bool,
 }
 
 fn entries(shared: &Path) -> Vec<Entry> {
     let transcripts = shared.join("transcripts");
     let table = std::fs::read_to_string(transcripts.join("SOURCES.tsv")).unwrap();
-    let rows: BTreeMap<&str, (u64, u64)> = table
+    let rows: BTreeMap<&str, (u64, u64, Option<u64>)> = table
         .lines()
         .skip(1)
         .map(|line| line.split('\t').collect::<Vec<&str>>())
         .filter(|row| row.len() > 6)
-        .map(|row| (row[0], (row[5].parse().unwrap_or(0), row[6].parse().unwrap_or(0))))
+        .map(|row| (row[0], (row[5].parse().unwrap_or(0), row[6].parse().unwrap_or(0), row[4].parse().ok())))
         .collect();
     let mut found = Vec::new();
     let mut folders = vec![transcripts.clone()];
@@ -74,13 +82,21 @@ fn entries(shared: &Path) -> Vec<Entry> {
                 continue;
             }
             let name = path.strip_prefix(&transcripts).unwrap().to_string_lossy().replace('\\', "/");
-            let row = rows.get(name.as_str()).copied();
-            found.push(Entry { path, name, row });
+            let row = rows.get(name.as_str());
+            let empty = row.is_some_and(|(.., messages)| *messages == Some(0));
+            let row = row.map(|(calls, max_prompt, _)| (*calls, *max_prompt));
+            found.push(Entry { path, name, row, empty });
         }
     }
     let missing: Vec<&&str> = rows.keys().filter(|name| !found.iter().any(|entry| entry.name == **name)).collect();
     assert!(missing.is_empty(), "listed, but not there: {missing:?}");
     found
+}
+
+/// The file as if it lay alone in a folder.
+fn read_alone(path: &Path) -> (Vec<Transcript>, Vec<Loss>) {
+    let elsewhere = Path::new("nowhere").join(path.file_name().unwrap());
+    read_source(Source::from_reader(&elsewhere, Box::new(std::fs::File::open(path).unwrap())).unwrap())
 }
 
 fn owner(name: &str) -> Option<&'static str> {
@@ -95,20 +111,26 @@ fn files_of_read_formats_have_the_calls_that_their_rows_name() {
         let Some(reader) = owner(&entry.name) else { continue };
         let (claimed_by, claim) = claim(&entry.path).unwrap_or_else(|| panic!("nobody claims {}", entry.name));
         assert_eq!(claimed_by, reader, "{}", entry.name);
-        if claim != Claim::Companion && !(cfg!(not(feature = "sqlite")) && entry.name.ends_with(".db")) {
+        // A call logged by itself has a row of its own, though it is read with the first of its session.
+        if (claim != Claim::Companion || reader == "litellm") && !(cfg!(not(feature = "sqlite")) && entry.name.ends_with(".db")) {
             by_reader.entry(reader).or_default().push(entry);
         }
     }
     for (reader, entries) in by_reader {
         let paths: Vec<PathBuf> = entries.iter().map(|entry| entry.path.clone()).collect();
         let counted = independent(reader, &paths);
-        for (index, Entry { path, name, row }) in entries.iter().enumerate() {
-            let (transcripts, losses) = read_all(path);
-            assert!(!transcripts.is_empty() && transcripts.iter().all(|transcript| !transcript.messages.is_empty()), "{name}");
+        for (index, Entry { path, name, row, empty }) in entries.iter().enumerate() {
+            let (transcripts, losses) = if reader == "litellm" { read_alone(path) } else { read_all(path) };
+            assert!(
+                transcripts.is_empty() == (*empty && row.is_some_and(|(calls, _)| calls == 0))
+                    && transcripts.iter().all(|transcript| !transcript.messages.is_empty()),
+                "{name}"
+            );
             let found = sums(&transcripts);
             let otherwise = OTHERWISE.iter().find(|(listed, ..)| listed == name).map(|(_, calls, max_prompt, _)| (*calls, *max_prompt));
             if let Some(expected) = otherwise.or(*row) {
-                assert_eq!((found.calls, found.max_prompt), expected, "{name} {losses:?}");
+                let listed = if REPLIES_ALONE.iter().any(|(alone, _)| *alone == reader) { sums_of_replies(&transcripts) } else { found };
+                assert_eq!((listed.calls, listed.max_prompt), expected, "{name} {losses:?}");
             }
             if let Some(counted) = &counted {
                 assert_eq!(found, counted[index], "{name}");
@@ -123,7 +145,7 @@ fn files_of_read_formats_have_the_calls_that_their_rows_name() {
 #[test]
 fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
     let Some(shared) = shared() else { return };
-    for Entry { path, name, row } in entries(&shared).into_iter().filter(|entry| owner(&entry.name).is_none()) {
+    for Entry { path, name, row, .. } in entries(&shared).into_iter().filter(|entry| owner(&entry.name).is_none()) {
         let Some((reader, _)) = claim(&path) else { continue };
         let explained = GUESTS.iter().find(|(start, guest, _)| name.starts_with(start) && *guest == reader);
         assert!(explained.is_some(), "{reader} claims {name}");
@@ -140,6 +162,7 @@ fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
 
 #[test]
 fn every_exception_says_why() {
+    assert!(REPLIES_ALONE.iter().all(|(_, why)| !why.is_empty()));
     assert!(GUESTS.iter().all(|(.., why)| !why.is_empty()) && OTHERWISE.iter().all(|(.., why)| !why.is_empty()));
     let none = Sums::default();
     assert_eq!(sums(&[]), none);

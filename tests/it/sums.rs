@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a file says of its calls.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Calls with usage.
     pub calls: u64,
@@ -27,8 +27,17 @@ pub fn calls(transcript: &Transcript) -> impl Iterator<Item = &Call> {
 
 /// The sums over these transcripts.
 pub fn sums(transcripts: &[Transcript]) -> Sums {
+    sums_of(transcripts.iter().flat_map(calls))
+}
+
+/// The sums over the calls of the conversations alone, without those on the side.
+pub fn sums_of_replies(transcripts: &[Transcript]) -> Sums {
+    sums_of(transcripts.iter().flat_map(|transcript| &transcript.messages).filter_map(|message| message.call.as_ref()))
+}
+
+fn sums_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Sums {
     let mut sums = Sums::default();
-    for usage in transcripts.iter().flat_map(calls).filter_map(|call| call.usage) {
+    for usage in calls.filter_map(|call| call.usage) {
         sums.calls += 1;
         sums.prompt += usage.prompt;
         sums.output += usage.output;

@@ -41,8 +41,12 @@ pub fn shared() -> Option<PathBuf> {
 
 /// All transcripts of a file and what was lost, by the reader that claims it. The words are kept.
 pub fn read_all(path: &Path) -> (Vec<Transcript>, Vec<Loss>) {
-    let mut source = Source::open(path).unwrap();
-    let (reader, _) = sniff(&source).unwrap_or_else(|| panic!("nobody claims {}", path.display()));
+    read_source(Source::open(path).unwrap())
+}
+
+/// The same of a source that is open already.
+pub fn read_source(mut source: Source) -> (Vec<Transcript>, Vec<Loss>) {
+    let (reader, _) = sniff(&source).unwrap_or_else(|| panic!("nobody claims {}", source.path.display()));
     let mut transcripts = Vec::new();
     (reader.read)(&mut source, &PlainScale { keep_content: true }, &mut |transcript| transcripts.push(transcript)).unwrap();
     (transcripts, source.losses().to_vec())

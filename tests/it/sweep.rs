@@ -1,6 +1,6 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
-use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Standing, settings, verdicts};
+use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Standing, judgements, settings};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
 use std::path::Path;
@@ -16,7 +16,8 @@ fn sweep(words: &[&str]) -> Output {
 
 fn grid<'a>(rows: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let vary = ["--vary", "auto_compact_threshold=0.1..0.9:0.02", "--vary", "prune_protect=1k..60k:1k"];
-    let base = [LOGS, "-q", "-p", "baseagent", "--window", "40k", "--set", "model_context_limit=40k", "--set", "output_token_max=4k", "--csv"];
+    let base =
+        [LOGS, "-q", "-p", "baseagent", "--window", "40k", "--set", "model_context_limit=40k", "--set", "output_token_max=4k", "--csv"];
     let objective = ["--subject-to", "compactions per session <= 2", "--rows", rows];
     base.into_iter().chain(vary).chain(objective).chain(more.iter().copied()).collect()
 }
@@ -80,7 +81,9 @@ fn a_row_is_what_replay_counts() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("replay").args(words).output().unwrap();
         let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
-        for key in ["calls", "overflows", "squeezed", "over_budget", "missed", "premature", "peak_tokens", "prompt_tokens", "summariser_tokens"] {
+        for key in
+            ["calls", "overflows", "squeezed", "over_budget", "missed", "premature", "peak_tokens", "prompt_tokens", "summariser_tokens"]
+        {
             assert_eq!(replay["policies"][0][key].to_string(), value(key), "{key} of {set}");
         }
     }
@@ -126,7 +129,7 @@ fn best_front_and_what_cannot_be_told() {
         row(3, 50, 2, &[50, 60, 40]),
         row(4, 60, 3, &[60, 70, 50]),
     ];
-    let found = verdicts(&rows, &objective, &[constraint]);
+    let found = judgements(&rows, &objective, &[constraint]);
     let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
     assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
     let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();

@@ -49,9 +49,10 @@ impl Dimension {
                 }
                 match step.map(|step| (step, step.trim().strip_prefix('x'))) {
                     None => Values::Between(from, to),
-                    Some((_, Some(factor))) => Values::Listed(multiples(from, to, parse(factor)?).ok_or_else(|| {
-                        wrong("a factor is above 1, begins above 0, and gives no more than 100,000 values")
-                    })?),
+                    Some((_, Some(factor))) => Values::Listed(
+                        multiples(from, to, parse(factor)?)
+                            .ok_or_else(|| wrong("a factor is above 1, begins above 0, and gives no more than 100,000 values"))?,
+                    ),
                     Some((step, None)) => Values::Listed(
                         steps(from, to, parse(step)?).ok_or_else(|| wrong("a step is above 0, and gives no more than 100,000 values"))?,
                     ),

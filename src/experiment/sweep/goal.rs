@@ -1,7 +1,7 @@
 //! What is sought: an objective, and constraints that a setting must keep.
 
-use super::metric::{Measure, Value};
 use super::SweepError;
+use super::metric::{Measure, Value};
 use crate::policy::number;
 use std::cmp::Ordering;
 
@@ -68,7 +68,8 @@ impl Constraint {
     pub fn parse(text: &str) -> Result<Constraint, SweepError> {
         let wrong = |reason: &str| SweepError::Asked(format!("`--subject-to {text}`: {reason}"));
         let found = COMPARATORS.iter().find_map(|(sign, comparator)| Some((text.split_once(sign)?, *comparator)));
-        let ((left, right), comparator) = found.ok_or_else(|| wrong("it is written as in 'overflows = 0' or 'compactions per session <= 2'"))?;
+        let ((left, right), comparator) =
+            found.ok_or_else(|| wrong("it is written as in 'overflows = 0' or 'compactions per session <= 2'"))?;
         let compact: String = right.chars().filter(|letter| !letter.is_whitespace()).collect();
         let limit = number(&compact).ok_or_else(|| wrong(&format!("`{}` is no number", right.trim())))?;
         let part = limit * PARTS as f64;

@@ -4,18 +4,18 @@ mod chance;
 mod design;
 mod dimension;
 mod goal;
+mod judgement;
 mod metric;
 mod run;
 mod store;
-mod verdict;
 
 pub use design::{Design, Setting, settings};
 pub use dimension::Dimension;
 pub use goal::{Comparator, Constraint, Direction, Objective};
+pub use judgement::{Judgement, Standing, judgements};
 pub use metric::{METRICS, Measure, Metric, Value};
 pub use run::{Row, Sweep};
 pub use store::{Header, Store};
-pub use verdict::{Standing, Verdict, verdicts};
 
 use crate::policy::PolicyError;
 

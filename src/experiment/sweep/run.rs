@@ -4,9 +4,10 @@ use super::chance::resamples;
 use super::metric::{METRICS, Measure, Metric, OverSessions};
 use super::{Setting, SweepError};
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{ReplaySettings, Window, median_summary, window_of};
+use crate::experiment::replay::{ReplaySettings, Window, window_of};
+use crate::experiment::summaries::RecordedSummaries;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Flock, Shared, Totals};
+use crate::sim::{Conditions, Flock, RecordedSummary, Shared, Totals};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -61,33 +62,32 @@ impl Sweep<'_> {
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sessions = self.corpus.traces.len();
         let weights = resamples(sessions, if sessions < 2 { 0 } else { self.resamples }, self.seed);
-        let recorded_summary = median_summary(&self.corpus.traces);
+        let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
             let block = block.get(..BLOCK).unwrap_or(block);
-            let accounts = self.block(block, recorded_summary, &weights)?;
+            let accounts = self.block(block, &summaries, &weights)?;
             give(&self.rows(from, accounts))?;
             from += block.len();
         }
         Ok(())
     }
 
-    fn block(&self, block: &[Setting], recorded_summary: Option<u64>, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
+    fn block(&self, block: &[Setting], summaries: &RecordedSummaries, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
         let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
         let own: Vec<Option<u64>> = policies.iter().map(Policy::default_window).collect();
         let mut defaults = own.clone();
         defaults.sort_unstable();
         defaults.dedup();
-        let mut alike: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<(Windows, Option<RecordedSummary>), Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key = |window: Window| {
-                (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output)
-            };
+            let key = |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output);
             let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
-            alike.entry(windows).or_default().push(place);
+            alike.entry((windows, summaries.model(trace))).or_default().push(place);
         }
         let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
-        for (windows, places) in &alike {
+        for ((windows, recorded_summary), places) in &alike {
+            let recorded_summary = *recorded_summary;
             let window = |default: &Option<u64>| {
                 let place = defaults.binary_search(default).unwrap_or(0);
                 windows.get(place).copied().unwrap_or_default()

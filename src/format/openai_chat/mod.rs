@@ -41,6 +41,12 @@ fn claims(source: &Source) -> Claim {
         "task_id",
         "[].task_id",
         "[].type",
+        "kwargs",
+        "latency_sec",
+        "context_window",
+        "call_type",
+        "response_cost",
+        "model_parameters",
     ];
     if foreign.iter().any(|key| outline.has(key)) {
         return Claim::No;

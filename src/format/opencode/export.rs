@@ -20,7 +20,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     if let Err(error) = outcome.and_then(|()| json.end()) {
         source.lose(0, fault(&error, true));
     }
-    match session.finish() {
+    match session.finish(&mut |reason| source.lose(0, reason)) {
         Some(transcript) => give(transcript),
         None => source.lose(0, "session without messages"),
     }

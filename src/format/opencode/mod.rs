@@ -3,6 +3,7 @@
 
 mod database;
 mod export;
+pub mod history;
 mod record;
 mod session;
 mod sniff;

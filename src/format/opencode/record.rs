@@ -41,6 +41,12 @@ pub struct MessageInfo<'a> {
     /// True on the message that a summariser wrote. User messages have an object here, which says something else.
     #[serde(deserialize_with = "is_true")]
     pub summary: bool,
+    /// The user message that an assistant message answers.
+    #[serde(borrow, rename = "parentID")]
+    pub parent: Words<'a>,
+    /// Why the reply ended, where it did and the version says so.
+    #[serde(borrow)]
+    pub finish: Words<'a>,
     pub tokens: Option<Tokens>,
     pub cost: Dollars,
     #[serde(borrow)]

@@ -1,5 +1,6 @@
 //! Builds the transcript of one OpenCode session from its messages and parts, in whatever form they are stored.
 
+use super::history::{End, Entry, EntryKind, Request, in_context, latest};
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
 use crate::format::count::{ABSURD, Count, Dollars};
 use crate::format::image;
@@ -29,14 +30,13 @@ pub struct Session<'s> {
     scale: &'s dyn Scale,
     transcript: Transcript,
     open: Option<Open>,
-    /// Index of the first message of each message of the log, by its id.
-    first_of: BTreeMap<Box<str>, usize>,
+    /// The messages of the log so far, as OpenCode's rule for reading them back sees them, each with the index of its first message.
+    history: Vec<Entry>,
+    first_of: Vec<usize>,
     /// When each call was made, with the index of its message.
     calls: Vec<(i64, usize)>,
     /// When each pruned tool result was pruned.
     prunings: Vec<i64>,
-    /// The compaction that the user message before asked for.
-    asked: Option<Asked>,
     /// Instructions that came with a user message.
     system: Option<u64>,
     /// Provider, model and agent of the last call: each has its own prompt and tools.
@@ -45,12 +45,6 @@ pub struct Session<'s> {
     unchained: bool,
     /// The first message that OpenCode leaves out from now on.
     withdrawn_from: Option<usize>,
-}
-
-#[derive(Default)]
-struct Asked {
-    automatic: Option<bool>,
-    kept_from: Option<String>,
 }
 
 /// The message whose parts are arriving.
@@ -68,7 +62,11 @@ struct Open {
     broken_off: bool,
     /// It failed, and is not sent to the model again.
     withdrawn: bool,
-    asked: Option<Asked>,
+    asked: Option<Request>,
+    subtasks: usize,
+    /// The user message that it answers.
+    parent: String,
+    end: End,
     summary_text: String,
     /// Runs of a user message's parts, or steps of an assistant message.
     runs: Vec<Run>,
@@ -93,10 +91,10 @@ impl<'s> Session<'s> {
             scale,
             transcript: Transcript { id: name, agent: super::READER.name.to_owned(), ..Transcript::default() },
             open: None,
-            first_of: BTreeMap::new(),
+            history: Vec::new(),
+            first_of: Vec::new(),
             calls: Vec::new(),
             prunings: Vec::new(),
-            asked: None,
             system: None,
             speaker: String::new(),
             unchained: false,
@@ -150,6 +148,13 @@ impl<'s> Session<'s> {
             broken_off: failure.is_some() || info.time.completed.is_none(),
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
             asked: None,
+            subtasks: 0,
+            parent: info.parent.to_string(),
+            end: match (failure, info.finish.is_empty() && info.time.completed.is_none()) {
+                (_, true) => End::Open,
+                (Some(_), _) => End::Failed,
+                (None, _) => End::Finished,
+            },
             summary_text: String::new(),
             runs: Vec::new(),
         });
@@ -189,10 +194,13 @@ impl<'s> Session<'s> {
             // OpenCode turns these into text parts that follow.
             "file" if matches!(&*part.mime, "text/plain" | "application/x-directory") => return,
             "file" => self.file(&part.mime, &part.url, &part.filename, lose),
-            "subtask" => Part::Text(self.scale.weigh(SUBTASK)),
+            "subtask" => {
+                open.subtasks += 1;
+                Part::Text(self.scale.weigh(SUBTASK))
+            }
             "compaction" => {
                 let kept_from = part.kept_from.some_id().map(str::to_owned);
-                open.asked = Some(Asked { automatic: part.auto, kept_from });
+                open.asked = Some(Request { automatic: part.auto, kept_from });
                 return;
             }
             "agent" | "snapshot" | "patch" => return,
@@ -263,7 +271,8 @@ impl<'s> Session<'s> {
     /// Ends a message: all its parts are there.
     pub fn end(&mut self, lose: Lose<'_>) {
         let Some(open) = self.open.take() else { return };
-        self.first_of.insert(open.id.as_str().into(), self.transcript.messages.len());
+        self.first_of.push(self.transcript.messages.len());
+        self.history.push(self.entry(&open));
         match open {
             Open { user: true, .. } => self.end_user(open),
             Open { summary: true, .. } => self.end_summary(open, lose),
@@ -271,8 +280,44 @@ impl<'s> Session<'s> {
         }
     }
 
+    /// The message as OpenCode's rule for reading it back sees it. Versions that name no parent answer the newest user message.
+    fn entry(&self, open: &Open) -> Entry {
+        let newest_user = || self.history.iter().rev().find(|entry| matches!(entry.kind, EntryKind::User { .. }));
+        let parent = || match open.parent.as_str() {
+            "" => newest_user().map(|entry| entry.id.clone()),
+            parent => Some(parent.to_owned()),
+        };
+        let kind = if open.user {
+            EntryKind::User { request: open.asked.clone(), subtasks: open.subtasks }
+        } else {
+            EntryKind::Reply { end: open.end, summary_of: if open.summary { parent() } else { None } }
+        };
+        Entry { id: open.id.clone(), kind }
+    }
+
+    /// The compaction that the summary at the end of the history answers; `None` in versions that keep no requests.
+    fn request(&self) -> Option<&Request> {
+        let EntryKind::Reply { summary_of: Some(asked), .. } = &self.history.last()?.kind else { return None };
+        match &self.history.iter().rev().find(|entry| entry.id == *asked)?.kind {
+            EntryKind::User { request, .. } => request.as_ref(),
+            EntryKind::Reply { .. } => None,
+        }
+    }
+
+    /// Index of the first message that stands in the context beside the summary at the end of the history.
+    fn kept_from(&self) -> usize {
+        let summary = self.history.len().saturating_sub(1);
+        let context = in_context(&self.history);
+        // What stands behind the summary was kept. Where the summary stands at the end instead, nothing in front of its request went.
+        let behind = context.iter().position(|place| *place == summary).and_then(|at| context.get(at + 1));
+        let first = match (behind, self.request().and_then(|request| request.kept_from.as_ref())) {
+            (None, Some(_)) => context.first(),
+            (behind, _) => behind,
+        };
+        first.and_then(|place| self.first_of.get(*place)).copied().unwrap_or(self.transcript.messages.len())
+    }
+
     fn end_user(&mut self, open: Open) {
-        self.asked = open.asked;
         for (number, run) in open.runs.into_iter().enumerate() {
             let id = if number == 0 { open.id.clone() } else { String::new() };
             let message = Message::new(Role::User, run.parts);
@@ -282,7 +327,7 @@ impl<'s> Session<'s> {
 
     /// A summary is no message of the conversation but what replaced its beginning. One that failed replaced nothing.
     fn end_summary(&mut self, mut open: Open, lose: Lose<'_>) {
-        let asked = self.asked.take().unwrap_or_default();
+        let asked = self.request().cloned().unwrap_or_default();
         let failed = open.broken_off || open.summary_text.is_empty();
         let steps = std::mem::take(&mut open.runs);
         let last = steps.len().saturating_sub(1);
@@ -302,10 +347,10 @@ impl<'s> Session<'s> {
             return lose("summary that was broken off");
         }
         let before = self.transcript.messages.len();
-        let kept_from = asked.kept_from.as_deref().and_then(|id| self.first_of.get(id).copied());
-        if asked.kept_from.is_some() && kept_from.is_none() {
-            lose("compaction that keeps an unknown message");
+        if asked.kept_from.as_ref().is_some_and(|id| self.history.iter().all(|entry| entry.id != *id)) {
+            lose("compaction that keeps an unknown message: it leaves everything in place");
         }
+        let kept_from = self.kept_from();
         let summary: Text = self.scale.weigh(&open.summary_text);
         self.transcript.compactions.push(Compaction {
             before,
@@ -314,7 +359,7 @@ impl<'s> Session<'s> {
             tokens_before: None,
             tokens_after: None,
             summary: Some(summary),
-            kept_from: kept_from.or(asked.kept_from.is_none().then_some(before)),
+            kept_from: Some(kept_from),
             call,
             time: open.time,
         });
@@ -381,7 +426,9 @@ impl<'s> Session<'s> {
     }
 
     /// The transcript; `None` where the session holds nothing.
-    pub fn finish(mut self) -> Option<Transcript> {
+    pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
+        (0..latest(&self.history, &in_context(&self.history)).pending)
+            .for_each(|_| lose("compaction or sub-task that was asked for and never done"));
         let end = self.transcript.messages.len();
         // OpenCode prunes each tool result at a time of its own, milliseconds apart: what lies between the same calls is one pruning.
         let mut prunings = BTreeMap::new();

@@ -38,7 +38,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
         }
         session.end(&mut lose);
     }
-    match session.finish() {
+    match session.finish(&mut |reason| source.lose(0, reason)) {
         Some(transcript) => give(transcript),
         None => source.lose(0, "session without messages"),
     }

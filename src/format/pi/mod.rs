@@ -10,7 +10,10 @@ use super::time::millis;
 use super::{Claim, ReadError, Reader, Source, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use record::{Content, Entry, Payload, Piece, joined_text, text_of};
+use refusal::{Answer, Refusals, Rules};
 use std::collections::HashMap;
+
+pub mod refusal;
 
 mod record;
 
@@ -73,6 +76,8 @@ struct Session<'s> {
     model: String,
     /// Something unseen may have changed in the prompt of the next call.
     unchained: bool,
+    /// How refused requests are known; made when the first reply with an error comes.
+    refusals: Option<Refusals>,
 }
 
 impl<'s> Session<'s> {
@@ -89,6 +94,7 @@ impl<'s> Session<'s> {
             withdrawn_from: None,
             model: String::new(),
             unchained: false,
+            refusals: None,
         }
     }
 
@@ -297,6 +303,9 @@ impl<'s> Session<'s> {
         let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
+        if self.refused(payload) {
+            lose("request that the provider refused as too large");
+        }
         if broken_off && usage.is_none() {
             self.unchained = true;
             return None;
@@ -308,6 +317,18 @@ impl<'s> Session<'s> {
         let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
         Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained })
+    }
+
+    /// Did the provider refuse the request because of its size? The log does not name the window: what a provider took in silence
+    /// although it was too large is not seen here.
+    fn refused(&mut self, payload: &Payload<'_>) -> bool {
+        if &*payload.stop_reason != "error" {
+            return false;
+        }
+        let refusals = self.refusals.get_or_insert_with(|| Refusals::by(Rules::Since1));
+        let answer =
+            Answer { stop_reason: &payload.stop_reason, error: &payload.error_message, provider: &payload.provider, ..Answer::default() };
+        refusals.include(&answer)
     }
 
     /// The request of a summariser, where the log has its usage.

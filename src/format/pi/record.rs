@@ -81,6 +81,9 @@ pub struct Payload<'a> {
     pub usage: Option<Usage>,
     #[serde(borrow)]
     pub stop_reason: Words<'a>,
+    /// What the provider said where it refused or failed.
+    #[serde(borrow)]
+    pub error_message: Words<'a>,
     #[serde(borrow)]
     pub response_id: Words<'a>,
     pub timestamp: Option<f64>,

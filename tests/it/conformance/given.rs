@@ -140,6 +140,11 @@ impl Given {
         *self.standings.last_mut().unwrap() = Standing::Summary;
     }
 
+    /// The message that was added last is a summary, and stands in front of those before it.
+    pub fn is_summary_in_front(&mut self) {
+        *self.standings.last_mut().unwrap() = Standing::SummaryInFront;
+    }
+
     /// The part that was added last has been masked before.
     pub fn is_masked(&mut self, part: u32) {
         self.masked.push(part);

@@ -9,6 +9,7 @@ mod given;
 mod mutations;
 mod mycoder;
 mod opencode;
+mod own;
 mod pi;
 mod picoclaw;
 

@@ -3,6 +3,7 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
+use ctxsim::format::opencode::history::{End, Entry, EntryKind, Request, in_context, latest};
 use ctxsim::policy::{Facts, Plan, apply};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Role, Usage};
@@ -204,21 +205,49 @@ pub fn compaction_select(case: &Case) -> Checked {
             |message: &&Value| message["info"]["role"] == "user" && list(&message["parts"]).iter().all(|part| part["type"] != "compaction");
         let messages = list(&case.input["messages"]);
         let last = messages.iter().rposition(|message| user(&message)).unwrap_or(0) as u64;
-        if last == 0 || head.contains(&last) {
-            return Ok(Passed::NotModelled(
-                "after a refusal within the first turn there is nothing before the user message: it is summarised too",
-            ));
+        if stand.context().live().any(|(_, entry)| entry.message.is_some_and(|message| places[message as usize] as u64 == last)) {
+            // What came after the message that is replayed is lost, and in no summary.
+            gone.retain(|place| *place < last);
         }
-        if !case.expected["tail_start_index"].is_null() {
-            return Ok(Passed::NotModelled("after a refusal a part of an older tail may stay: here it goes, as the preset says"));
-        }
-        // What came after the message that is replayed is lost, and in no summary.
-        gone.retain(|place| *place < last);
     }
     expect("head", gone, head)?;
     Ok(Passed::Whole)
 }
 
-pub fn filter_compacted(_: &Case) -> Checked {
-    Ok(Passed::NotModelled("how a stored history is read back, old compactions and all: the reader undoes them instead"))
+/// A stored message, as the reader hands it to the rule.
+fn entry(message: &Value) -> Entry {
+    let info = &message["info"];
+    let parts = || list(&message["parts"]).iter();
+    let kind = if info["role"] == "user" {
+        let request =
+            |part: &Value| Request { automatic: part["auto"].as_bool(), kept_from: part["tail_start_id"].as_str().map(str::to_owned) };
+        EntryKind::User {
+            request: parts().find(|part| part["type"] == "compaction").map(request),
+            subtasks: parts().filter(|part| part["type"] == "subtask").count(),
+        }
+    } else {
+        let end = match (info["finish"].is_string(), info["error"].is_object()) {
+            (false, _) => End::Open,
+            (true, true) => End::Failed,
+            (true, false) => End::Finished,
+        };
+        let summary_of = (info["summary"] == true).then(|| text(&info["parentID"]).to_owned());
+        EntryKind::Reply { end, summary_of }
+    };
+    Entry { id: text(&info["id"]).to_owned(), kind }
+}
+
+pub fn filter_compacted(case: &Case) -> Checked {
+    let history: Vec<Entry> = list(&case.input["messages_chronological"]).iter().map(entry).collect();
+    let context = in_context(&history);
+    let order = list(&case.expected["order"]).iter().filter_map(|place| place.as_u64().map(|place| place as usize)).collect();
+    expect("order", &context, &order)?;
+    let newest = latest(&history, &context);
+    let expected = &case.expected["latest"];
+    let id = |place: Option<usize>| place.map(|place| history[place].id.as_str());
+    expect("user", id(newest.user), expected["user"].as_str())?;
+    expect("assistant", id(newest.reply), expected["assistant"].as_str())?;
+    expect("finished", id(newest.finished), expected["finished"].as_str())?;
+    expect("tasks", Some(newest.pending as u64), expected["tasks"].as_u64())?;
+    Ok(Passed::Whole)
 }

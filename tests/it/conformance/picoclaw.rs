@@ -1,9 +1,10 @@
 //! PicoClaw.
 
-use super::given::{ENDLESS, Given, chat, list, plan, roles, text, weigh};
+use super::given::{ENDLESS, Given, call, chat, list, plan, roles, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::estimate::Estimator;
-use ctxsim::policy::{Facts, Plan, apply_to_bytes};
+use ctxsim::policy::{Facts, Plan, Take, apply_to_bytes};
+use ctxsim::trace::PartKind;
 use ctxsim::transcript::Text;
 use serde_json::Value;
 
@@ -151,6 +152,38 @@ pub fn trim_history(case: &Case) -> Checked {
     Ok(Passed::Whole)
 }
 
-pub fn truncate_context_smart(_: &Case) -> Checked {
-    Ok(Passed::NotModelled("dead code: nothing calls it in this version, and no preset stands for it"))
+/// The limit that a plan of the preset cuts to.
+fn smart_limit(plan: &Plan) -> Option<f64> {
+    match plan.rule.iter().find(|rule| rule.id == "truncate")?.select.take {
+        Take::UntilRequest(limit) => Some(limit),
+        _ => None,
+    }
+}
+
+pub fn truncate_context_smart(case: &Case) -> Checked {
+    let window = &case.params["context_window"];
+    let facts = Facts { window: Some(1), ..FACTS };
+    let by_window = plan("picoclaw@smart", facts, &[("context_window", window)]);
+    // A limit that is given instead leaves the room for the notice as it is.
+    let plan = plan("picoclaw@smart", facts, &[("max_context_runes", &case.params["max_runes"])]);
+    let notice = case.params["max_runes"].as_f64().zip(smart_limit(&plan)).map(|(max, limit)| max - limit);
+    let by_window = smart_limit(&by_window).zip(notice).map(|(limit, notice)| limit + notice);
+    expect("limit by the window", by_window, case.expected["default_max_runes"].as_f64())?;
+    let mut given = chat(list(&case.input["messages"]));
+    // It looks at fields of a call that a stored one does not have: no name, and no arguments, written as `null`.
+    let calls = given.trace.parts.iter_mut().filter(|part| part.kind == PartKind::ToolCall);
+    calls.for_each(|part| *part = call("", "null"));
+    let mut stand = given.stand(&plan, &ENDLESS);
+    expect("before", Some(stand.context().view().request()), case.expected["measure_before"].as_u64())?;
+    stand.run("system-alone");
+    stand.run("truncate");
+    expect("roles", roles(stand.context()).as_str(), text(&case.expected["roles"]))?;
+    expect("kept", Some(stand.context().len() as u64), case.expected["kept"].as_u64())?;
+    expect("after", Some(stand.context().view().request()), case.expected["measure_after"].as_u64())?;
+    let gone = given.len() - stand.context().live().filter(|(_, entry)| entry.message.is_some()).count();
+    let notice = plan.rule.iter().find(|rule| rule.id == "truncate").and_then(|rule| rule.drop.as_ref()).unwrap().marker_for(gone);
+    let noticed = stand.context().len() + gone > given.len();
+    expect("notice", if noticed { notice.as_str() } else { "" }, text(&case.expected["notice"]))?;
+    expect("lasts", stand.stored().len(), given.len())?;
+    Ok(Passed::Whole)
 }

@@ -91,7 +91,7 @@ fn session(
         }
         session.end(lose);
     }
-    Ok(session.finish())
+    Ok(session.finish(lose))
 }
 
 fn texts<'r>(row: &'r Row<'_>) -> Option<(&'r str, &'r str)> {

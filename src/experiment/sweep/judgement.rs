@@ -20,7 +20,7 @@ pub enum Standing {
 
 /// What is to be said of a setting.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Verdict {
+pub struct Judgement {
     /// How it stands.
     pub standing: Standing,
     /// Places of the constraints that it breaks.
@@ -30,7 +30,7 @@ pub struct Verdict {
 }
 
 /// A verdict on each row.
-pub fn verdicts(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<Verdict> {
+pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<Judgement> {
     let broken = |row: &Row| {
         let breaks = |constraint: &Constraint| !constraint.holds(constraint.measure.of(&row.totals));
         constraints.iter().enumerate().filter(|(_, constraint)| breaks(constraint)).map(|(place, _)| place).collect::<Vec<usize>>()
@@ -50,7 +50,7 @@ pub fn verdicts(rows: &[Row], objective: &Objective, constraints: &[Constraint])
         Some(best) if cannot_be_told(row, best, objective) => Standing::NoDifference,
         _ => Standing::Worse,
     };
-    let verdict = |((place, row), (broken, on_front)): ((usize, &Row), (Vec<usize>, bool))| Verdict {
+    let verdict = |((place, row), (broken, on_front)): ((usize, &Row), (Vec<usize>, bool))| Judgement {
         standing: standing(place, row, &broken),
         broken,
         on_front,

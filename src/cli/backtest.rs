@@ -1,0 +1,62 @@
+//! `ctxsim backtest`: what the recording agents did to their contexts, beside what their own policies would have done.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{BacktestSettings, Mode, backtest};
+use ctxsim::report::{self, AskedBacktest};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim backtest logs/                                     each session under the preset of its own agent and version
+  ctxsim backtest logs/ --policy codex --set limit=150k     all of them under one policy, as it was set
+  ctxsim backtest logs/ --free                              the whole session as one replay: errors add up
+
+Without --policy, --set turns a parameter of every preset that has it; --set claude-code:output_reserve=32k of one system.";
+
+/// Hold each agent's own preset against its logs: for every recorded compaction and pruning the predicted one, misses and false alarms
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Backtest {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    output: Output,
+    /// Predict from the simulated context instead of the one that the recorded compaction before had left
+    #[arg(long)]
+    free: bool,
+}
+
+impl Backtest {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policies = self.policies.one_or_recorders()?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.logs.read(&catalog)?;
+        let replay = self.policies.settings(&catalog, &self.logs);
+        let mode = if self.free { Mode::Free } else { Mode::Conditioned };
+        let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
+        let asked = |command| AskedBacktest { mode, command };
+        self.output.give("backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
+        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+            tell(&format!("wrote backtest.txt, .md, .csv and .json into {}", folder.display()));
+        }
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "backtest".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        words.extend(self.free.then(|| "--free".to_owned()));
+        quoted(&words)
+    }
+}

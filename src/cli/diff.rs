@@ -1,0 +1,53 @@
+//! `ctxsim diff`: two policies side by side, and the call at which they part.
+
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::report;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim diff logs/ --policy opencode --policy codex
+  ctxsim diff logs/ --policy codex --policy mine.toml   a file that `extends` codex and turns what you like
+  ctxsim policy diff opencode codex                     what their documents say, without any log";
+
+/// Compare two policies session by session: the first call at which they part, what each dropped there, and how their contexts go on
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Diff {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Diff {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let named = self.policies.policies.len();
+        if named != 2 {
+            return Err(Failure::Usage(format!("diff compares two policies, not {named}: name both with --policy")));
+        }
+        let policies = self.policies.load()?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.logs.read(&catalog)?;
+        let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
+        self.output.give("diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "diff".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        quoted(&words)
+    }
+}

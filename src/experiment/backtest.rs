@@ -1,0 +1,386 @@
+//! The agent's own preset against what the agent really did: each recorded compaction and pruning beside the predicted one.
+
+use super::corpus::Corpus;
+use super::judge::{Case, Reason, judge, recorded_size};
+use super::replay::{ReplaySettings, window_of};
+use super::segment::{Bounds, prompt_of, segment};
+use super::summaries::{RecordedSummaries, summary_of};
+use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Recorder, Switch, presets};
+use crate::sim::{Conditions, EventKind, Outcome, simulate};
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// So many calls may lie between a recorded event and its prediction.
+pub const TOLERANCE: u64 = 1;
+
+/// From which context the next event is predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// From the one that the agent had after the recorded compaction before.
+    #[default]
+    Conditioned,
+    /// From the simulated one: the whole session is one replay, and errors add up.
+    Free,
+}
+
+/// What a backtest takes.
+pub struct BacktestSettings<'a> {
+    /// The models, the window.
+    pub replay: &'a ReplaySettings<'a>,
+    /// How it goes on after a recorded compaction.
+    pub mode: Mode,
+}
+
+/// What became of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Predicted within [`TOLERANCE`] calls.
+    Hit,
+    /// It happened by itself, and was not predicted there.
+    Missed,
+    /// It was predicted, and did not happen.
+    FalseAlarm,
+    /// Somebody asked for it: nothing to predict.
+    Manual,
+    /// The log does not say so, but all speaks for somebody having asked for it.
+    ProbablyManual,
+    /// Nothing to predict it from, or no rule that could.
+    Untested,
+}
+
+/// An event in a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// The first call after it, from 1; one more than there are calls where it came last.
+    pub call: u64,
+    /// Tokens that its trigger saw: by the log, else by the recorded usage before it. `None` where neither is there.
+    pub tokens: Option<u64>,
+    /// The recorded prompt of the first call after it, else what the log says. `None` where nothing does.
+    pub after: Option<u64>,
+    /// The summary's size.
+    pub summary: Option<u64>,
+    /// Did the agent do it by itself? `None` where the log does not say.
+    pub automatic: Option<bool>,
+}
+
+/// An event of a replay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Predicted {
+    /// The first call after it, from 1.
+    pub call: u64,
+    /// What the policy believed when its trigger fired.
+    pub tokens: u64,
+    /// The limit that this was held against.
+    pub limit: Option<u64>,
+    /// The simulated prompt of the first call after it.
+    pub after: Option<u64>,
+    /// Is it a pruning?
+    kind: CompactionKind,
+}
+
+/// An event, recorded or predicted or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tested {
+    /// What was done, or would have been.
+    pub kind: CompactionKind,
+    /// As the log has it; `None` for a false alarm.
+    pub recorded: Option<Recorded>,
+    /// As the policy would have done it; `None` where it would not.
+    pub predicted: Option<Predicted>,
+    /// The size that a summary would have had by the model of the policy. `None` where it makes none.
+    pub modelled_summary: Option<u64>,
+    /// What became of it.
+    pub verdict: Verdict,
+    /// Why, where it is no hit; what speaks for it.
+    pub reason: Reason,
+}
+
+impl Tested {
+    /// Predicted less recorded call.
+    pub fn distance_calls(&self) -> Option<i64> {
+        let (recorded, predicted) = self.recorded.zip(self.predicted)?;
+        i64::try_from(predicted.call).ok()?.checked_sub(i64::try_from(recorded.call).ok()?)
+    }
+
+    /// Predicted less recorded tokens at the trigger.
+    pub fn distance_tokens(&self) -> Option<i64> {
+        let (recorded, predicted) = self.recorded.zip(self.predicted)?;
+        i64::try_from(predicted.tokens).ok()?.checked_sub(i64::try_from(recorded.tokens?).ok()?)
+    }
+
+    /// The distance in tokens as a share of the recorded ones, in millionths.
+    pub fn token_error_millionths(&self) -> Option<u64> {
+        let recorded = self.recorded?.tokens.filter(|tokens| *tokens > 0)?;
+        let distance = u128::from(self.distance_tokens()?.unsigned_abs());
+        u64::try_from((distance * 1_000_000 + u128::from(recorded) / 2) / u128::from(recorded)).ok()
+    }
+}
+
+/// One session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TestedSession {
+    /// Its place in the corpus.
+    pub place: usize,
+    /// The policy that was held against it.
+    pub policy: String,
+    /// The window that was taken.
+    pub window: u64,
+    /// Its events in the order of calls.
+    pub events: Vec<Tested>,
+}
+
+/// What came out.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Backtest {
+    /// Sessions that were tested, in the order of the corpus.
+    pub sessions: Vec<TestedSession>,
+    /// Sessions of agents without a preset, by agent: how many, and how many recorded events they hold.
+    pub without_preset: BTreeMap<String, (u64, u64)>,
+    /// The model of summary sizes, fitted from the recorded ones.
+    pub summaries: RecordedSummaries,
+}
+
+impl Backtest {
+    /// All events.
+    pub fn events(&self) -> impl Iterator<Item = &Tested> {
+        self.sessions.iter().flat_map(|session| &session.events)
+    }
+
+    /// How many events ended so.
+    pub fn count(&self, verdict: Verdict) -> u64 {
+        self.events().filter(|event| event.verdict == verdict).count() as u64
+    }
+
+    /// The middle one of the hits, by a measure; the upper of two. `None` without hits.
+    pub fn median_of_hits(&self, measure: impl Fn(&Tested) -> Option<u64>) -> Option<u64> {
+        let mut values: Vec<u64> = self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect();
+        values.sort_unstable();
+        values.get(values.len() / 2).copied()
+    }
+}
+
+/// The presets that know whose logs were recorded under them.
+pub fn recorders() -> Result<Vec<Policy>, PolicyError> {
+    let all = presets().iter().map(|preset| Policy::parse(preset.name, preset.text)).collect::<Result<Vec<Policy>, PolicyError>>()?;
+    Ok(all.into_iter().filter(|policy| !policy.recorded_by.is_empty()).collect())
+}
+
+/// Tests policies against a corpus: each session by the one that it was recorded under, or, where a single one is given that says nothing of
+/// recorders, all sessions with recorded events by that one.
+pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSettings<'_>) -> Result<Backtest, PolicyError> {
+    let summaries = RecordedSummaries::fit(&corpus.traces);
+    let mut result = Backtest { summaries, ..Backtest::default() };
+    let mut chosen: Vec<(usize, &Trace, &Policy, Option<&RecordedBy>)> = Vec::new();
+    for (place, trace) in corpus.traces.iter().enumerate() {
+        match choose(trace, policies) {
+            Some((policy, entry)) => chosen.push((place, trace, policy, entry)),
+            None if trace.compactions.is_empty() => {}
+            None => {
+                let (sessions, events) = result.without_preset.entry(trace.agent.clone()).or_default();
+                *sessions += 1;
+                *events += trace.compactions.len() as u64;
+            }
+        }
+    }
+    let tested = chosen.par_iter().map(|(place, trace, policy, entry)| {
+        let session = Session::new(trace, policy, *entry, settings, &result.summaries)?;
+        let events = match settings.mode {
+            Mode::Conditioned => session.by_segments(),
+            Mode::Free => session.in_one(),
+        };
+        Ok(TestedSession { place: *place, policy: policy.name.clone(), window: session.conditions.window, events })
+    });
+    let sessions = tested.collect::<Result<Vec<TestedSession>, PolicyError>>()?;
+    result.sessions = sessions;
+    Ok(result)
+}
+
+/// The policy for a session, and what it says of such logs.
+fn choose<'a>(trace: &Trace, policies: &'a [Policy]) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
+    if let [given] = policies {
+        let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
+        return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
+    }
+    let time = trace.messages.iter().find_map(|message| message.time);
+    let day = time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok()).map(|time| time.strftime("%Y-%m-%d").to_string());
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.as_deref().unwrap_or_default() };
+    policies.iter().find_map(|policy| Some((policy, Some(policy.recorded(recorder)?))))
+}
+
+/// One session before its policy.
+struct Session<'a> {
+    trace: &'a Trace,
+    plan: Plan,
+    conditions: Conditions,
+    notes_prunings: bool,
+}
+
+impl<'a> Session<'a> {
+    fn new(
+        trace: &'a Trace,
+        policy: &Policy,
+        entry: Option<&RecordedBy>,
+        settings: &BacktestSettings<'_>,
+        summaries: &RecordedSummaries,
+    ) -> Result<Session<'a>, PolicyError> {
+        let replay = settings.replay;
+        // The window that the log names was in force, whatever the catalogue says.
+        let logged = trace.window.zip(entry).map(|(window, entry)| window * 100 / entry.logged_window_percent.max(1));
+        let forced = ReplaySettings { window: replay.window.or(logged), model: replay.model.clone(), ..*replay };
+        let window = window_of(trace, policy.default_window(), &forced);
+        let conditions = Conditions {
+            window: window.window,
+            prompt_limit: window.prompt_limit,
+            reserve: replay.reserve,
+            recorded_summary: summaries.model(trace),
+        };
+        let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
+        let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
+        Ok(Session { trace, plan: policy.plan(&window.facts)?, conditions, notes_prunings })
+    }
+
+    /// Each event from the context that the agent had after the compaction before.
+    fn by_segments(&self) -> Vec<Tested> {
+        let compactions: Vec<&CompactionRow> =
+            self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).collect();
+        let end = self.trace.messages.len() as u32;
+        let mut tested = Vec::new();
+        for place in 0..=compactions.len() {
+            let opened_by = place.checked_sub(1).and_then(|before| compactions.get(before)).copied();
+            let closed_by = compactions.get(place).copied();
+            let closed_before = closed_by.map_or(end, |event| event.before);
+            let bounds = Bounds { opened_by, closed_before, end: compactions.get(place + 1).map_or(end, |event| event.before) };
+            let segment = segment(self.trace, bounds);
+            let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
+            let predicted = self.predictions(&outcome, segment.first_call);
+            let closing_call = self.call_after(closed_before);
+            let first = predicted.iter().find(|event| event.kind == CompactionKind::Compact).copied();
+            let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, kind, row };
+            // Prunings are replayed freely within the stretch.
+            let from = opened_by.map_or(0, |event| event.before);
+            let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
+            let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();
+            let prunes =
+                predicted.iter().filter(|event| event.kind == CompactionKind::Prune && event.call <= closing_call && self.notes_prunings);
+            let mut here = self.paired(&noted, prunes.copied().collect(), &case);
+            match closed_by {
+                Some(row) => {
+                    // What happens behind the closing event counts for its lateness alone.
+                    let tested = self.test(row, first, &case(CompactionKind::Compact, Some(row)));
+                    let too_early = first.filter(|event| event.call + TOLERANCE < closing_call);
+                    here.push(tested);
+                    here.extend(too_early.map(|event| self.false_alarm(event, &case(CompactionKind::Compact, None))));
+                }
+                None => here.extend(first.map(|event| self.false_alarm(event, &case(CompactionKind::Compact, None)))),
+            }
+            here.sort_by_key(order);
+            tested.extend(here);
+        }
+        tested
+    }
+
+    /// The whole session as one replay.
+    fn in_one(&self) -> Vec<Tested> {
+        let end = self.trace.messages.len() as u32;
+        let segment = segment(self.trace, Bounds { opened_by: None, closed_before: end, end });
+        let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
+        let predicted = self.predictions(&outcome, 0);
+        let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, kind, row };
+        let mut tested = Vec::new();
+        for kind in [CompactionKind::Compact, CompactionKind::Prune] {
+            let noted: Vec<&CompactionRow> = self.trace.compactions.iter().filter(|event| event.kind == kind).collect();
+            let wanted = kind == CompactionKind::Compact || self.notes_prunings;
+            let of_kind = predicted.iter().filter(|event| event.kind == kind && wanted).copied().collect();
+            tested.extend(self.paired(&noted, of_kind, &case));
+        }
+        tested.sort_by_key(order);
+        tested
+    }
+
+    /// Each recorded event with the prediction nearest to it that no other event has; predictions that are left over are false alarms.
+    fn paired<'c>(
+        &self,
+        noted: &[&'c CompactionRow],
+        mut predicted: Vec<Predicted>,
+        case: &dyn Fn(CompactionKind, Option<&'c CompactionRow>) -> Case<'c>,
+    ) -> Vec<Tested> {
+        let mut tested = Vec::new();
+        for row in noted {
+            let call = self.call_after(row.before);
+            let nearest = predicted.iter().enumerate().min_by_key(|(_, event)| event.call.abs_diff(call)).map(|(place, _)| place);
+            let near = nearest.filter(|place| predicted.get(*place).is_some_and(|event| event.call.abs_diff(call) <= TOLERANCE));
+            // A prediction too far away stays a false alarm, and is shown beside the event all the same.
+            let shown = match near {
+                Some(place) => Some(predicted.remove(place)),
+                None => nearest.and_then(|place| predicted.get(place).copied()),
+            };
+            tested.push(self.test(row, shown, &case(row.kind, Some(row))));
+        }
+        tested.extend(predicted.into_iter().map(|event| self.false_alarm(event, &case(event.kind, None))));
+        tested
+    }
+
+    fn test(&self, row: &CompactionRow, predicted: Option<Predicted>, case: &Case<'_>) -> Tested {
+        let next = self.trace.calls.partition_point(|call| call.message < row.before);
+        let recorded = Recorded {
+            call: next as u64 + 1,
+            tokens: row.tokens_before.or_else(|| recorded_size(self.trace, row, &self.plan)),
+            after: self.trace.calls.get(next).and_then(prompt_of).or(row.tokens_after),
+            summary: summary_of(self.trace, row),
+            automatic: row.automatic,
+        };
+        let (verdict, reason) = judge(case, &recorded, predicted.as_ref());
+        let modelled_summary = self.modelled_summary(&recorded).filter(|_| row.kind == CompactionKind::Compact);
+        Tested { kind: row.kind, recorded: Some(recorded), predicted, modelled_summary, verdict, reason }
+    }
+
+    fn false_alarm(&self, event: Predicted, case: &Case<'_>) -> Tested {
+        let reason = case.of_false_alarm(&event);
+        Tested { kind: event.kind, recorded: None, predicted: Some(event), modelled_summary: None, verdict: Verdict::FalseAlarm, reason }
+    }
+
+    /// What the model `recorded` makes of the summary of a recorded compaction.
+    fn modelled_summary(&self, recorded: &Recorded) -> Option<u64> {
+        let replaced =
+            recorded.tokens.zip(recorded.after).map(|(before, after)| (before + recorded.summary.unwrap_or(0)).saturating_sub(after));
+        self.conditions.recorded_summary.map(|model| model.tokens(replaced.unwrap_or(0)))
+    }
+
+    /// The number, from 1, of the first call after a place in the conversation.
+    fn call_after(&self, message: u32) -> u64 {
+        self.trace.calls.partition_point(|call| call.message < message) as u64 + 1
+    }
+
+    /// The compactions and prunings of a replay.
+    fn predictions(&self, outcome: &Outcome, first_call: usize) -> Vec<Predicted> {
+        let after_reply = |rule: &str| {
+            let found = self.plan.rule.iter().find(|known| known.id == rule);
+            found.is_some_and(|rule| matches!(rule.at, Hook::PostCall | Hook::TurnEnd))
+        };
+        let predicted = outcome.events.iter().filter_map(|event| {
+            let kind = match event.kind {
+                EventKind::Compact | EventKind::Reset => CompactionKind::Compact,
+                EventKind::Prune => CompactionKind::Prune,
+                _ => return None,
+            };
+            // What runs when the reply is there comes before the next call.
+            let next = event.call as usize + usize::from(after_reply(&event.rule));
+            Some(Predicted {
+                call: (first_call + next) as u64 + 1,
+                tokens: event.belief.unwrap_or(event.before),
+                limit: event.limit,
+                after: outcome.calls.get(next).map(|call| call.actual),
+                kind,
+            })
+        });
+        predicted.collect()
+    }
+}
+
+/// Events stand in the order of calls; a recorded one before a false alarm at the same call.
+fn order(event: &Tested) -> (u64, bool) {
+    let call = event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call));
+    (call.unwrap_or(0), event.recorded.is_none())
+}

@@ -1,0 +1,211 @@
+//! Two policies over every session: the first call at which their contexts part, and what each of them did there.
+
+use super::corpus::Corpus;
+use super::replay::{Ready, Replay, ReplaySettings};
+use crate::context::{Context, Region, State};
+use crate::policy::{Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Event, Outcome, follow, watch};
+use crate::trace::Trace;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Two policies over a corpus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diff {
+    /// The replay of each.
+    pub replays: [Replay; 2],
+    /// Where they part, for each session in the corpus's order; `None` where they never do.
+    pub partings: Vec<Option<Parting>>,
+}
+
+/// The first call at which two policies' contexts differ, in what stands there or in its size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parting {
+    /// The call, from 0.
+    pub call: u32,
+    /// Actual size that the call's context would have had if neither policy had done anything since the call before, up to which both
+    /// had the same.
+    pub before: u64,
+    /// What each did.
+    pub sides: [Side; 2],
+}
+
+/// What one policy did between the last call that both made alike and the one at which they part.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Side {
+    /// Its events, in order; empty where it did nothing.
+    pub events: Vec<Event>,
+    /// What it took out of the context.
+    pub dropped: Dropped,
+    /// Tokens of old items that stand in the context again because a view of it has ended.
+    pub returned: u64,
+    /// Tokens that it put in (summaries, status messages), less what it took away of such texts.
+    pub added: i64,
+}
+
+/// Items that left the context or became smaller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Dropped {
+    /// How many.
+    pub items: u64,
+    /// How much smaller the context became by it, in actual tokens.
+    pub tokens: u64,
+    /// The tokens by what they were.
+    pub by_region: BTreeMap<Region, u64>,
+    /// The tokens of tool results by the name of their tool; results of unknown tools are left out.
+    pub by_tool: BTreeMap<String, u64>,
+}
+
+/// Replays a corpus through two policies and finds where they part.
+pub fn diff(corpus: &Corpus, policies: [&Policy; 2], settings: &ReplaySettings<'_>) -> Result<Diff, PolicyError> {
+    let [one, other] = policies;
+    let ready = [Ready::new(corpus, one, settings)?, Ready::new(corpus, other, settings)?];
+    let compared: Vec<Compared> = corpus
+        .traces
+        .par_iter()
+        .enumerate()
+        .map(|(place, trace)| match (ready[0].session(place), ready[1].session(place)) {
+            (Some(one), Some(other)) => compare(trace, [one, other]),
+            _ => Compared::default(),
+        })
+        .collect();
+    let mut partings = Vec::with_capacity(compared.len());
+    let mut outcomes = [Vec::with_capacity(compared.len()), Vec::with_capacity(compared.len())];
+    for Compared { outcomes: [one, other], parting } in compared {
+        outcomes[0].push(one);
+        outcomes[1].push(other);
+        partings.push(parting);
+    }
+    let [one, other] = ready;
+    let [ones, others] = outcomes;
+    Ok(Diff { replays: [one.with(ones), other.with(others)], partings })
+}
+
+#[derive(Default)]
+struct Compared {
+    outcomes: [Outcome; 2],
+    parting: Option<Parting>,
+}
+
+/// A context as a call goes out, in short.
+struct Glance {
+    fingerprint: u64,
+    /// Events so far.
+    events: usize,
+}
+
+fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
+    let (glances, outcomes): (Vec<Vec<Glance>>, Vec<Outcome>) =
+        sides.iter().map(|(plan, conditions)| glances(trace, plan, conditions)).unzip();
+    let (Ok(outcomes), [one, other]) = (<[Outcome; 2]>::try_from(outcomes), glances.as_slice()) else { return Compared::default() };
+    let sizes = |outcome: &Outcome, call: usize| outcome.calls.get(call).map(|call| (call.attempted, call.actual));
+    let differ = |call: &usize| {
+        let contents = one.get(*call).map(|glance| glance.fingerprint) != other.get(*call).map(|glance| glance.fingerprint);
+        contents || sizes(&outcomes[0], *call) != sizes(&outcomes[1], *call)
+    };
+    let parting = (0..trace.calls.len()).find(differ).and_then(|call| {
+        // A third look, at a conversation that nobody shortens, tells what has arrived and what the user took back.
+        let alike = call.checked_sub(1).map(|before| held(trace, &sides[0], before)).unwrap_or_default();
+        let expected = expected(trace, call, &alike);
+        let row = trace.calls.get(call)?;
+        let recorded: u64 = expected.parts.values().map(|part| part.tokens).sum();
+        let side = |place: usize| {
+            let glances = glances.get(place)?;
+            let from = call.checked_sub(1).and_then(|before| glances.get(before)).map_or(0, |glance| glance.events);
+            let events = outcomes.get(place)?.events.get(from..glances.get(call)?.events)?;
+            Some(Side::new(trace, &expected, &held(trace, sides.get(place)?, call), events.to_vec()))
+        };
+        let before = row.prompt(recorded + expected.own, recorded);
+        Some(Parting { call: call as u32, before, sides: [side(0)?, side(1)?] })
+    });
+    Compared { outcomes, parting }
+}
+
+fn glances(trace: &Trace, plan: &Plan, conditions: &Conditions) -> (Vec<Glance>, Outcome) {
+    let mut glances = Vec::with_capacity(trace.calls.len());
+    let outcome = follow(trace, plan, conditions, &mut |context, events| {
+        glances.push(Glance { fingerprint: context.fingerprint(), events });
+    });
+    (glances, outcome)
+}
+
+/// What a context holds.
+#[derive(Clone, Default)]
+struct Held {
+    /// By the part's index in the trace.
+    parts: BTreeMap<u32, HeldPart>,
+    /// Tokens of the policy's own texts.
+    own: u64,
+}
+
+#[derive(Clone, Copy)]
+struct HeldPart {
+    region: Region,
+    tool: Option<u32>,
+    tokens: u64,
+}
+
+impl Held {
+    fn of(context: &Context) -> Held {
+        let mut held = Held::default();
+        let items = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+        for item in items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed) {
+            match item.part {
+                Some(part) => {
+                    held.parts.insert(part, HeldPart { region: item.region, tool: item.tool, tokens: item.actual });
+                }
+                None => held.own += item.actual,
+            }
+        }
+        held
+    }
+}
+
+/// What the context of a call holds as the call goes out.
+fn held(trace: &Trace, side: &(&Plan, Conditions), call: usize) -> Held {
+    let (plan, conditions) = side;
+    let (mut at, mut held) = (0, Held::default());
+    watch(trace, plan, conditions, &mut |context| {
+        if at == call {
+            held = Held::of(context);
+        }
+        at += 1;
+    });
+    held
+}
+
+/// What the context of a call would hold if what stood in that of the call before had been left alone.
+fn expected(trace: &Trace, call: usize, alike: &Held) -> Held {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let everything = held(trace, &(&Plan::default(), unlimited), call);
+    let reply = call.checked_sub(1).and_then(|before| trace.calls.get(before)).map_or(0, |row| row.message);
+    let first_new = if call == 0 { 0 } else { trace.messages.get(reply as usize).map_or(0, |message| message.first_part) };
+    let parts = everything.parts.into_iter().filter_map(|(part, whole)| match alike.parts.get(&part) {
+        Some(before) => Some((part, *before)),
+        None => (part >= first_new).then_some((part, whole)),
+    });
+    Held { parts: parts.collect(), own: alike.own }
+}
+
+impl Side {
+    fn new(trace: &Trace, expected: &Held, held: &Held, events: Vec<Event>) -> Side {
+        let mut dropped = Dropped::default();
+        for (part, before) in &expected.parts {
+            let lost = before.tokens.saturating_sub(held.parts.get(part).map_or(0, |after| after.tokens));
+            if lost == 0 {
+                continue;
+            }
+            dropped.items += 1;
+            dropped.tokens += lost;
+            *dropped.by_region.entry(before.region).or_default() += lost;
+            let tool = before.tool.filter(|_| before.region == Region::ToolResult).and_then(|tool| trace.tools.get(tool as usize));
+            if let Some(tool) = tool {
+                *dropped.by_tool.entry(tool.clone()).or_default() += lost;
+            }
+        }
+        let grown =
+            |(part, after): (&u32, &HeldPart)| after.tokens.saturating_sub(expected.parts.get(part).map_or(0, |before| before.tokens));
+        let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+        Side { events, dropped, returned: held.parts.iter().map(grown).sum(), added: signed(held.own) - signed(expected.own) }
+    }
+}

@@ -1,0 +1,201 @@
+//! What became of a recorded event, and why: only what the log itself bears out.
+
+use super::backtest::{Predicted, Recorded, TOLERANCE, Verdict};
+use super::segment::{Segment, prompt_of};
+use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
+use crate::trace::{CompactionRow, PartKind, Trace};
+use crate::transcript::CompactionKind;
+
+/// Why an event is no hit, as far as the log bears it out. Sizes are tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// It is one.
+    None,
+    /// The log says that somebody asked for it.
+    AskedFor,
+    /// The policy has no rule that does such a thing, or it is off.
+    NoRule,
+    /// The policy's rules for prunings found too little, or fired at another call.
+    OtherSelection,
+    /// No call with usage stands before it.
+    NoUsage,
+    /// What the log says of the size before the event is far from its own usage.
+    Contradiction {
+        /// By the log's word.
+        said: u64,
+        /// By its usage.
+        used: u64,
+    },
+    /// The session went on above the policy's limit: a higher one was in force.
+    HigherLimit {
+        /// The policy's.
+        limit: u64,
+        /// So far it went.
+        reached: u64,
+    },
+    /// The limit was reached, and the policy's own sight did not show it.
+    Unseen {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+    },
+    /// The turn was over, and the context below the limit.
+    TurnWasOver {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+    },
+    /// Below the limit, but reasoning that the log lacks may have been counted by the agent.
+    ReasoningNotInLog {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+        /// Recorded reasoning since the compaction before.
+        reasoning: u64,
+    },
+    /// Below the limit: a lower one was in force.
+    LowerLimit {
+        /// The policy's.
+        limit: u64,
+        /// The largest context before at which the session went on.
+        went_on: u64,
+        /// At the event.
+        tokens: u64,
+    },
+    /// A false alarm without a trace of another limit.
+    NothingNoted,
+}
+
+/// A log that differs by more than this from its own usage contradicts itself, in percent.
+const CONTRADICTION: u64 = 10;
+
+/// What a judgement rests on.
+pub(super) struct Case<'a> {
+    pub trace: &'a Trace,
+    pub plan: &'a Plan,
+    /// The stretch that the event closes or lies in.
+    pub segment: &'a Segment,
+    pub kind: CompactionKind,
+    /// The event in the log; `None` for a false alarm.
+    pub row: Option<&'a CompactionRow>,
+}
+
+/// The verdict on a recorded event, and the reason where it is no hit.
+pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>) -> (Verdict, Reason) {
+    if recorded.automatic == Some(false) {
+        return (Verdict::Manual, Reason::AskedFor);
+    }
+    if predicted.is_some_and(|predicted| predicted.call.abs_diff(recorded.call) <= TOLERANCE) {
+        return (Verdict::Hit, Reason::None);
+    }
+    if case.plan.rule.iter().all(|rule| !acts(rule, case.kind)) {
+        return (Verdict::Untested, Reason::NoRule);
+    }
+    let Some(row) = case.row.filter(|_| case.kind == CompactionKind::Compact) else {
+        return (Verdict::Missed, Reason::OtherSelection);
+    };
+    let used = recorded_size(case.trace, row, case.plan);
+    let (Some(tokens), Some(limit), Some(used)) = (recorded.tokens, limit(case.plan), used) else {
+        return (Verdict::Untested, Reason::NoUsage);
+    };
+    if used.abs_diff(tokens) * 100 > tokens * CONTRADICTION {
+        return (Verdict::Missed, Reason::Contradiction { said: tokens, used });
+    }
+    if predicted.is_some_and(|predicted| predicted.call < recorded.call) {
+        return (Verdict::Missed, Reason::HigherLimit { limit, reached: tokens });
+    }
+    if tokens >= limit {
+        return (Verdict::Missed, Reason::Unseen { limit, tokens });
+    }
+    if recorded.automatic.is_none() && case.turn_was_over(row) {
+        return (Verdict::ProbablyManual, Reason::TurnWasOver { limit, tokens });
+    }
+    let reasoning = case.reasoning_not_in_log(row.before);
+    // Encrypted reasoning may be longer than what it says.
+    if reasoning > 0 && tokens + 2 * reasoning > limit {
+        return (Verdict::Missed, Reason::ReasoningNotInLog { limit, tokens, reasoning });
+    }
+    (Verdict::Missed, Reason::LowerLimit { limit, went_on: case.largest_before(row.before), tokens })
+}
+
+impl Case<'_> {
+    /// Why there was no event where one was predicted.
+    pub fn of_false_alarm(&self, event: &Predicted) -> Reason {
+        let reached = self.largest_before(u32::MAX);
+        match event.limit {
+            Some(limit) if reached > limit => Reason::HigherLimit { limit, reached },
+            _ => Reason::NothingNoted,
+        }
+    }
+
+    /// The largest recorded context before a message, from the stretch's beginning, after which the session went on without an event.
+    fn largest_before(&self, message: u32) -> u64 {
+        let calls = self.trace.calls.iter().skip(self.segment.first_call).take(self.segment.trace.calls.len());
+        let before: Vec<u64> =
+            calls.take_while(|call| call.message < message).filter_map(|call| Some(prompt_of(call)? + call.output)).collect();
+        // The last one is the one that the event followed.
+        let gone_on = if message == u32::MAX { before.len() } else { before.len().saturating_sub(1) };
+        before.iter().take(gone_on).copied().max().unwrap_or(0)
+    }
+
+    /// Reasoning tokens of the stretch whose encrypted content was taken out of the log.
+    fn reasoning_not_in_log(&self, message: u32) -> u64 {
+        let calls = self.trace.calls.iter().skip(self.segment.first_call).take_while(|call| call.message < message);
+        let reasoning: u64 = calls.filter_map(|call| call.usage?.reasoning).sum();
+        let sealed: u64 = self.segment.trace.parts.iter().map(|part| u64::from(part.sealed_bytes)).sum();
+        if sealed < reasoning { reasoning } else { 0 }
+    }
+
+    /// Was nothing left to do for the agent: does the last reply before the event call no tool, and does a user message come next?
+    fn turn_was_over(&self, row: &CompactionRow) -> bool {
+        let trace = self.trace;
+        let last =
+            trace.calls.iter().rev().find(|call| call.message < row.before).and_then(|call| trace.messages.get(call.message as usize));
+        let calls_tool = last.is_some_and(|reply| trace.parts_of(reply).iter().any(|part| part.kind == PartKind::ToolCall));
+        let opens = trace.messages.get(row.before as usize).is_none_or(|next| next.opens_turn());
+        !calls_tool && opens
+    }
+}
+
+/// Could this rule do what was recorded?
+fn acts(rule: &Rule, kind: CompactionKind) -> bool {
+    match kind {
+        CompactionKind::Compact => rule.summarise.is_some(),
+        CompactionKind::Prune => rule.mask.is_some(),
+    }
+}
+
+/// The sizes that the policy's summaries are triggered by, refusals left aside.
+fn levels(plan: &Plan) -> impl Iterator<Item = &crate::policy::Level> {
+    let rules = plan.rule.iter().filter(|rule| rule.summarise.is_some() && rule.at != Hook::Overflow);
+    rules.filter_map(|rule| match &rule.when {
+        Some(Trigger::Level(level)) => Some(level),
+        _ => None,
+    })
+}
+
+/// The lowest limit at which the policy summarises; `None` where it looks at no single size.
+fn limit(plan: &Plan) -> Option<u64> {
+    levels(plan).filter_map(|level| level.ge.or(level.gt)).map(|limit| limit.max(0.0) as u64).min()
+}
+
+fn measure(plan: &Plan) -> Option<Measure> {
+    levels(plan).map(|level| level.of).next()
+}
+
+/// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the
+/// messages that had come since. `None` without such a call.
+pub(super) fn recorded_size(trace: &Trace, row: &CompactionRow, plan: &Plan) -> Option<u64> {
+    let before = trace.calls.partition_point(|call| call.message < row.before);
+    let (call, prompt) = trace.calls.iter().take(before).rev().find_map(|call| Some((call, prompt_of(call)?)))?;
+    let since = trace.messages.iter().take(row.before as usize).skip(call.message as usize + 1);
+    let arrived: u64 = since.flat_map(|message| trace.parts_of(message)).map(|part| part.truth).sum();
+    Some(match measure(plan) {
+        Some(Measure::UsageIn) => prompt,
+        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory | Measure::EstSystem) => prompt + call.output + arrived,
+        Some(Measure::UsageTotal) | None => prompt + call.output,
+    })
+}

@@ -1,0 +1,59 @@
+//! Which part of the conversation a selection of messages looks at, before heads and tails are measured.
+
+use super::selector::{Carried, Replay, Select};
+use crate::context::Seen;
+use crate::transcript::Role;
+
+/// What a selection looks at, and what goes because of it without being looked at.
+#[derive(Debug, Default)]
+pub(super) struct Range {
+    /// The messages among which is selected.
+    pub looked_at: Vec<Seen>,
+    /// Messages that leave with the selection, but into no summary.
+    pub lost: Vec<Seen>,
+    /// There is nothing beside the message that would be replayed: everything is selected.
+    pub whole: Whole,
+}
+
+/// Is everything selected, whatever heads and tails say?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Whole {
+    /// No.
+    #[default]
+    No,
+    /// Yes.
+    Yes,
+}
+
+impl Select {
+    pub(super) fn range(&self, all: Vec<Seen>) -> Range {
+        let mut range = Range { looked_at: all, ..Range::default() };
+        if self.carried == Carried::Lost {
+            range.lose_carried();
+        }
+        if self.replay == Replay::LastUser {
+            range.replay_last_user();
+        }
+        range
+    }
+}
+
+impl Range {
+    /// What is older than the newest summary, and still there, was carried over by the compaction that made it.
+    fn lose_carried(&mut self) {
+        let newest = self.looked_at.iter().filter(|message| message.is_summary).map(|message| message.id).max();
+        let carried = |message: &Seen| !message.is_summary && newest.is_some_and(|newest| message.id < newest);
+        let (lost, rest) = self.looked_at.iter().partition(|message| carried(message));
+        (self.lost, self.looked_at) = (lost, rest);
+    }
+
+    fn replay_last_user(&mut self) {
+        let asks = |message: &Seen| message.role == Role::User && !message.is_summary;
+        let last = self.looked_at.iter().rposition(asks);
+        let Some(last) = last.filter(|last| self.looked_at.iter().take(*last).any(asks)) else {
+            self.whole = Whole::Yes;
+            return;
+        };
+        self.lost.extend(self.looked_at.drain(last..).skip(1));
+    }
+}

@@ -1,0 +1,87 @@
+//! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
+
+use super::plan::Switch;
+use serde::Deserialize;
+use std::cmp::Ordering;
+
+/// Logs that were recorded under a policy.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedBy {
+    /// The agent, as its reader names it.
+    pub agent: String,
+    /// The first version; a day (`2026-03-15`) for an agent whose logs name no version. Absent: from its beginning.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The first version, or day, that no longer is. Absent: up to now.
+    #[serde(default)]
+    pub before: Option<String>,
+    /// The window that the agent's logs name, as a percentage of the one that it reckons with.
+    #[serde(default = "whole")]
+    pub logged_window_percent: u64,
+    /// Do its logs note prunings, so that one that they do not note did not happen?
+    #[serde(default)]
+    pub notes_prunings: Switch,
+}
+
+fn whole() -> u64 {
+    100
+}
+
+/// What a log says of its writer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Recorder<'a> {
+    /// The agent.
+    pub agent: &'a str,
+    /// Its version; empty where the log names none.
+    pub version: &'a str,
+    /// The day of the session as `2026-03-15`; empty where the log has no times.
+    pub day: &'a str,
+}
+
+impl RecordedBy {
+    /// Was a log of this writer recorded under the policy? A log that says too little counts as one of today.
+    pub fn covers(&self, recorder: Recorder<'_>) -> bool {
+        let compared = |bound: &str| {
+            let known = if is_day(bound) { recorder.day } else { recorder.version };
+            if known.is_empty() { Ordering::Greater } else { numbers(known).cmp(numbers(bound)) }
+        };
+        recorder.agent == self.agent
+            && self.from.as_deref().is_none_or(|from| compared(from) != Ordering::Less)
+            && self.before.as_deref().is_none_or(|before| compared(before) == Ordering::Less)
+    }
+}
+
+fn is_day(bound: &str) -> bool {
+    let places: Vec<usize> = bound.split('-').map(str::len).collect();
+    places == [4, 2, 2]
+}
+
+/// The numbers of a version or a day, in order.
+fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
+    text.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_numbers_and_silence_means_today() {
+        let from = |from: &str, before: &str| RecordedBy {
+            agent: "a".to_owned(),
+            from: (!from.is_empty()).then(|| from.to_owned()),
+            before: (!before.is_empty()).then(|| before.to_owned()),
+            logged_window_percent: 100,
+            notes_prunings: Switch::Off,
+        };
+        let log = |version, day| Recorder { agent: "a", version, day };
+        assert!(from("2.1.21", "").covers(log("2.1.100", "")));
+        assert!(!from("2.1.21", "").covers(log("2.1.3", "")));
+        assert!(from("", "2.1.21").covers(log("2.0.75", "")));
+        assert!(!from("", "2.1.21").covers(log("", "")));
+        assert!(from("2.1.21", "").covers(log("", "")));
+        assert!(from("", "2025-12-10").covers(log("", "2025-12-09")));
+        assert!(!from("", "").covers(Recorder { agent: "b", ..log("", "") }));
+    }
+}

@@ -1,0 +1,288 @@
+//! `diff`: where two policies part, what each did there, and how their contexts go on from it.
+
+mod record;
+
+pub use record::DiffRecord;
+
+use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::record::Record;
+use super::words::{counted, first_few, grouped, percent};
+use super::{explain, notes, replay};
+use crate::experiment::{Corpus, Diff, Dropped, Parting, Side};
+use crate::sim::{CallOutcome, Event, Outcome};
+use crate::trace::Trace;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// So many things of a kind are named in a sentence; the others are counted.
+const NAMED: usize = 3;
+
+/// The report on two policies.
+pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
+    let notes = notes::notes(corpus, &diff.replays);
+    let parted = parted(corpus, diff);
+    let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(corpus, diff, &parted)) }];
+    if !parted.is_empty() {
+        let numbers = Table { labels: 2, columns: columns(), rows: rows(&parted) };
+        sections.push(Section { title: "Where they part, the largest difference first".to_owned(), body: Body::Table(numbers) });
+        sections.push(Section { title: "What each did there".to_owned(), body: Body::Table(deeds(&parted)) });
+    }
+    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff, command.clone(), notes.clone())));
+    Report { title: replay::title(&corpus.facts), command, sections, notes, rows: flat(corpus, diff), record }
+}
+
+/// A session in which they part.
+struct Parted<'a> {
+    trace: &'a Trace,
+    parting: &'a Parting,
+    outcomes: [&'a Outcome; 2],
+    names: [&'a str; 2],
+}
+
+/// A policy's half of it.
+struct Half<'a> {
+    name: &'a str,
+    outcome: &'a Outcome,
+    other: &'a Outcome,
+    side: &'a Side,
+}
+
+impl<'a> Parted<'a> {
+    fn halves(&self) -> [Half<'a>; 2] {
+        let [one, other] = self.outcomes;
+        let [first, second] = self.names;
+        let [left, right] = &self.parting.sides;
+        [Half { name: first, outcome: one, other, side: left }, Half { name: second, outcome: other, other: one, side: right }]
+    }
+
+    fn distance(&self) -> u64 {
+        let [one, other] = self.outcomes;
+        one.totals.prompt_tokens.abs_diff(other.totals.prompt_tokens)
+    }
+}
+
+fn sessions<'a>(corpus: &'a Corpus, diff: &'a Diff) -> impl Iterator<Item = (&'a Trace, Option<Parted<'a>>)> {
+    let [one, other] = &diff.replays;
+    let outcomes = one.outcomes.iter().zip(&other.outcomes);
+    corpus.traces.iter().zip(&diff.partings).zip(outcomes).map(|((trace, parting), (first, second))| {
+        let names = [one.policy.as_str(), other.policy.as_str()];
+        (trace, parting.as_ref().map(|parting| Parted { trace, parting, outcomes: [first, second], names }))
+    })
+}
+
+/// The sessions in which they part, those with the largest difference in prompt tokens first.
+fn parted<'a>(corpus: &'a Corpus, diff: &'a Diff) -> Vec<Parted<'a>> {
+    let mut parted: Vec<Parted<'a>> = sessions(corpus, diff).filter_map(|(_, parted)| parted).collect();
+    // The sort is stable: equals stay in the order of the corpus.
+    parted.sort_by_key(|parted| Reverse(parted.distance()));
+    parted
+}
+
+/// The call at which they part, from 1, in the middle of all sessions in which they do; of two in the middle the earlier one.
+fn median_call(diff: &Diff) -> Option<u64> {
+    let mut calls: Vec<u64> = diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect();
+    calls.sort_unstable();
+    calls.get(calls.len().saturating_sub(1) / 2).copied()
+}
+
+fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
+    let [one, other] = &diff.replays;
+    let all = corpus.traces.len() as u64;
+    let alike: Vec<&str> = sessions(corpus, diff).filter(|(_, parted)| parted.is_none()).map(|(trace, _)| trace.id.as_str()).collect();
+    let Some(median) = median_call(diff) else {
+        return vec![format!(
+            "{} and {} never part: at every call of {} both have the same context.",
+            one.policy,
+            other.policy,
+            counted(all, "session")
+        )];
+    };
+    let never = match alike.len() as u64 {
+        0 => String::new(),
+        number => format!("; in {} they never do ({})", grouped(number), first_few(&alike, NAMED)),
+    };
+    let mut lines = vec![format!(
+        "{} and {} part in {} of {}, at call {median} in the median{never}.",
+        one.policy,
+        other.policy,
+        parted.len(),
+        counted(all, "session")
+    )];
+    let (here, there) = (one.totals.prompt_tokens, other.totals.prompt_tokens);
+    let less = match here.checked_sub(there) {
+        Some(0) => "the same sum".to_owned(),
+        Some(saved) => format!("{} fewer ({}) for {}", grouped(saved), share(saved, here), other.policy),
+        None => format!("{} fewer ({}) for {}", grouped(there - here), share(there - here, there), one.policy),
+    };
+    lines.push(format!("Prompt tokens over all sessions: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
+    for (place, name) in [&one.policy, &other.policy].into_iter().enumerate() {
+        let halves = || parted.iter().filter_map(|parted| parted.halves().into_iter().nth(place).map(|half| (parted.parting.call, half)));
+        let overflowing: Vec<u64> =
+            halves().map(|(call, half)| overflows_from(half.outcome, call)).filter(|overflows| *overflows > 0).collect();
+        let overflows = match overflowing.iter().sum() {
+            0 => "no overflow from there on".to_owned(),
+            sum => format!("{} from there on, in {}", counted(sum, "overflow"), counted(overflowing.len() as u64, "session")),
+        };
+        let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+        for (_, half) in halves() {
+            let kind = half.side.events.iter().find(|event| event.before != event.after).map_or("nothing", |event| event.kind.name());
+            *kinds.entry(kind).or_default() += 1;
+        }
+        let mut kinds: Vec<(&str, u64)> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+        let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{} {count}", kind.replace('_', " "))).collect();
+        lines.push(format!("What {name} did first where they part: {}; {overflows}.", first_few(&kinds, kinds.len())));
+    }
+    lines
+}
+
+fn share(part: u64, whole: u64) -> String {
+    percent(i64::try_from(part).unwrap_or(i64::MAX), whole)
+}
+
+/// Calls that the provider would have refused, from this one on.
+fn overflows_from(outcome: &Outcome, call: u32) -> u64 {
+    outcome.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
+}
+
+/// The call so many calls behind the parting; `None` where the session ends before it.
+fn later(outcome: &Outcome, call: u32, calls: usize) -> Option<&CallOutcome> {
+    outcome.calls.get(call as usize + calls)
+}
+
+const CALL: Column = Column {
+    meaning: "the first call at which their contexts differ",
+    priority: 1,
+    ..Column::number("call", "call", Unit::Count, Provenance::Simulated)
+};
+
+const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, priority: u8) -> Column {
+    Column { meaning, priority, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated) }
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        Column::name("session", "session"),
+        Column::name("policy", "policy"),
+        CALL,
+        tokens("before_tokens", "before", "that call's context if neither had done anything since the call before", 1),
+        tokens("context_tokens", "context", "that call's context as it went out", 1),
+        tokens("dropped_tokens", "dropped", "what the policy took out in between", 1),
+        tokens("after_1_tokens", "+1", "context one call later", 2),
+        tokens("after_10_tokens", "+10", "context ten calls later", 2),
+        tokens("end_tokens", "end", "context of the last call", 2),
+        tokens("peak_tokens", "peak", "the largest context that a call of the session was tried with", 2),
+        tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", 3),
+        tokens("difference_tokens", "against the other", "prompt tokens less those of the other policy", 3),
+        Column {
+            meaning: "calls that the provider would have refused, from that call on",
+            priority: 2,
+            ..Column::number("overflows_later", "over\u{ad}flows", Unit::Count, Provenance::Simulated)
+        },
+    ]
+}
+
+fn rows(parted: &[Parted<'_>]) -> Vec<Vec<Cell>> {
+    parted.iter().flat_map(|parted| parted.halves().map(|half| row(parted, &half))).collect()
+}
+
+fn row(parted: &Parted<'_>, half: &Half<'_>) -> Vec<Cell> {
+    let call = parted.parting.call;
+    let context = |call: Option<&CallOutcome>| call.map_or(Cell::Empty, |call| Cell::Tokens(call.actual));
+    let prompts = half.outcome.totals.prompt_tokens;
+    vec![
+        Cell::Text(parted.trace.id.clone()),
+        Cell::Name(half.name.to_owned()),
+        Cell::Count(u64::from(call) + 1),
+        Cell::Tokens(parted.parting.before),
+        context(later(half.outcome, call, 0)),
+        Cell::Tokens(half.side.dropped.tokens),
+        context(later(half.outcome, call, 1)),
+        context(later(half.outcome, call, 10)),
+        context(half.outcome.calls.last()),
+        Cell::Tokens(half.outcome.totals.peak_tokens),
+        Cell::Tokens(prompts),
+        Cell::SignedTokens(difference(prompts, half.other.totals.prompt_tokens)),
+        Cell::Count(overflows_from(half.outcome, call)),
+    ]
+}
+
+fn difference(one: u64, other: u64) -> i64 {
+    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+    signed(one) - signed(other)
+}
+
+/// What each policy did, in words.
+fn deeds(parted: &[Parted<'_>]) -> Table {
+    let columns = vec![Column::name("session", "session"), Column::name("policy", "policy"), CALL, Column::prose("what", "what it did")];
+    let row = |parted: &Parted<'_>, half: Half<'_>| {
+        let names =
+            [Cell::Text(parted.trace.id.clone()), Cell::Name(half.name.to_owned()), Cell::Count(u64::from(parted.parting.call) + 1)];
+        names.into_iter().chain([Cell::Text(story(half.side, parted.parting.call))]).collect()
+    };
+    Table { labels: 2, columns, rows: parted.iter().flat_map(|parted| parted.halves().map(|half| row(parted, half))).collect() }
+}
+
+fn story(side: &Side, call: u32) -> String {
+    let event = |event: &Event| {
+        let earlier = if event.call < call { format!(" after call {}", event.call + 1) } else { String::new() };
+        format!("{}{earlier} ({})", event.kind.name().replace('_', " "), explain::story(event))
+    };
+    let mut words: Vec<String> = vec![match side.events.as_slice() {
+        [] => "nothing".to_owned(),
+        events => first_few(&events.iter().map(event).collect::<Vec<_>>(), NAMED),
+    }];
+    if side.dropped.items > 0 {
+        words.push(format!(
+            "took {} out of {}: {}",
+            grouped(side.dropped.tokens),
+            counted(side.dropped.items, "item"),
+            places(&side.dropped)
+        ));
+    }
+    if side.returned > 0 {
+        words.push(format!("{} came back as a view ended", grouped(side.returned)));
+    }
+    match side.added {
+        0 => {}
+        added if added > 0 => words.push(format!("put {} in", grouped(added.unsigned_abs()))),
+        added => words.push(format!("took {} of its own texts away", grouped(added.unsigned_abs()))),
+    }
+    words.join("; ")
+}
+
+/// Where the dropped tokens stood, the largest place first: `tool result 1,200 (bash 900, read 300), user 40`.
+fn places(dropped: &Dropped) -> String {
+    let largest_first = |(name, tokens): &(String, u64)| (Reverse(*tokens), name.clone());
+    let named = |places: &[(String, u64)]| {
+        first_few(&places.iter().map(|(name, tokens)| format!("{name} {}", grouped(*tokens))).collect::<Vec<_>>(), NAMED)
+    };
+    let mut tools: Vec<(String, u64)> = dropped.by_tool.iter().map(|(tool, tokens)| (tool.clone(), *tokens)).collect();
+    tools.sort_by_key(largest_first);
+    let mut regions: Vec<(String, u64)> =
+        dropped.by_region.iter().map(|(region, tokens)| (region.name().replace('_', " "), *tokens)).collect();
+    regions.sort_by_key(largest_first);
+    let tools = if tools.is_empty() { String::new() } else { format!(" (of {})", named(&tools)) };
+    named(&regions) + &tools
+}
+
+/// A row a session and policy, in the corpus's order; those that never part have no call.
+fn flat(corpus: &Corpus, diff: &Diff) -> Table {
+    let mut columns = columns();
+    columns.push(Column::prose("what", "what it did"));
+    let [one, other] = &diff.replays;
+    let alike = |trace: &Trace, name: &str| {
+        let empty = std::iter::repeat_n(Cell::Empty, columns.len().saturating_sub(2));
+        [Cell::Text(trace.id.clone()), Cell::Name(name.to_owned())].into_iter().chain(empty).collect::<Vec<Cell>>()
+    };
+    let rows = sessions(corpus, diff).flat_map(|(trace, parted)| match parted {
+        Some(parted) => parted.halves().map(|half| {
+            let mut cells = row(&parted, &half);
+            cells.push(Cell::Text(story(half.side, parted.parting.call)));
+            cells
+        }),
+        None => [alike(trace, &one.policy), alike(trace, &other.policy)],
+    });
+    let rows = rows.collect();
+    Table { labels: 2, rows, columns }
+}

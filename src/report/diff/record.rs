@@ -1,0 +1,124 @@
+//! The comparison of two policies for programs.
+
+use super::{later, median_call, overflows_from};
+use crate::experiment::{Corpus, Diff, Parting, Side};
+use crate::report::record::{CorpusRecord, PolicyRecord, Series};
+use crate::sim::{CallOutcome, Event, Outcome};
+use crate::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Schema `ctxsim.diff/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DiffRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    policies: Vec<PolicyRecord>,
+    parted_sessions: u64,
+    median_call: Option<u64>,
+    sessions: Vec<SessionRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SessionRecord {
+    session: String,
+    source: String,
+    agent: String,
+    calls: u64,
+    call: Option<u32>,
+    before_tokens: Option<u64>,
+    sides: Vec<SideRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SideRecord {
+    policy: String,
+    events: Vec<Event>,
+    dropped_items: u64,
+    dropped_tokens: u64,
+    dropped_regions: BTreeMap<&'static str, u64>,
+    dropped_tools: BTreeMap<String, u64>,
+    returned_tokens: u64,
+    added_tokens: i64,
+    attempted_tokens: Option<u64>,
+    context_tokens: Option<u64>,
+    after_1_tokens: Option<u64>,
+    after_10_tokens: Option<u64>,
+    end_tokens: Option<u64>,
+    peak_tokens: u64,
+    prompt_tokens: u64,
+    difference_tokens: i64,
+    overflows_later: u64,
+}
+
+impl DiffRecord {
+    /// The record of two policies.
+    pub fn new(corpus: &Corpus, diff: &Diff, command: Option<String>, notes: Vec<String>) -> DiffRecord {
+        let [one, other] = &diff.replays;
+        let outcomes = one.outcomes.iter().zip(&other.outcomes);
+        let sessions = corpus.traces.iter().zip(&diff.partings).zip(outcomes);
+        let names = [one.policy.as_str(), other.policy.as_str()];
+        DiffRecord {
+            schema: "ctxsim.diff/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            corpus: CorpusRecord::new(&corpus.facts),
+            policies: diff.replays.iter().map(|replay| PolicyRecord::new(corpus, replay, Series::LeftOut)).collect(),
+            parted_sessions: diff.partings.iter().flatten().count() as u64,
+            // Calls are counted from 0 here, as everywhere in records.
+            median_call: median_call(diff).map(|call| call.saturating_sub(1)),
+            sessions: sessions
+                .map(|((trace, parting), (one, other))| SessionRecord::new(trace, parting.as_ref(), names, [one, other]))
+                .collect(),
+            notes,
+        }
+    }
+}
+
+impl SessionRecord {
+    fn new(trace: &Trace, parting: Option<&Parting>, names: [&str; 2], [one, other]: [&Outcome; 2]) -> SessionRecord {
+        let [first, second] = names;
+        let sides = parting.map(|parting| {
+            let [left, right] = &parting.sides;
+            vec![SideRecord::new(parting.call, first, left, one, other), SideRecord::new(parting.call, second, right, other, one)]
+        });
+        SessionRecord {
+            session: trace.id.clone(),
+            source: trace.source.clone(),
+            agent: trace.agent.clone(),
+            calls: trace.calls.len() as u64,
+            call: parting.map(|parting| parting.call),
+            before_tokens: parting.map(|parting| parting.before),
+            sides: sides.unwrap_or_default(),
+        }
+    }
+}
+
+impl SideRecord {
+    fn new(call: u32, policy: &str, side: &Side, outcome: &Outcome, other: &Outcome) -> SideRecord {
+        let context = |row: Option<&CallOutcome>| row.map(|row| row.actual);
+        SideRecord {
+            policy: policy.to_owned(),
+            events: side.events.clone(),
+            dropped_items: side.dropped.items,
+            dropped_tokens: side.dropped.tokens,
+            dropped_regions: side.dropped.by_region.iter().map(|(region, tokens)| (region.name(), *tokens)).collect(),
+            dropped_tools: side.dropped.by_tool.clone(),
+            returned_tokens: side.returned,
+            added_tokens: side.added,
+            attempted_tokens: later(outcome, call, 0).map(|row| row.attempted),
+            context_tokens: context(later(outcome, call, 0)),
+            after_1_tokens: context(later(outcome, call, 1)),
+            after_10_tokens: context(later(outcome, call, 10)),
+            end_tokens: context(outcome.calls.last()),
+            peak_tokens: outcome.totals.peak_tokens,
+            prompt_tokens: outcome.totals.prompt_tokens,
+            difference_tokens: super::difference(outcome.totals.prompt_tokens, other.totals.prompt_tokens),
+            overflows_later: overflows_from(outcome, call),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! `ctxsim diff`: where two policies part, what each did there, and how their contexts go on.
+
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+const SESSION: &str = "tests/data/cli/session.jsonl";
+const MASK: &str = "tests/data/cli/mask.toml";
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env("COLUMNS", "120").assert()
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    String::from_utf8(ctxsim(arguments).code(0).get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn parsed(arguments: &[&str]) -> Value {
+    serde_json::from_str(&stdout(arguments)).expect("JSON")
+}
+
+fn numbers(side: &Value, keys: &[&str]) -> Vec<i64> {
+    keys.iter().map(|key| side[key].as_i64().unwrap_or_else(|| panic!("{key} in {side}"))).collect()
+}
+
+/// The session that the semantics work by hand. From call 3 on the first result (300 tokens) is a placeholder of 2; everything else
+/// stays: 950 - 298 = 652, 1,000 - 298 = 702.
+#[test]
+fn the_session_worked_by_hand() {
+    let value = parsed(&["diff", SESSION, "--policy", "none", "--policy", MASK, "--window", "1k", "--json"]);
+    assert_eq!(value["schema"], "ctxsim.diff/1");
+    assert_eq!((&value["parted_sessions"], &value["median_call"]), (&1.into(), &2.into()));
+    let session = &value["sessions"][0];
+    assert_eq!((&session["call"], &session["before_tokens"]), (&2.into(), &950.into()));
+    let keys = [
+        "dropped_items",
+        "dropped_tokens",
+        "added_tokens",
+        "returned_tokens",
+        "context_tokens",
+        "after_1_tokens",
+        "end_tokens",
+        "prompt_tokens",
+        "difference_tokens",
+        "overflows_later",
+    ];
+    let [none, mask] = [&session["sides"][0], &session["sides"][1]];
+    assert_eq!(numbers(none, &keys), [0, 0, 0, 0, 950, 1000, 1000, 2890, 596, 0]);
+    assert_eq!(numbers(mask, &keys), [1, 298, 0, 0, 652, 702, 702, 2294, -596, 0]);
+    assert_eq!(none["events"], Value::Array(Vec::new()));
+    assert_eq!((&mask["events"][0]["kind"], &mask["events"][0]["rule"]), (&"prune".into(), &"mask".into()));
+    assert_eq!(mask["dropped_regions"], serde_json::json!({ "tool_result": 298 }));
+    assert_eq!(mask["dropped_tools"], serde_json::json!({ "read": 298 }));
+    assert_eq!(mask["after_10_tokens"], Value::Null);
+}
+
+/// What a rule does after a reply shows at the next call, and the overflow of one of the two is counted from there on.
+#[test]
+fn a_rule_after_the_reply_parts_them_at_the_next_call() {
+    let folder = tempfile::tempdir().expect("folder");
+    let late = folder.path().join("late.toml");
+    let text = fs::read_to_string(MASK).expect("mask").replace("\"mask\"", "\"late\"").replace("pre_call", "post_call");
+    fs::write(&late, text).expect("written");
+    let late = late.to_string_lossy();
+    let value = parsed(&["diff", SESSION, "-p", "none", "-p", &late, "--window", "960", "--json"]);
+    let session = &value["sessions"][0];
+    // After call 2 the usage is 670, above 560: one result stands there, and it is the newest. After call 3 (975) the first is masked.
+    assert_eq!((&session["call"], &session["before_tokens"]), (&3.into(), &1000.into()));
+    let late = &session["sides"][1];
+    assert_eq!(late["events"][0]["call"], 2);
+    assert_eq!(numbers(late, &["context_tokens", "dropped_tokens", "overflows_later"]), [702, 298, 0]);
+    assert_eq!(numbers(&session["sides"][0], &["context_tokens", "dropped_tokens", "overflows_later"]), [1000, 0, 1]);
+}
+
+#[test]
+fn the_same_policy_never_parts_from_itself() {
+    let folder = tempfile::tempdir().expect("folder");
+    let twin = folder.path().join("twin.toml");
+    fs::write(&twin, "extends = \"codex\"\n").expect("written");
+    let twin = twin.to_string_lossy();
+    for other in [twin.as_ref(), "codex"] {
+        let value = parsed(&["diff", "transcripts/", "-p", "codex", "-p", other, "--window", "60k", "--json"]);
+        assert_eq!(value["parted_sessions"], 0);
+        assert!(value["sessions"].as_array().expect("sessions").iter().all(|session| session["call"].is_null()));
+    }
+    assert!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", &twin]).contains("codex@2026-06 and twin never part"));
+    let turned = parsed(&["diff", "transcripts/", "-p", "codex", "-p", &twin, "--set", "twin:limit=50k", "--json"]);
+    assert!(turned["parted_sessions"].as_u64() > Some(0), "one of the two was turned");
+}
+
+/// Up to the parting both series are the same, and the sizes there and behind it are those of the series.
+#[test]
+fn a_comparison_agrees_with_two_replays() {
+    for (one, other) in [("codex", "opencode"), ("baseagent", "pi"), ("none", "mycoder")] {
+        let logs = ["transcripts/", "-p", one, "-p", other, "--window", "60k", "--json"];
+        let diff = parsed(&[&["diff"], &logs[..]].concat());
+        let replay = parsed(&[&["replay", "--series"], &logs[..]].concat());
+        for (place, session) in diff["sessions"].as_array().expect("sessions").iter().enumerate() {
+            let series = |policy: usize| replay["policies"][policy]["sessions"][place]["series"].as_array().expect("series");
+            let size = |policy: usize, call: usize| series(policy).get(call).map(|call| (&call["attempted"], &call["actual"]));
+            let Some(call) = session["call"].as_u64().map(|call| call as usize) else {
+                assert!((0..series(0).len()).all(|call| size(0, call) == size(1, call)), "{one} {other} {session}");
+                continue;
+            };
+            assert!((0..call).all(|call| size(0, call) == size(1, call)), "{one} {other} {session}");
+            for policy in [0, 1] {
+                let side = &session["sides"][policy];
+                assert_eq!(size(policy, call), Some((&side["attempted_tokens"], &side["context_tokens"])));
+                assert_eq!(size(policy, call + 1).map(|(_, actual)| actual), Some(&side["after_1_tokens"]).filter(|size| !size.is_null()));
+                let sums = numbers(side, &["dropped_tokens", "returned_tokens", "added_tokens", "context_tokens"]);
+                let before = session["before_tokens"].as_i64().expect("before");
+                let missing = before - sums[0] + sums[1] + sums[2] - sums[3];
+                assert!(missing.abs() <= before / 100, "{one} {other}: {session}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_report_on_the_samples() {
+    let shown = stdout(&["diff", "transcripts/", "-p", "codex", "-p", "opencode"]);
+    let golden = Path::new("tests/data/cli/diff.txt");
+    let expected = fs::read_to_string(golden).unwrap_or_default();
+    assert!(shown == expected, "to renew {}: COLUMNS=120 ctxsim diff transcripts/ -p codex -p opencode\n{shown}", golden.display());
+    for form in ["--json", "--csv", "--markdown"] {
+        let of = |threads| stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", form, "--threads", threads]);
+        assert_eq!(of("1"), of("8"), "{form}");
+    }
+    assert_eq!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", "--csv"]).lines().count(), 33, "a row a session and policy");
+}
+
+#[test]
+fn two_policies_are_needed() {
+    for policies in [&["-p", "pi"][..], &[], &["-p", "pi", "-p", "codex", "-p", "none"]] {
+        let failed = ctxsim(&[&["diff", SESSION], policies].concat()).code(2);
+        assert!(String::from_utf8_lossy(&failed.get_output().stderr).contains("diff compares two policies"));
+    }
+}

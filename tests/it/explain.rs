@@ -1,0 +1,73 @@
+//! `ctxsim explain`: what fired and why, what was believed when, what one line tells of many.
+
+use assert_cmd::assert::Assert;
+use std::fs;
+
+const SESSION: &str = "tests/data/cli/session.jsonl";
+const HEAD: &str = "about = \"for a test\"\n[window]\ndefault = 1_000\nreserve = 200\n";
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env("COLUMNS", "200").assert()
+}
+
+/// What explain tells of the session worked by hand under a policy of these rules.
+fn told(rules: &str, form: &str) -> String {
+    let folder = tempfile::tempdir().expect("folder");
+    let policy = folder.path().join("test.toml");
+    fs::write(&policy, format!("{HEAD}{rules}")).expect("written");
+    let policy = policy.to_string_lossy();
+    let shown = ctxsim(&["explain", "by-hand", "-p", &policy, "--window", "1000", SESSION, form]).code(0);
+    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+}
+
+#[test]
+fn a_rule_that_fired_by_a_count_names_the_count() {
+    let rule = "[[rule]]\nid = 'many'\nat = 'pre_call'\nselect = { kind = ['tool_result'], tail = [{ n = 1, unit = 'items' }] }\n\
+                mask = { text = '[old]' }\nwhen.any = [{ level = { of = 'usage_total', gt = 90_000 } }, { count = { of = 'messages', gt = 4 } }]\n";
+    let shown = told(rule, "--quiet");
+    assert!(shown.contains("many: 5 messages, limit 4; touched 1 item"), "{shown}");
+    assert!(!shown.contains("90,000"), "{shown}");
+    let json: serde_json::Value = serde_json::from_str(&told(rule, "--json")).expect("JSON");
+    assert_eq!(json["timeline"][0]["count"], serde_json::json!({ "of": "messages", "number": 5, "limit": 4 }));
+    assert_eq!(json["timeline"][0]["limit"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_belief_says_of_which_moment_it_is() {
+    let rule = fs::read_to_string("tests/data/cli/mask.toml").expect("mask");
+    let (_, rule) = rule.split_once("[[rule]]").expect("rule");
+    let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--quiet");
+    assert!(shown.contains("believed 340 at the last look"), "{shown}");
+    assert!(shown.contains("believed 670 before it was rewritten"), "{shown}");
+}
+
+#[test]
+fn what_fires_in_vain_at_each_call_is_told_once() {
+    let rule = "[[rule]]\nid = 'vain'\nat = 'pre_call'\nwhen.level = { of = 'usage_total', gt = 100 }\n\
+                select = { kind = ['tool_result'], tail = [{ n = 9, unit = 'items' }] }\nmask = { text = '[old]' }\n";
+    let shown = told(rule, "--quiet");
+    assert!(shown.contains("calls 2 to 4: fired without gain at each of 3 calls; at first vain: believed 340, limit 100"), "{shown}");
+    assert_eq!(shown.matches("no gain").count(), 1, "{shown}");
+    assert_eq!(told(rule, "--csv").matches("no gain").count(), 3, "a spreadsheet has each");
+}
+
+#[test]
+fn a_cut_on_arrival_tells_the_size_of_the_item() {
+    let rule =
+        "[[rule]]\nid = 'cut'\nat = 'ingest'\nselect = { kind = ['tool_result'] }\ntruncate = { max = 20, unit = 'chars', head = 1.0 }\n";
+    let shown = told(rule, "--quiet");
+    assert!(shown.contains("cut: the item 300 -> "), "{shown}");
+    let row = shown.lines().find(|line| line.contains("truncate")).expect("a cut");
+    assert!(row.split_whitespace().nth(2) == Some("cut:"), "no context beside it: {row}");
+}
+
+#[test]
+fn a_session_is_found_as_tables_shorten_it() {
+    for name in ["by-hand", "by-", "by…nd", "b...hand", "y-han", "session.jsonl"] {
+        ctxsim(&["explain", name, "-p", "none", SESSION]).code(0);
+    }
+    for name in ["bx…nd", "by-hand…by-hand", ""] {
+        ctxsim(&["explain", name, "-p", "none", "transcripts/", SESSION]).code(2);
+    }
+}
