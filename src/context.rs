@@ -399,7 +399,6 @@ impl Context {
 
     /// An item of a text that the policy puts in.
     pub fn own_text(&self, text: &Text, region: Region) -> Item {
-        let units = self.estimator.text(text);
         Item {
             part: None,
             tool: None,
@@ -407,8 +406,8 @@ impl Context {
             state: State::Whole,
             error: false,
             expires: false,
-            guess: Guess::whole(units),
-            alone: units,
+            guess: self.estimator.message_text(text),
+            alone: self.estimator.text(text),
             actual: u64::from(text.tokens),
             anchored: 0,
         }

@@ -172,6 +172,11 @@ impl Estimator {
         self.whole(u64::from(text.in_unit(self.unit)))
     }
 
+    /// What a text adds to the estimate of a message that it is the prose of.
+    pub fn message_text(&self, text: &Text) -> Guess {
+        self.prose(u64::from(text.in_unit(self.message_unit.unwrap_or(self.unit))) + self.text_units)
+    }
+
     /// What a part adds to the estimate of a message of this role. `text` stands for the part's own text, which may have been cut since
     /// it was measured.
     pub fn part(&self, part: &PartRow, text: &Text, role: Role) -> Guess {
@@ -183,7 +188,7 @@ impl Estimator {
             _ => 0,
         };
         match part.kind {
-            PartKind::Text | PartKind::Other => self.prose(of_text(unit) + self.text_units),
+            PartKind::Text | PartKind::Other => self.message_text(text),
             PartKind::Thinking => self.thinking(part, of_text(unit)),
             PartKind::ToolCall => {
                 let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };

@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod anthropic_messages;
+mod atif;
 mod blocks;
 mod chat;
 mod claude_code;
@@ -12,6 +13,7 @@ mod codex;
 mod count;
 mod gemini_cli;
 pub mod image;
+mod inspect;
 pub mod json;
 pub mod lines;
 mod litellm;
@@ -19,12 +21,14 @@ mod mini_swe_agent;
 mod native;
 mod openai_chat;
 pub mod opencode;
+mod openhands;
 mod outline;
 pub mod pi;
 mod pieces;
 mod source;
 mod swe_agent;
 mod tau2;
+mod tau_bench;
 mod time;
 mod words;
 
@@ -72,6 +76,10 @@ pub const READERS: &[&Reader] = &[
     &tau2::READER,
     &swe_agent::READER,
     &litellm::READER,
+    &openhands::READER,
+    &atif::READER,
+    &tau_bench::READER,
+    &inspect::READER,
     &anthropic_messages::READER,
     &openai_chat::READER,
 ];

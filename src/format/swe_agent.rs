@@ -200,7 +200,9 @@ impl Run<'_> {
         let Ok(raw) = serde_json::from_str::<&RawValue>(text) else { return };
         let text = text_or_json(Some(raw));
         let model = serde_json::from_str::<Config>(&text).ok().and_then(|config| config.agent?.model);
-        self.model = model.map(|model| model.name.to_string()).unwrap_or_default();
+        // Runs that only repeat another one, or a person's, have no model.
+        let name = model.map(|model| model.name.to_string()).filter(|name| !matches!(name.as_str(), "replay" | "human" | "human_thought"));
+        self.model = name.unwrap_or_default();
     }
 
     fn finish(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {

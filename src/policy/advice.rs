@@ -6,8 +6,9 @@ use super::document::{FALLBACK_WINDOW, Facts, Policy};
 use super::expression::{Expression, Scope};
 use super::figures::{arithmetic, figure, formula_of};
 use super::plan::{Comparison, Hook, Plan, Rule, SummaryModel};
-use super::selector::{Crossing, EndOf, EndUnit, Missing, Select, Tails};
+use super::selector::{AllKept, Crossing, EndOf, EndUnit, Select, Tails};
 use super::trigger::{Level, Measure, Trigger};
+use crate::estimate::Unit;
 use toml::Value;
 
 /// How bad a finding is.
@@ -253,7 +254,14 @@ impl Adviser<'_> {
 
     /// The largest value that a size can have in a call that the provider takes.
     fn most(&self, size: Measure) -> f64 {
-        if size == Measure::UsageTotal { self.total } else { self.prompt }
+        let estimator = &self.plan.estimator;
+        // Where each character counts for one, a prompt's estimate is some four times what the provider counts.
+        let by_characters = estimator.unit != Unit::Tokens && estimator.numerator >= estimator.denominator;
+        match size {
+            Measure::UsageTotal => self.total,
+            Measure::EstRequest | Measure::EstHistory | Measure::EstSystem if by_characters => self.prompt * 4.0,
+            _ => self.prompt,
+        }
     }
 
     fn fate_of_level(&self, level: &Level) -> Fate {
@@ -285,7 +293,7 @@ impl Adviser<'_> {
         };
         if let Some((tokens, place)) = &everything
             && reaches(*tokens, *place)
-            && rule.select.all_kept != Missing::Everything
+            && rule.select.all_kept != AllKept::Everything
             && rule.shrinks()
             && rule.at != Hook::Ingest
         {
@@ -349,7 +357,7 @@ impl Adviser<'_> {
             Tails::Intersection => !tails.is_empty() && tails.iter().all(counts),
         };
         // A rule that falls back to another one has thought of that.
-        if !protects || rule.select.all_kept == Missing::Everything || rule.otherwise.is_some() {
+        if !protects || rule.select.all_kept == AllKept::Everything || rule.otherwise.is_some() {
             return;
         }
         let Some((place, end)) = tails.iter().enumerate().find(|(_, end)| counts(end)) else { return };

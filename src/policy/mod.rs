@@ -40,8 +40,8 @@ pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
 pub use select::{Selection, Shortened};
 pub use selector::{
-    Absent, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop, Tails,
-    Take,
+    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
+    Tails, Take,
 };
 pub use texts::apply_to_texts;
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};

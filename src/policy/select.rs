@@ -3,7 +3,7 @@
 use super::plan::Switch;
 use super::range::{Range, Whole};
 use super::selector::{
-    Absent, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
 };
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
@@ -223,9 +223,9 @@ impl Select {
             Tails::Intersection => cuts.max(),
         }
         .unwrap_or(all.len());
-        if cut == 0 {
+        if cut == 0 && self.all_kept != AllKept::Snap {
             // Where the ends protect everything, a snap must not find something to take after all.
-            return (self.all_kept == Missing::Everything).then_some(all.len());
+            return (self.all_kept == AllKept::Everything).then_some(all.len());
         }
         if let Some(snap) = self.snap.as_ref().filter(|snap| snap.moves(cut, all)) {
             let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
@@ -248,7 +248,7 @@ impl Select {
             }
         }
         match (cut, self.all_kept) {
-            (0, Missing::Everything) => Some(all.len()),
+            (0, AllKept::Everything) => Some(all.len()),
             (0, _) => None,
             (cut, _) => Some(cut),
         }

@@ -22,7 +22,7 @@ pub struct Select {
     /// Several tails protect what any of them protects, or only what all of them do.
     pub tails: Tails,
     /// What happens where the tails protect everything.
-    pub all_kept: Missing,
+    pub all_kept: AllKept,
     /// May a cut between messages part a tool's result from its call?
     pub pairs: Pairs,
     /// The scan from new to old ends here.
@@ -51,7 +51,7 @@ impl Default for Select {
             head: Vec::new(),
             tail: Vec::new(),
             tails: Tails::Union,
-            all_kept: Missing::Nothing,
+            all_kept: AllKept::Nothing,
             pairs: Pairs::Whole,
             stop_at: Vec::new(),
             snap: None,
@@ -159,6 +159,19 @@ pub enum Tails {
     Union,
     /// Protected is what all of them protect.
     Intersection,
+}
+
+/// What happens where the ends protect everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AllKept {
+    /// Nothing goes.
+    #[default]
+    Nothing,
+    /// Everything goes.
+    Everything,
+    /// What stands before the first permitted place goes: a summary, and results whose calls have gone (pi).
+    Snap,
 }
 
 /// Calls and their results.

@@ -3,7 +3,7 @@
 use super::action::{Inject, Place};
 use super::figures::figure;
 use super::plan::{Basis, Comparison, Hook, Mode, Plan, Rule, SummaryModel, Switch};
-use super::selector::{Crossing, End, EndOf, EndUnit, Missing, Order, Pairs, Select, Take};
+use super::selector::{AllKept, Carried, Crossing, End, EndOf, EndUnit, Missing, Order, Pairs, Replay, Select, Take};
 use super::trigger::{Count, Counted, Level, Measure, Trigger};
 use std::fmt::Debug;
 
@@ -315,8 +315,16 @@ impl Select {
             let to = list(snap.to.iter().map(named), " or ");
             cut.push(format!("{} to the next message of {to}; where there is none, {else_}", named(&snap.direction)));
         }
-        if self.all_kept == Missing::Everything {
-            cut.push("where everything would be spared, everything goes".to_owned());
+        match self.all_kept {
+            AllKept::Nothing => {}
+            AllKept::Everything => cut.push("where everything would be spared, everything goes".to_owned()),
+            AllKept::Snap => cut.push("where everything would be spared, what lies before the first such message goes".to_owned()),
+        }
+        if self.replay == Replay::LastUser {
+            cut.push("before the newest user message, which is asked again, and what came after it is lost".to_owned());
+        }
+        if self.carried == Carried::Lost {
+            cut.push("what the compaction before has kept is lost".to_owned());
         }
         if self.pairs == Pairs::Split {
             cut.push("calls and results may be parted".to_owned());

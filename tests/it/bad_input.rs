@@ -110,9 +110,13 @@ const SESSIONS: [(&str, &str); 9] = [
 /// Formats that are one document a file: what is broken in the middle of one cannot be passed over.
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
+/// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
+const ELSEWHERE: [&str; 7] = ["tau2", "swe-agent", "litellm", "openhands", "atif", "tau-bench", "inspect"];
+
 #[test]
 fn the_small_sessions_are_sound_and_cover_every_reader() {
-    assert_eq!(SESSIONS.map(|(reader, _)| reader).to_vec(), READERS.iter().map(|reader| reader.name).collect::<Vec<_>>());
+    let here = READERS.iter().map(|reader| reader.name).filter(|reader| !ELSEWHERE.contains(reader));
+    assert_eq!(SESSIONS.map(|(reader, _)| reader).to_vec(), here.collect::<Vec<_>>());
     for (reader, session) in SESSIONS {
         let outcome = read_bytes(reader, session.replace("$N", "7"));
         assert_eq!((outcome.sessions.len(), outcome.calls_with_usage(), outcome.reasons()), (1, 1, vec![]), "{reader} {outcome:?}");

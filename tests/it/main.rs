@@ -30,6 +30,8 @@ mod policy_documents;
 mod policy_systems;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
+/// Harbor's trajectories: copied steps, handoffs, mocked usage.
+mod read_atif;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
 mod read_claude_code;
 /// Codex CLI rollouts.
@@ -38,6 +40,8 @@ mod read_codex;
 mod read_damaged;
 /// Gemini CLI chats.
 mod read_gemini_cli;
+/// Inspect AI: archives and logs, attachments, pools of messages.
+mod read_inspect;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 mod read_litellm;
 /// mini-swe-agent trajectories.
@@ -51,12 +55,16 @@ mod read_opencode;
 /// OpenCode's database, which is read without a trace.
 #[cfg(feature = "sqlite")]
 mod read_opencode_database;
+/// OpenHands: evaluations, resolver, lists of events.
+mod read_openhands;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
 /// SWE-agent trajectories.
 mod read_swe_agent;
 /// tau2-bench: agent and simulated user told apart.
 mod read_tau2;
+/// The first tau-bench.
+mod read_tau_bench;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

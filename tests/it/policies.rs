@@ -316,9 +316,10 @@ fn codex_keeps_twenty_thousand_tokens_of_user_messages() {
     let outcome = run(&preset("codex", &[("model_auto_compact_token_limit", "25_025")]), &trace, 200_000);
     let compaction = outcome.events.iter().find(|event| event.kind == EventKind::Compact).unwrap();
     assert_eq!(compaction.call, 3);
-    // The three replies go. 10,000 + 1 tokens of user text stay whole, and of the 15,000 of the first message what is left of 20,000.
+    // The three replies go. 10,000 + 1 tokens of user text stay whole, and of the 15,000 of the first message what is left of 20,000,
+    // with `…5001 tokens truncated…` in its midst.
     assert_eq!(compaction.touched, 3);
-    assert_eq!(outcome.calls[3].actual, 9_999 + 10_000 + 1 + 1_500 + 105 + 1);
+    assert_eq!(outcome.calls[3].actual, 9_999 + 6 + 10_000 + 1 + 1_500 + 105 + 1);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folders of formats that have a reader. One of them holds several, told apart by the beginning of the file's name.
-const OWN: [(&str, &str); 15] = [
+const OWN: [(&str, &str); 22] = [
     ("claude-code/", "claude-code"),
     ("codex/", "codex"),
     ("pi/", "pi"),
@@ -22,6 +22,13 @@ const OWN: [(&str, &str); 15] = [
     ("tau2_task_json/", "tau2"),
     ("swe_agent_traj/", "swe-agent"),
     ("litellm_reqres_log/", "litellm"),
+    ("openhands_output_jsonl/", "openhands"),
+    ("openhands_events_json/", "openhands"),
+    ("atif/openhands", "atif"),
+    ("atif/terminus2", "atif"),
+    ("tau1_results/", "tau-bench"),
+    ("inspect_eval/", "inspect"),
+    ("inspect_json/", "inspect"),
     ("openai_chat_jsonl/", "openai-chat"),
     ("api_reqres_jsonl/openai_chat.", "openai-chat"),
     ("api_reqres_jsonl/anthropic_messages.", "anthropic-messages"),
@@ -37,7 +44,13 @@ const GUESTS: [(&str, &str, &str); 5] = [
 ];
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
-const OTHERWISE: [(&str, u64, u64, &str); 2] = [
+const OTHERWISE: [(&str, u64, u64, &str); 3] = [
+    (
+        "inspect_json/2025-05-12T20-27-36-04-00_browser.json",
+        5,
+        5_915,
+        "the totals say that the input holds its cached part already; the row adds it once more",
+    ),
     (
         "api_reqres_jsonl/anthropic_messages.dev.jsonl",
         65,
@@ -54,6 +67,10 @@ const OTHERWISE: [(&str, u64, u64, &str); 2] = [
 
 /// Readers whose rows count the calls of the conversation alone, and why there are others.
 const REPLIES_ALONE: [(&str, &str); 1] = [("tau2", "the model that plays the user is no part of the agent's session")];
+
+/// Folders whose rows count calls in another way than by the recorded usage, and why.
+const COUNTED_OTHERWISE: [(&str, &str); 1] =
+    [("openhands_events_json/", "the rows know of a list of usage at the end only, and not of the response beside each action")];
 
 /// A file with its path below the folder of transcripts, and its row: calls with usage, largest prompt, messages.
 struct Entry {
@@ -128,7 +145,8 @@ fn files_of_read_formats_have_the_calls_that_their_rows_name() {
             );
             let found = sums(&transcripts);
             let otherwise = OTHERWISE.iter().find(|(listed, ..)| listed == name).map(|(_, calls, max_prompt, _)| (*calls, *max_prompt));
-            if let Some(expected) = otherwise.or(*row) {
+            let counted_otherwise = COUNTED_OTHERWISE.iter().any(|(folder, _)| name.starts_with(folder));
+            if let Some(expected) = otherwise.or(row.filter(|_| !counted_otherwise)) {
                 let listed = if REPLIES_ALONE.iter().any(|(alone, _)| *alone == reader) { sums_of_replies(&transcripts) } else { found };
                 assert_eq!((listed.calls, listed.max_prompt), expected, "{name} {losses:?}");
             }
@@ -163,6 +181,7 @@ fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
 #[test]
 fn every_exception_says_why() {
     assert!(REPLIES_ALONE.iter().all(|(_, why)| !why.is_empty()));
+    assert!(COUNTED_OTHERWISE.iter().all(|(_, why)| !why.is_empty()));
     assert!(GUESTS.iter().all(|(.., why)| !why.is_empty()) && OTHERWISE.iter().all(|(.., why)| !why.is_empty()));
     let none = Sums::default();
     assert_eq!(sums(&[]), none);

@@ -8,6 +8,7 @@ mod record;
 mod session;
 mod sniff;
 mod tree;
+mod usage;
 
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};

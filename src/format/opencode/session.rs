@@ -2,16 +2,16 @@
 
 use super::history::{End, Entry, EntryKind, Request, in_context, latest};
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
-use crate::format::count::{ABSURD, Count, Dollars};
+use crate::format::count::Dollars;
 use crate::format::image;
 use crate::format::json::compact;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
 /// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
+pub(super) type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// What OpenCode tells the model where a person has started a tool: the log holds a `subtask` in its place.
 const SUBTASK: &str = "The following tool was executed by the user";
@@ -464,46 +464,5 @@ impl Open {
         }
         let last = self.runs.len() - 1;
         &mut self.runs[last]
-    }
-}
-
-impl Tokens {
-    fn counts(&self) -> [Count; 5] {
-        [self.input, self.cache.read, self.cache.write, self.output, self.reasoning]
-    }
-
-    fn is_nothing(&self) -> bool {
-        self.counts().iter().all(|count| matches!(count, Count::Absent | Count::Sound(0)))
-    }
-
-    /// The usage as a fact; `None` where the log has zeros, which is how messages without a request are written.
-    fn read(&self, cost: Dollars, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
-        let [Ok(input), Ok(cache_read), Ok(cache_write), Ok(output), Ok(reasoning)] = self.counts().map(Count::or_zero) else {
-            lose(ABSURD);
-            return None;
-        };
-        let prompt = input + cache_read + cache_write;
-        // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
-        let beside = match self.total {
-            Count::Sound(total) if reasoning > 0 => total == prompt + output + reasoning,
-            _ => reasoning > output,
-        };
-        (prompt > 0).then(|| Usage {
-            prompt,
-            cache_read,
-            cache_write,
-            cache_write_1h: 0,
-            output: if beside { output + reasoning } else { output },
-            // Where there is thinking, 0 means that the provider did not count it apart.
-            reasoning: (self.reasoning != Count::Absent && (reasoning > 0 || !thinking)).then_some(reasoning),
-            cost_nano_usd: cost.above_zero(),
-            trust: Trust::Provider,
-            output_is_final: true,
-        })
-    }
-
-    fn fingerprint(&self) -> String {
-        let numbers = self.counts().map(|count| count.or_zero().unwrap_or_default().to_string());
-        numbers.join("-")
     }
 }

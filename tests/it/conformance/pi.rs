@@ -131,11 +131,9 @@ fn entries(case: &Case, from: usize, version: &str) -> (Given, Vec<usize>, Vec<O
             _ => None,
         };
         let Some((role, parts)) = found else { continue };
-        given.push(role, parts);
-        if version == "0.12.14" && entry["message"]["role"] != "user" && role == Role::User {
-            // The oldest version cuts at what the user wrote alone.
-            given.is_summary();
-        }
+        // The oldest version cuts at what the user wrote alone.
+        let other = version == "0.12.14" && entry["message"]["role"] != "user" && role == Role::User;
+        given.push(if other { Role::Assistant } else { role }, parts);
         places.push(place);
         let reply = &entry["message"];
         let stopped =

@@ -1,0 +1,298 @@
+//! ATIF, the trajectory format of Harbor: one run a file, converted from many agents.
+//!
+//! What a tool returned stands in the step of its call. Summarisers write trajectories of their own; the step of a system that refers to
+//! them says that the context was rewritten there, and the user's step after it holds what replaced it.
+
+use super::blocks::{Block, Blocks};
+use super::count::{ABSURD, Absurd, Count, Dollars};
+use super::json::{compact, fault, text_or_json};
+use super::time::millis;
+use super::words::Words;
+use super::{Claim, ReadError, Reader, Source};
+use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Trajectories of Harbor.
+pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    if source.outline().text("schema_version").starts_with("ATIF") { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Trajectory<'a> {
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    #[serde(borrow)]
+    agent: Agent<'a>,
+    #[serde(borrow)]
+    steps: Vec<Step<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Agent<'a> {
+    #[serde(borrow)]
+    version: Words<'a>,
+    #[serde(borrow)]
+    model_name: Words<'a>,
+    #[serde(borrow)]
+    tool_definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extra: Option<AgentExtra<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AgentExtra<'a> {
+    #[serde(borrow)]
+    parent_session_id: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Step<'a> {
+    step_id: Count,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    #[serde(borrow)]
+    source: Words<'a>,
+    #[serde(borrow)]
+    model_name: Words<'a>,
+    #[serde(borrow)]
+    message: Blocks<'a, ContentPart<'a>>,
+    #[serde(borrow)]
+    reasoning_content: Words<'a>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    observation: Option<Observation<'a>>,
+    metrics: Option<Metrics>,
+    is_copied_context: Option<bool>,
+    extra: Option<StepExtra>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StepExtra {
+    is_copied_context: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ContentPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    function_name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Observation<'a> {
+    #[serde(borrow)]
+    results: Vec<ObservedResult<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ObservedResult<'a> {
+    #[serde(borrow)]
+    source_call_id: Words<'a>,
+    #[serde(borrow)]
+    content: Blocks<'a, ContentPart<'a>>,
+    subagent_trajectory_ref: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Metrics {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    cached_tokens: Count,
+    cost_usd: Dollars,
+}
+
+/// What Harbor's own tests write in place of a session's id. Their models are a mock server, which makes its usage up.
+const MOCKED: &str = "NORMALIZED_SESSION_ID";
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let text = source.document()?;
+    let trajectory: Trajectory = serde_json::from_str(&text)
+        .map_err(|error| ReadError::Damaged(format!("not a trajectory: {} (line {})", fault(&error, true), error.line())))?;
+    let Trajectory { session_id, agent, steps } = trajectory;
+    let parent = agent.extra.map(|extra| extra.parent_session_id.to_string()).filter(|parent| !parent.is_empty());
+    let mocked = &*session_id == MOCKED || parent.as_deref() == Some(MOCKED);
+    let mut transcript = Transcript {
+        id: if session_id.is_empty() || mocked { source.name() } else { session_id.to_string() },
+        parent,
+        agent: READER.name.to_owned(),
+        version: agent.version.to_string(),
+        ..Transcript::default()
+    };
+    if let Some(tools) = agent.tool_definitions.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
+        transcript.messages.push(Message::new(Role::System, vec![Part::Tools(scale.weigh(&compact(tools.get())))]));
+    }
+    let trust = if mocked { Trust::Mock } else { Trust::Provider };
+    let mut run = Run { transcript, model: agent.model_name.to_string(), trust, scale, names: HashMap::new(), rewritten: false };
+    for (index, step) in steps.iter().enumerate() {
+        run.step(step, index as u64 + 1, source);
+    }
+    if run.transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(run.transcript);
+    }
+    Ok(())
+}
+
+struct Run<'s> {
+    transcript: Transcript,
+    model: String,
+    trust: Trust,
+    scale: &'s dyn Scale,
+    names: HashMap<String, String>,
+    /// The last step was a rewriting of the context.
+    rewritten: bool,
+}
+
+impl Run<'_> {
+    fn step(&mut self, step: &Step, number: u64, source: &mut Source) {
+        let results = step.observation.as_ref().map_or(&[][..], |observation| &observation.results);
+        let handed_over = std::mem::take(&mut self.rewritten);
+        match &*step.source {
+            "system" if results.iter().any(|result| result.subagent_trajectory_ref.is_some()) => return self.rewrite(step),
+            "system" => self.add(Role::System, step),
+            "user" if handed_over => {
+                let summary = self.text(&step.message);
+                if let Some(compaction) = self.transcript.compactions.last_mut() {
+                    compaction.summary = Some(summary);
+                }
+            }
+            "user" => self.add(Role::User, step),
+            "agent" => self.reply(step, number, source),
+            _ => return source.lose(number, "message of an unknown role"),
+        }
+        for result in results {
+            let call_id = result.source_call_id.to_string();
+            let name = self.names.get(&call_id).cloned().unwrap_or_default();
+            let text = self.scale.weigh_result(&joined(&result.content));
+            let mut parts = vec![Part::ToolResult { call_id, name, text, error: false }];
+            parts.extend(pictures(&result.content));
+            self.push(Role::Tool, parts, step);
+        }
+    }
+
+    fn rewrite(&mut self, step: &Step) {
+        self.rewritten = true;
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: None,
+            kept_from: None,
+            call: None,
+            time: millis(&step.timestamp),
+        });
+    }
+
+    fn reply(&mut self, step: &Step, number: u64, source: &mut Source) {
+        let mut parts = Vec::new();
+        if !step.reasoning_content.is_empty() {
+            parts.push(Part::Thinking { text: self.scale.weigh(&step.reasoning_content), sealed_bytes: 0 });
+        }
+        parts.extend(self.content(&step.message));
+        for call in step.tool_calls.iter().flatten() {
+            let (id, name) = (call.tool_call_id.to_string(), call.function_name.to_string());
+            self.names.insert(id.clone(), name.clone());
+            parts.push(Part::ToolCall { id, name, arguments: self.scale.weigh(&text_or_json(call.arguments)) });
+        }
+        self.push(Role::Assistant, parts, step);
+        let copied = step.is_copied_context.or(step.extra.as_ref().and_then(|extra| extra.is_copied_context));
+        let usage = step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)).unwrap_or_else(|_| {
+            source.lose(number, ABSURD);
+            None
+        });
+        if copied == Some(true) && usage.is_none() {
+            return;
+        }
+        let model = if step.model_name.is_empty() { self.model.clone() } else { step.model_name.to_string() };
+        // Sessions converted from elsewhere may share their id; with the time of its step a call is known.
+        let id = match (step.timestamp.is_empty(), step.step_id.known()) {
+            (false, Ok(Some(step_id))) => format!("{}:{step_id}:{}", self.transcript.id, &*step.timestamp),
+            _ => String::new(),
+        };
+        if let Some(message) = self.transcript.messages.last_mut() {
+            message.call = Some(Call { id, model, usage, unchained: false });
+        }
+    }
+
+    fn add(&mut self, role: Role, step: &Step) {
+        let parts = self.content(&step.message);
+        self.push(role, parts, step);
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, step: &Step) {
+        self.transcript.messages.push(Message { time: millis(&step.timestamp), ..Message::new(role, parts) });
+    }
+
+    fn content(&self, content: &Blocks<ContentPart>) -> Vec<Part> {
+        let text = joined(content);
+        let words = (!text.is_empty()).then(|| Part::Text(self.scale.weigh(&text)));
+        words.into_iter().chain(pictures(content)).collect()
+    }
+
+    fn text(&self, content: &Blocks<ContentPart>) -> Text {
+        self.scale.weigh(&joined(content))
+    }
+}
+
+/// The text of all parts, joined by newlines.
+fn joined(content: &Blocks<ContentPart>) -> String {
+    let texts: Vec<&str> = content
+        .0
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_ref()),
+            Block::Object(part) if &*part.kind != "image" => Some(&*part.text),
+            Block::Object(_) | Block::Other => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// The pictures, which are files beside the trajectory.
+fn pictures<'c>(content: &'c Blocks<ContentPart>) -> impl Iterator<Item = Part> + 'c {
+    content.objects().filter(|part| &*part.kind == "image").map(|_| Part::Image(Image::default()))
+}
+
+impl Metrics {
+    fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
+        let prompt = self.prompt_tokens.or_zero()?;
+        let cache_read = self.cached_tokens.or_zero()?;
+        if cache_read > prompt {
+            return Err(Absurd);
+        }
+        let output = self.completion_tokens.or_zero()?;
+        let cost_nano_usd = self.cost_usd.above_zero();
+        let usage = Usage { prompt, cache_read, output, cost_nano_usd, trust, output_is_final: true, ..Usage::default() };
+        Ok((prompt > 0).then_some(usage))
+    }
+}

@@ -1,0 +1,65 @@
+use crate::support::{fixture, in_short, prompts};
+use ctxsim::transcript::{Transcript, Trust};
+
+/// What the first sample of each fixture holds.
+fn is_the_sample(transcripts: &[Transcript]) {
+    let expected = [
+        "s: tools 37",
+        "s: Long \"text\"",
+        "u: Task",
+        "a: ~4 | Look | bash(c1)",
+        "t: bash(c1)=",
+        "a: Fail | bash(c2)",
+        "t: bash(c2)!",
+        "a: End",
+        "a: After",
+    ];
+    let session = &transcripts[0];
+    assert_eq!(in_short(session), expected);
+    assert_eq!((session.id.as_str(), session.version.as_str()), ("u-1", "0.3.99"));
+    assert_eq!(prompts(session), [(100, 20), (155, 10), (200, 5), (90, 3)]);
+    let compaction = &session.compactions[0];
+    let summary = compaction.summary.as_ref().map(|summary| summary.length.bytes);
+    assert_eq!((compaction.before, compaction.tokens_before, compaction.tokens_after, summary), (8, Some(205), Some(90), Some(8)));
+    assert_eq!(session.side_calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["e6"]);
+    let part = &transcripts[1];
+    assert_eq!((part.id.as_str(), part.parent.as_deref(), prompts(part)), ("u-1/2", Some("u-1"), vec![(30, 4)]));
+}
+
+#[test]
+fn each_conversation_of_a_sample_is_a_session() {
+    let (transcripts, lost) = fixture("inspect/log.json");
+    assert_eq!(lost, []);
+    is_the_sample(&transcripts);
+    assert_eq!(transcripts.len(), 4);
+    assert_eq!(prompts(&transcripts[2]), [(100, 20), (150, 10)]);
+    assert_eq!(in_short(&transcripts[3]), ["u: Task", "a: Only words"]);
+}
+
+#[test]
+fn archives_in_either_compression() {
+    let (transcripts, lost) = fixture("inspect/log.eval");
+    assert_eq!((transcripts.len(), lost), (3, vec![]));
+    is_the_sample(&transcripts);
+    let (transcripts, lost) = fixture("inspect/zstd.eval");
+    assert_eq!((transcripts.len(), lost), (2, vec![]));
+    is_the_sample(&transcripts);
+}
+
+#[test]
+fn damage_costs_what_is_damaged() {
+    let (transcripts, lost) = fixture("inspect/broken.json");
+    let expected = [
+        ("record of an unexpected shape", 2),
+        ("request without a reply", 1),
+        ("absurd usage numbers", 1),
+        ("message of an unknown role", 1),
+        ("session without messages", 1),
+        ("cut off at the end of the file", 1),
+    ];
+    assert_eq!(lost, expected.map(|(reason, count)| (reason.to_owned(), count)));
+    let mocked = transcripts[1].messages.last().unwrap().call.as_ref().unwrap();
+    assert_eq!(mocked.usage.unwrap().trust, Trust::Mock);
+    let (transcripts, lost) = fixture("inspect/cut.eval");
+    assert!(transcripts.is_empty() && !lost.is_empty(), "{lost:?}");
+}

@@ -1,0 +1,54 @@
+use crate::support::{fixture, in_short, prompts};
+use ctxsim::transcript::Usage;
+
+#[test]
+fn one_response_is_one_message_and_a_condensation_is_a_fact() {
+    let (transcripts, lost) = fixture("openhands/output.jsonl");
+    assert_eq!(lost, []);
+    let session = &transcripts[0];
+    let expected = [
+        "s: tools 21",
+        "s: You are OpenHands",
+        "u: Fix it",
+        "*: other Use the token",
+        "a: Look twice | execute_bash(t1) | execute_bash(t2)",
+        "t: execute_bash(t1)=",
+        "t: execute_bash(t2)!",
+        "a: What now?",
+        "u: Go on",
+        "a: Done",
+    ];
+    assert_eq!(in_short(session), expected);
+    assert_eq!((session.id.as_str(), session.version.as_str()), ("x__y-1", "0.35.0"));
+    assert_eq!(prompts(session), [(900, 30), (1000, 8), (1100, 5)]);
+    let first = session.messages[4].call.as_ref().unwrap();
+    assert_eq!((first.model.as_str(), first.usage.unwrap().cost_nano_usd), ("claude-sonnet-4", Some(100_000_000)));
+    let compaction = &session.compactions[0];
+    let usage: Usage = compaction.call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((compaction.before, compaction.kept_from, usage.prompt, usage.cache_read), (7, Some(6), 700, 100));
+    assert_eq!(session.side_calls.iter().map(|call| call.id.as_str()).collect::<Vec<_>>(), ["gen-5"]);
+    assert_eq!(in_short(&transcripts[1]), ["u: Fix", "a: Look | run()", "t: run()="]);
+}
+
+#[test]
+fn arguments_beside_the_action_and_lists_of_events() {
+    let (transcripts, lost) = fixture("openhands/resolver.jsonl");
+    assert_eq!(lost, []);
+    assert_eq!(in_short(&transcripts[0]), ["u: Do it", "a: I touch | run()", "t: run()!", "a: Ready"]);
+    let (transcripts, lost) = fixture("openhands/events.json");
+    assert_eq!((lost, prompts(&transcripts[0])), (vec![], vec![(900, 30)]));
+}
+
+#[test]
+fn damage_costs_what_is_damaged() {
+    let (transcripts, lost) = fixture("openhands/broken.jsonl");
+    let expected = [
+        ("record of an unexpected shape", 1),
+        ("unknown record type", 1),
+        ("absurd usage numbers", 1),
+        ("session without messages", 1),
+        ("cut off at the end of the file", 1),
+    ];
+    assert_eq!(lost, expected.map(|(reason, count)| (reason.to_owned(), count)));
+    assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
