@@ -2,6 +2,7 @@
 
 mod act;
 mod arrive;
+mod aside;
 mod cause;
 mod drift;
 mod flock;
