@@ -86,19 +86,29 @@ impl Sweep<'_> {
             alike.entry((windows, summaries.model(trace))).or_default().push(place);
         }
         let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
+        // Sessions of the same windows stand side by side here: their plans are worked out once.
+        let mut known: Option<(&Windows, Vec<Plan>)> = None;
         for ((windows, recorded_summary), places) in &alike {
-            let recorded_summary = *recorded_summary;
             let window = |default: &Option<u64>| {
                 let place = defaults.binary_search(default).unwrap_or(0);
                 windows.get(place).copied().unwrap_or_default()
             };
-            let plan = |(policy, default): (&Policy, &Option<u64>)| {
-                let (window, prompt_limit, max_input, max_output) = window(default);
-                let conditions = Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary };
-                Ok((policy.plan(&Facts { window: Some(window), max_input, max_output })?, conditions))
+            let plans = match known.take() {
+                Some((of, plans)) if of == windows => plans,
+                _ => {
+                    let plan = |(policy, default): (&Policy, &Option<u64>)| {
+                        let (window, _, max_input, max_output) = window(default);
+                        policy.plan(&Facts { window: Some(window), max_input, max_output })
+                    };
+                    policies.par_iter().zip(&own).map(plan).collect::<Result<Vec<Plan>, PolicyError>>()?
+                }
             };
-            let plans: Vec<(Plan, Conditions)> = policies.par_iter().zip(&own).map(plan).collect::<Result<_, PolicyError>>()?;
-            let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|(plan, conditions)| (plan, conditions)).collect();
+            let conditions = |default: &Option<u64>| {
+                let (window, prompt_limit, ..) = window(default);
+                Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary: *recorded_summary }
+            };
+            let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
+            let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();
             let flock = Flock::new(&settings);
             for batch in places.chunks(BATCH) {
                 let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| (*place, flock.simulate(trace)));
@@ -107,6 +117,7 @@ impl Sweep<'_> {
                     accounts.add(shared, weights.get(*place).map_or(&[], Vec::as_slice));
                 }
             }
+            known = Some((windows, plans));
         }
         Ok(accounts)
     }
