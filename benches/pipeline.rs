@@ -101,8 +101,15 @@ fn processor_time() -> Duration {
 /// Processor time, time on the wall, and what was read.
 fn corpus(catalog: &Catalog, folder: &Path, engine: Engine, threads: usize) -> (Duration, Duration, Corpus) {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-    let settings =
-        ReadSettings { catalog, model: None, format: None, engine, vocabulary: Some(Vocabulary::O200kBase), progress: &Unwatched };
+    let settings = ReadSettings {
+        catalog,
+        model: None,
+        format: None,
+        engine,
+        vocabulary: Some(Vocabulary::O200kBase),
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
     let (wall, processor) = (Instant::now(), processor_time());
     let corpus = pool.install(|| read(&[folder.to_string_lossy().into_owned()], &settings)).expect("the vocabulary loads");
     (processor_time() - processor, wall.elapsed(), corpus)

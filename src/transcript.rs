@@ -31,6 +31,10 @@ pub struct Text {
     pub length: Length,
     /// Its exact token count in the vocabulary of the [`Scale`].
     pub tokens: u32,
+    /// Its exact counts in the two vocabularies that agents use most. Absent where nobody asked for them.
+    pub counts: Option<Counts>,
+    /// What it is made of, by its bytes.
+    pub kind: TextKind,
     /// UTF-8 bytes of the text inside a compact JSON string: escapes counted, the two quotes not.
     pub json_bytes: u32,
     /// Words, as whitespace divides them.
@@ -41,6 +45,30 @@ pub struct Text {
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
     pub content: Option<Box<str>>,
+}
+
+/// Exact token counts in vocabularies of OpenAI, whatever the session's own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counts {
+    /// GPT-4o and later.
+    pub o200k_base: u32,
+    /// GPT-4 and GPT-3.5.
+    pub cl100k_base: u32,
+}
+
+/// What a text is made of, as far as its bytes tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TextKind {
+    /// Words of a language written in letters; also what is too short to tell.
+    #[default]
+    Prose,
+    /// Source code, diffs, tables: text with many symbols.
+    Code,
+    /// JSON.
+    Json,
+    /// Chinese, Japanese, Korean.
+    Cjk,
 }
 
 /// The profile of a long result: where its tokens lie, so that a cut at any place can be sized without the words.

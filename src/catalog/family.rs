@@ -73,8 +73,39 @@ pub struct FamilyFacts {
     pub tokens_per_1000_o200k: u64,
     /// Tokens that the wrapping of one message costs.
     pub per_message: u64,
+    /// What a token of each kind of content costs, where it was fitted on recorded usage; it then stands for `tokens_per_1000_o200k`.
+    #[serde(default)]
+    pub tokens: Option<ContentCosts>,
+    /// What a code point of each kind of content costs. Absent where nobody has counted it.
+    #[serde(default)]
+    pub chars: Option<ContentCosts>,
     /// What a picture costs.
     pub image: ImageRule,
+}
+
+/// What content costs by its kind, in thousandths of a token for each unit that it is counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContentCosts {
+    /// Words of people and models.
+    pub prose: u64,
+    /// Source code, wherever it stands.
+    pub code: u64,
+    /// JSON, arguments of tool calls, definitions of tools.
+    pub json: u64,
+    /// What tools returned, unless it is code, JSON or CJK.
+    pub tool_output: u64,
+    /// Chinese, Japanese, Korean.
+    pub cjk: u64,
+    /// Visible reasoning.
+    pub thinking: u64,
+}
+
+impl ContentCosts {
+    /// The same for all kinds.
+    pub fn flat(cost: u64) -> ContentCosts {
+        ContentCosts { prose: cost, code: cost, json: cost, tool_output: cost, cjk: cost, thinking: cost }
+    }
 }
 
 /// The facts of every family; a family without its facts does not parse.
@@ -94,6 +125,27 @@ pub(super) struct Families {
     kimi: FamilyFacts,
     glm: FamilyFacts,
     other: FamilyFacts,
+}
+
+impl Family {
+    /// Its name in the catalogue and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Family::Gpt => "gpt",
+            Family::GptCl100k => "gpt-cl100k",
+            Family::Gemini => "gemini",
+            Family::ClaudeOld => "claude-old",
+            Family::ClaudeNew => "claude-new",
+            Family::Llama => "llama",
+            Family::Grok => "grok",
+            Family::Deepseek => "deepseek",
+            Family::Qwen => "qwen",
+            Family::Mistral => "mistral",
+            Family::Kimi => "kimi",
+            Family::Glm => "glm",
+            Family::Other => "other",
+        }
+    }
 }
 
 impl Families {

@@ -16,7 +16,7 @@ mod model;
 mod name;
 mod table;
 
-pub use family::{Family, FamilyFacts, VocabularyName};
+pub use family::{ContentCosts, Family, FamilyFacts, VocabularyName};
 pub use image::ImageRule;
 pub use model::{Model, Thinking};
 pub use table::{Catalog, CatalogError};

@@ -5,7 +5,7 @@ use super::progress::Bar;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
-use ctxsim::experiment::{Corpus, Home, ReadSettings, homes, read};
+use ctxsim::experiment::{Corpus, Home, ReadSettings, Vocabularies, homes, read};
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::policy::suggestion;
 use ctxsim::report::first_few;
@@ -42,6 +42,11 @@ pub struct Logs {
 impl Logs {
     /// Reads the logs that were named, or those in the agents' own folders. At least one session is there.
     pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
+        self.read_in(catalog, Vocabularies::Own)
+    }
+
+    /// As [`Logs::read`], every text counted in these vocabularies.
+    pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies) -> Result<Corpus, Failure> {
         let (engine, vocabulary) = self.tokenizer()?;
         let format = self.reader()?;
         if let Some(threads) = self.threads {
@@ -50,7 +55,7 @@ impl Logs {
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
         let progress = Bar::new(self.quiet);
-        let settings = ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, progress: &progress };
+        let settings = ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, progress: &progress };
         let corpus = read(&paths, &settings)?;
         drop(progress);
         if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }

@@ -2,6 +2,7 @@
 
 mod backtest;
 mod diff;
+mod drift;
 mod explain;
 mod failure;
 mod formats;
@@ -46,6 +47,7 @@ struct Cli {
 enum Command {
     Replay(Box<replay::Replay>),
     Explain(explain::Explain),
+    Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
@@ -63,6 +65,7 @@ pub fn run() -> Result<(), Failure> {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Explain(explain)) => explain.run(),
+        Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),

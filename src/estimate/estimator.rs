@@ -1,9 +1,11 @@
 //! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
 
-use super::{Rounding, Unit};
+use super::{ContentKind, Rounding, Unit};
+use crate::catalog::{ContentCosts, Family};
 use crate::trace::{PartKind, PartRow};
-use crate::transcript::{Role, Text};
+use crate::transcript::{Role, Text, TextKind};
 use serde::Deserialize;
+use std::collections::BTreeMap;
 
 /// Where rounding happens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -56,6 +58,10 @@ pub struct Estimator {
     pub numerator: u64,
     /// See `numerator`; `chars / 4` has 1 and 4.
     pub denominator: u64,
+    /// Units of each kind of content count so many times, before the division. Absent: once, whatever it is.
+    pub weights: Option<ContentCosts>,
+    /// What is different for models of a family: the keys that stand there replace those above. Empty once a model is known.
+    pub families: BTreeMap<Family, Estimator>,
     /// How fractions are rounded.
     pub rounding: Rounding,
     /// Where.
@@ -108,6 +114,8 @@ impl Default for Estimator {
             call_unit: None,
             numerator: 1,
             denominator: 4,
+            weights: None,
+            families: BTreeMap::new(),
             rounding: Rounding::Floor,
             round_at: RoundAt::Part,
             per_message: 0,
@@ -169,7 +177,29 @@ impl Estimator {
 
     /// What a text costs by itself, rounded by itself.
     pub fn text(&self, text: &Text) -> u64 {
-        self.whole(u64::from(text.in_unit(self.unit)))
+        let kind = match text.kind {
+            TextKind::Prose => ContentKind::Prose,
+            TextKind::Code => ContentKind::Code,
+            TextKind::Json => ContentKind::Json,
+            TextKind::Cjk => ContentKind::Cjk,
+        };
+        self.whole(self.weighed(u64::from(text.in_unit(self.unit)), kind))
+    }
+
+    /// Units as often as content of this kind counts.
+    fn weighed(&self, units: u64, kind: ContentKind) -> u64 {
+        let Some(weights) = &self.weights else { return units };
+        units
+            * match kind {
+                ContentKind::Prose => weights.prose,
+                ContentKind::Code => weights.code,
+                ContentKind::Json => weights.json,
+                ContentKind::ToolOutput => weights.tool_output,
+                ContentKind::Cjk => weights.cjk,
+                ContentKind::Thinking => weights.thinking,
+                // A picture has no units of text.
+                ContentKind::Image => 1,
+            }
     }
 
     /// What a text adds to the estimate of a message that it is the prose of.
@@ -182,7 +212,8 @@ impl Estimator {
     pub fn part(&self, part: &PartRow, text: &Text, role: Role) -> Guess {
         let unit = self.message_unit.unwrap_or(self.unit);
         let call_unit = self.call_unit.unwrap_or(unit);
-        let of_text = |unit: Unit| u64::from(text.in_unit(unit));
+        let kind = ContentKind::of(part, text.kind);
+        let of_text = |unit: Unit| self.weighed(u64::from(text.in_unit(unit)), kind);
         let ids = match (self.ids, part.kind) {
             (Ids::Counted, _) | (Ids::Results, PartKind::ToolResult) => u64::from(part.id_bytes),
             _ => 0,
@@ -192,7 +223,7 @@ impl Estimator {
             PartKind::Thinking => self.thinking(part, of_text(unit)),
             PartKind::ToolCall => {
                 let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
-                let name = u64::from(name.in_unit(call_unit));
+                let name = self.weighed(u64::from(name.in_unit(call_unit)), kind);
                 match self.round_at {
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
                     RoundAt::Part if self.call_units == 0 && ids == 0 => Guess::whole(self.whole(name) + self.whole(of_text(call_unit))),

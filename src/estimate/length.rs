@@ -1,6 +1,5 @@
-//! Lengths of texts, and estimators that guess tokens from them.
+//! Lengths of texts, and how quotients of them are rounded.
 
-use super::Ratio;
 use crate::transcript::{Length, Text};
 use serde::{Deserialize, Serialize};
 
@@ -46,58 +45,6 @@ impl Rounding {
             Rounding::Round => dividend.checked_add(divisor / 2).and_then(|sum| sum.checked_div(divisor)),
         };
         quotient.and_then(|quotient| u64::try_from(quotient).ok()).unwrap_or(u64::MAX)
-    }
-}
-
-/// So many characters are a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Chars {
-    /// What counts as a character.
-    pub unit: Unit,
-    /// How many of them are a token.
-    pub per_token: Ratio,
-    /// How the quotient is rounded, once a text. Absent: floor.
-    #[serde(default)]
-    pub rounding: Rounding,
-    /// Tokens for each code point that is not ASCII; `per_token` is then for ASCII characters alone, whatever the unit.
-    /// Absent: all characters are alike.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub non_ascii: Option<Ratio>,
-}
-
-impl Chars {
-    /// The estimate for a text.
-    pub fn text(&self, text: &Text) -> u64 {
-        let Some(wide) = self.non_ascii else {
-            return self.length(u64::from(text.in_unit(self.unit)));
-        };
-        let ascii = u128::from(text.length.chars.saturating_sub(text.non_ascii)) * self.per_token.denominator() * wide.denominator();
-        let others = u128::from(text.non_ascii) * wide.numerator() * self.per_token.numerator();
-        self.rounding.divide(ascii + others, self.per_token.numerator() * wide.denominator())
-    }
-
-    /// The estimate for a number of characters of the unit, all of them ASCII where that matters.
-    pub fn length(&self, length: u64) -> u64 {
-        self.rounding.divide(u128::from(length) * self.per_token.denominator(), self.per_token.numerator())
-    }
-}
-
-/// So many words, divided by whitespace, are a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Words {
-    /// How many words are a token: 0.75 for the rule of thumb "75 words are 100 tokens".
-    pub per_token: Ratio,
-    /// How the quotient is rounded, once a text. Absent: floor.
-    #[serde(default)]
-    pub rounding: Rounding,
-}
-
-impl Words {
-    /// The estimate for a text.
-    pub fn text(&self, text: &Text) -> u64 {
-        self.rounding.divide(u128::from(text.words) * self.per_token.denominator(), self.per_token.numerator())
     }
 }
 

@@ -23,17 +23,14 @@ pub struct Memo {
 }
 
 impl Memo {
-    /// An empty memo, which takes no memory yet.
-    pub const fn new() -> Memo {
-        Memo { vocabulary: Vocabulary::O200kBase, places: Vec::new() }
+    /// An empty memo of a vocabulary.
+    pub fn new(vocabulary: Vocabulary) -> Memo {
+        Memo { vocabulary, places: vec![[0; 2]; PLACES] }
     }
 
-    /// Makes it a memo of this vocabulary; what it holds of another is forgotten.
-    pub fn serve(&mut self, vocabulary: Vocabulary) {
-        if self.vocabulary != vocabulary || self.places.is_empty() {
-            self.vocabulary = vocabulary;
-            self.places = vec![[0; 2]; PLACES];
-        }
+    /// The vocabulary whose counts it remembers.
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.vocabulary
     }
 
     /// The count of the piece `bytes[at..end]`, as remembered, as `short` gives it for the bytes of a short piece, or as `long` does.

@@ -115,8 +115,9 @@ const CHUNK: usize = 4096;
 const LONGEST_PIECE: usize = 4 * 1024 * 1024;
 
 thread_local! {
-    // Counts are a function of vocabulary and piece alone, so what one counter learned serves all counters of its thread.
-    static MEMO: RefCell<Memo> = const { RefCell::new(Memo::new()) };
+    // Counts are a function of vocabulary and piece alone, so what one counter learned serves all counters of its thread. Each
+    // vocabulary has a memo of its own: texts that are counted in several must not drive out each other's pieces.
+    static MEMOS: RefCell<Vec<Memo>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The reference engine's pattern matcher overflows its stack on a run of about a million spaces or tabs; well before that it
@@ -209,9 +210,13 @@ impl Counter {
     }
 
     fn with_memo(&self, count: impl FnOnce(&mut Memo) -> u64) -> u64 {
-        MEMO.with_borrow_mut(|memo| {
-            memo.serve(self.vocabulary);
-            count(memo)
+        MEMOS.with_borrow_mut(|memos| {
+            let known = memos.iter().position(|memo| memo.vocabulary() == self.vocabulary);
+            let place = known.unwrap_or_else(|| {
+                memos.push(Memo::new(self.vocabulary));
+                memos.len() - 1
+            });
+            memos.get_mut(place).map_or(0, count)
         })
     }
 

@@ -102,8 +102,20 @@ pub struct ReadSettings<'a> {
     pub engine: Engine,
     /// The vocabulary for every text, instead of each model's own.
     pub vocabulary: Option<Vocabulary>,
+    /// What every text is counted in beside it.
+    pub vocabularies: Vocabularies,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
+}
+
+/// In which vocabularies texts are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Vocabularies {
+    /// In their session's own alone.
+    #[default]
+    Own,
+    /// In `o200k_base` and `cl100k_base` too, which takes about as long again.
+    Public,
 }
 
 /// Somebody who is told how reading goes on.
@@ -266,7 +278,7 @@ fn read_sessions(
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
-    let scale = TextScale::new(counter.clone(), Content::Drop);
+    let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public());
     let mut traces = Vec::new();
     (reader.read)(source, &scale, &mut |transcript: Transcript| {
         let measure = Measure { catalog: settings.catalog, model, vocabulary };

@@ -1,9 +1,9 @@
 //! Which vocabulary a session is counted in, and the counters, each loaded when it is first needed.
 
-use super::corpus::ReadSettings;
+use super::corpus::{ReadSettings, Vocabularies};
 use crate::catalog::Catalog;
 use crate::estimate::{Counter, CounterError, Vocabulary};
-use crate::measure::own_vocabulary;
+use crate::measure::{PublicCounters, own_vocabulary};
 use crate::trace::Trace;
 use memchr::memmem;
 use std::collections::BTreeSet;
@@ -14,16 +14,32 @@ pub(super) struct Counters<'a> {
     model: Option<&'a str>,
     forced: Option<Vocabulary>,
     counters: Vec<Arc<Counter>>,
+    public: Option<PublicCounters>,
 }
 
 impl<'a> Counters<'a> {
     pub fn new(settings: &'a ReadSettings<'_>) -> Result<Counters<'a>, CounterError> {
         let vocabularies = Vocabulary::ALL.iter();
-        let counters = match settings.vocabulary {
+        let counters: Vec<Arc<Counter>> = match settings.vocabulary {
             Some(vocabulary) => vec![Arc::new(Counter::new(vocabulary, settings.engine)?)],
             None => vocabularies.filter_map(|vocabulary| Counter::new(*vocabulary, settings.engine).ok()).map(Arc::new).collect(),
         };
-        Ok(Counters { catalog: settings.catalog, model: settings.model.as_deref(), forced: settings.vocabulary, counters })
+        let counter = |wanted: Vocabulary| -> Result<Arc<Counter>, CounterError> {
+            let known = counters.iter().find(|counter| counter.vocabulary() == wanted);
+            known.map_or_else(|| Counter::new(wanted, settings.engine).map(Arc::new), |known| Ok(known.clone()))
+        };
+        let public = match settings.vocabularies {
+            Vocabularies::Own => None,
+            Vocabularies::Public => {
+                Some(PublicCounters { o200k_base: counter(Vocabulary::O200kBase)?, cl100k_base: counter(Vocabulary::Cl100kBase)? })
+            }
+        };
+        Ok(Counters { catalog: settings.catalog, model: settings.model.as_deref(), forced: settings.vocabulary, counters, public })
+    }
+
+    /// The counters of the public vocabularies, where every text is counted in them too.
+    pub fn public(&self) -> Option<PublicCounters> {
+        self.public.clone()
     }
 
     /// The counter of a vocabulary; the default one's where the engine lacks it.

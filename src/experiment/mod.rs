@@ -4,6 +4,7 @@ mod backtest;
 mod corpus;
 mod counters;
 mod diff;
+pub mod drift;
 mod facts;
 mod judge;
 mod once;
@@ -15,7 +16,7 @@ mod sweep;
 mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
-pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, read};
+pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use judge::Reason;
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};

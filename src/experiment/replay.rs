@@ -2,9 +2,9 @@
 
 use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Family};
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Outcome, RecordedSummary, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -74,7 +74,7 @@ pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_
 pub(super) struct Ready<'a> {
     policy: &'a Policy,
     windows: Vec<Window>,
-    plans: BTreeMap<(u64, u64, u64), Plan>,
+    plans: BTreeMap<PlanKey, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
     /// The summary model of each session.
@@ -85,7 +85,7 @@ impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
         let default = policy.default_window();
         let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
-        let mut plans: BTreeMap<(u64, u64, u64), Plan> = BTreeMap::new();
+        let mut plans: BTreeMap<PlanKey, Plan> = BTreeMap::new();
         for window in &windows {
             if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
                 place.insert(policy.plan(&window.facts)?);
@@ -104,11 +104,12 @@ impl<'a> Ready<'a> {
             prompt_limit: window.prompt_limit,
             reserve: self.reserve,
             recorded_summary: self.recorded.get(place).copied().flatten(),
+            guesses: Guesses::Own,
         };
         Some((self.plans.get(&plan_key(window))?, conditions))
     }
 
-    fn replay(self, corpus: &Corpus) -> Replay {
+    pub fn replay(self, corpus: &Corpus) -> Replay {
         let outcome = |(place, trace): (usize, &Trace)| {
             let session = self.session(place);
             session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
@@ -141,8 +142,11 @@ impl<'a> Ready<'a> {
     }
 }
 
-fn plan_key(window: &Window) -> (u64, u64, u64) {
-    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output)
+/// What a plan depends on.
+type PlanKey = (u64, u64, u64, Option<Family>);
+
+fn plan_key(window: &Window) -> PlanKey {
+    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output, window.facts.family)
 }
 
 fn plain(value: &toml::Value) -> String {
@@ -171,8 +175,9 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
+    let family = model.map(|model| model.family);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output },
+        facts: Facts { window: Some(window), max_input, max_output, family },
         window,
         prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
         from,

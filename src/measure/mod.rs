@@ -1,11 +1,12 @@
 //! TRANSCRIPT -> TRACE: token counts, truth anchored on recorded usage. Texts end here.
 
 mod build;
+mod kind;
 mod scale;
 mod share;
 mod thinking;
 mod truth;
 
 pub use build::{Measure, own_vocabulary, trace};
-pub use scale::{Content, TextScale};
+pub use scale::{Content, PublicCounters, TextScale};
 pub use share::largest_remainder;

@@ -1,7 +1,8 @@
 //! The scale: what is kept of a text when its words are let go.
 
-use crate::estimate::{Counter, cleaned, tally};
-use crate::transcript::{LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
+use super::kind::kind;
+use crate::estimate::{Counter, Vocabulary, cleaned, tally};
+use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
 use std::sync::Arc;
 
 /// What becomes of the words of a text.
@@ -18,6 +19,16 @@ pub enum Content {
 pub struct TextScale {
     counter: Arc<Counter>,
     content: Content,
+    public: Option<PublicCounters>,
+}
+
+/// Counters of the vocabularies that a [`Counts`] holds.
+#[derive(Clone)]
+pub struct PublicCounters {
+    /// Counts in `o200k_base`.
+    pub o200k_base: Arc<Counter>,
+    /// Counts in `cl100k_base`.
+    pub cl100k_base: Arc<Counter>,
 }
 
 /// A result of more bytes than this has a [`Shape`].
@@ -32,7 +43,23 @@ const NEARNESS: usize = 12;
 impl TextScale {
     /// A scale that counts with this counter.
     pub fn new(counter: Arc<Counter>, content: Content) -> TextScale {
-        TextScale { counter, content }
+        TextScale { counter, content, public: None }
+    }
+
+    /// The same scale, which counts every text in these vocabularies as well.
+    pub fn with_public(self, public: Option<PublicCounters>) -> TextScale {
+        TextScale { public, ..self }
+    }
+
+    /// The counts in the public vocabularies, where somebody wants them.
+    fn counts(&self, text: &str, tokens: u32) -> Option<Counts> {
+        let public = self.public.as_ref()?;
+        let own = self.counter.vocabulary();
+        let count = |vocabulary, counter: &Counter| if own == vocabulary { tokens } else { size(counter.count(text)) };
+        Some(Counts {
+            o200k_base: count(Vocabulary::O200kBase, &public.o200k_base),
+            cl100k_base: count(Vocabulary::Cl100kBase, &public.cl100k_base),
+        })
     }
 
     fn count(&self, text: &str) -> u32 {
@@ -45,6 +72,8 @@ impl TextScale {
         Text {
             length,
             tokens,
+            counts: self.counts(text, tokens),
+            kind: kind(text, length),
             json_bytes: json_bytes(text, length.newlines),
             words: words(text, length),
             non_ascii: if length.bytes == length.chars {

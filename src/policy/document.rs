@@ -1,10 +1,12 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
 use super::expression::{Expression, ExpressionError, Scope, number};
+use super::family;
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::presets;
 use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
+use crate::catalog::Family;
 use crate::estimate::Estimator;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +51,8 @@ pub struct Facts {
     pub max_input: u64,
     /// The longest reply, 0 where unknown.
     pub max_output: u64,
+    /// The model's family; `None` where nobody knows it.
+    pub family: Option<Family>,
 }
 
 /// Why a text is no policy.
@@ -221,6 +225,7 @@ impl Policy {
         for value in body.iter_mut().map(|(_, value)| value) {
             work_out(value, &scope).map_err(|error| self.formula_error(error))?;
         }
+        family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
         let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
         // Checked with all rules, those included that are off for this model: an `else` may lead to one of them.
@@ -295,7 +300,7 @@ impl Policy {
 
     /// Works every formula out once for an ordinary model, so that a mistyped name is found before any log is read.
     fn check_formulas(&self, origin: &str, text: &str) -> Result<(), PolicyError> {
-        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+        let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None };
         match self.plan(&ordinary) {
             Ok(_) => Ok(()),
             Err(PolicyError::Formula { error, .. }) => {
@@ -413,7 +418,7 @@ fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> Policy
 }
 
 /// Lays one document over another: tables merge, rules are replaced by id or added at the end, everything else is replaced.
-fn overlay(base: &mut Table, own: Table) {
+pub(super) fn overlay(base: &mut Table, own: Table) {
     for (key, value) in own {
         match (base.get_mut(&key), value) {
             (Some(Value::Array(rules)), Value::Array(mine)) if key == "rule" => {

@@ -10,6 +10,7 @@ mod difference;
 mod document;
 mod excerpt;
 mod expression;
+mod family;
 mod figures;
 mod marker;
 mod plan;

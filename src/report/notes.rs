@@ -63,6 +63,15 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     notes
 }
 
+/// The notes on what was read, for reports without a replay.
+pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes: Vec<String> = trust(facts).into_iter().chain(duplicates(facts)).collect();
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
 fn anchorage(facts: &CorpusFacts) -> String {
     let anchored = facts.anchored_millionths;
     if facts.calls_with_usage == 0 {

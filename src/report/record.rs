@@ -3,6 +3,7 @@
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
 use super::diff::DiffRecord;
+use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use super::sweep_record::SweepRecord;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
@@ -20,6 +21,8 @@ pub enum Record {
     Replay(Box<ReplayRecord>),
     /// What one policy did to one session.
     Explain(Box<ExplainRecord>),
+    /// How far estimators are from recorded usage.
+    Drift(Box<EstimatorsRecord>),
     /// What the recording agents did, and what their own policies would have done.
     Backtest(Box<BacktestRecord>),
     /// Where two policies part.

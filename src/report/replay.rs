@@ -4,7 +4,7 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, drift, notes};
+use super::{by_region, by_session, by_tool, causes, guesses, notes};
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
 /// What a row stands for.
@@ -45,7 +45,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         notes.insert(0, by_region::MISSING.to_owned());
     }
     if asked.by == By::Policy {
-        sections.extend(drift::drift(replays));
+        sections.extend(guesses::guesses(replays));
     }
     if matches!(asked.by, By::Policy | By::Session) {
         sections.extend(causes::causes(replays));

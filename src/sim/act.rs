@@ -217,7 +217,7 @@ impl State<'_> {
     fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let cut = cut_item(self.context.estimator(), item, part, text, kept, self.context.role_of(id)?);
+        let cut = cut_item(&self.gauge(), item, part, text, kept, self.context.role_of(id)?);
         Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
     }
 

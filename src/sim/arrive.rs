@@ -54,7 +54,7 @@ impl State<'_> {
     fn estimate_of(&self, message: u32) -> u64 {
         let Some(row) = self.trace.messages.get(message as usize) else { return 0 };
         let estimator = self.context.estimator();
-        let guesses = self.trace.parts_of(row).iter().map(|part| estimator.part(part, &part.text, row.role));
+        let guesses = self.trace.parts_of(row).iter().map(|part| self.gauge().part(part, &part.text, part.truth, row.role));
         estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
     }
 

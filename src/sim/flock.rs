@@ -75,7 +75,7 @@ impl<'a> Flock<'a> {
         let mut shared = Shared { of: vec![0; self.settings], totals: Vec::new(), runs: 0 };
         for family in &self.families {
             let Some(first) = family.members.first() else { continue };
-            let intake = Rc::new(Intake::new(trace, first.plan));
+            let intake = Rc::new(Intake::new(trace, first.plan, family.conditions));
             let start = State::with_intake(trace, first.plan, family.conditions, intake).sums_only();
             family.fly(Box::new(start), 0, (0..family.members.len() as u32).collect(), &mut shared);
         }

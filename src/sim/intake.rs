@@ -1,7 +1,8 @@
 //! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
 
+use super::state::{Conditions, Guesses};
 use crate::context::{Item, Region, State};
-use crate::estimate::Estimator;
+use crate::estimate::{Estimator, Guess};
 use crate::policy::{Hook, Plan, cut};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
@@ -33,15 +34,16 @@ pub(super) struct Ingested {
 
 impl Intake {
     /// Sees every message of a session once.
-    pub fn new(trace: &Trace, plan: &Plan) -> Intake {
+    pub fn new(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Intake {
+        let gauge = Gauge::new(&plan.estimator, conditions);
         let mut intake = Intake::default();
         for row in &trace.messages {
             let (items, cuts) = (intake.items.len(), intake.cuts.len());
             for (offset, part) in trace.parts_of(row).iter().enumerate() {
-                let mut item = whole_item(&plan.estimator, row, part, row.first_part + offset as u32);
+                let mut item = whole_item(&gauge, row, part, row.first_part + offset as u32);
                 if let Some((text, kept, rule)) = ingest(trace, plan, row, part, &item) {
                     let before = item.actual;
-                    item = cut_item(&plan.estimator, &item, part, &text, kept, row.role);
+                    item = cut_item(&gauge, &item, part, &text, kept, row.role);
                     intake.cuts.push(Ingested { offset: offset as u32, text, rule, before, after: item.actual });
                 }
                 intake.items.push(item);
@@ -62,8 +64,37 @@ impl Intake {
     }
 }
 
+/// What a policy takes items for: by its own estimator, or for what they really are.
+#[derive(Clone, Copy)]
+pub(super) struct Gauge<'a> {
+    estimator: &'a Estimator,
+    guesses: Guesses,
+}
+
+impl<'a> Gauge<'a> {
+    pub fn new(estimator: &'a Estimator, conditions: &Conditions) -> Gauge<'a> {
+        Gauge { estimator, guesses: conditions.guesses }
+    }
+
+    /// What the policy takes a part for whose text is this and which really costs so much.
+    pub fn part(&self, part: &PartRow, text: &Text, actual: u64, role: Role) -> Guess {
+        match self.guesses {
+            Guesses::Own => self.estimator.part(part, text, role),
+            Guesses::True => Guess::whole(actual),
+        }
+    }
+
+    /// The same for the text by itself.
+    fn alone(&self, text: &Text, actual: u64) -> u64 {
+        match self.guesses {
+            Guesses::Own => self.estimator.text(text),
+            Guesses::True => actual,
+        }
+    }
+}
+
 /// A part as an item that nothing has cut.
-pub(super) fn whole_item(estimator: &Estimator, row: &MessageRow, part: &PartRow, index: u32) -> Item {
+pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, index: u32) -> Item {
     Item {
         part: Some(index),
         tool: part.tool,
@@ -71,23 +102,24 @@ pub(super) fn whole_item(estimator: &Estimator, row: &MessageRow, part: &PartRow
         state: State::Whole,
         error: part.error,
         expires: part.expires,
-        guess: estimator.part(part, &part.text, row.role),
-        alone: estimator.text(&part.text),
+        guess: gauge.part(part, &part.text, part.truth, row.role),
+        alone: gauge.alone(&part.text, part.truth),
         actual: part.truth,
         anchored: if part.anchored { part.truth } else { 0 },
     }
 }
 
 /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
-pub(super) fn cut_item(estimator: &Estimator, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
+pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
     let original = u128::from(part.text.tokens.max(1));
     let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
     let marker = u64::from(text.tokens.saturating_sub(kept));
+    let actual = share as u64 + marker;
     Item {
         state: State::Truncated,
-        guess: estimator.part(part, text, role),
-        alone: estimator.text(text),
-        actual: share as u64 + marker,
+        guess: gauge.part(part, text, actual, role),
+        alone: gauge.alone(text, actual),
+        actual,
         anchored: if part.anchored { share as u64 } else { 0 },
         ..*item
     }

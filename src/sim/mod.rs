@@ -19,7 +19,7 @@ pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
 pub use stand::{Stand, Standing};
-pub use state::Conditions;
+pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;
 
 use crate::context::Context;

@@ -44,7 +44,8 @@ impl<'a> Stand<'a> {
         match (standing, state.trace.messages.get(message as usize)) {
             (Standing::Summary | Standing::SummaryInFront, Some(row)) => {
                 let parts = state.trace.parts_of(row).iter().enumerate();
-                let item = |(offset, part): (usize, _)| whole_item(&state.plan.estimator, row, part, row.first_part + offset as u32);
+                let gauge = state.gauge();
+                let item = |(offset, part): (usize, _)| whole_item(&gauge, row, part, row.first_part + offset as u32);
                 let items: Vec<Item> = parts.map(item).collect();
                 let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
                 let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());

@@ -3,7 +3,7 @@
 use super::aside::{Aside, UnderMask};
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
-use super::intake::Intake;
+use super::intake::{Gauge, Intake};
 use super::note::Note;
 use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
 use super::referee::Referee;
@@ -27,6 +27,18 @@ pub struct Conditions {
     pub reserve: Option<u64>,
     /// The size of summaries by those that the corpus recorded; `None` where it holds none.
     pub recorded_summary: Option<RecordedSummary>,
+    /// What the policy's estimates of texts are.
+    pub guesses: Guesses,
+}
+
+/// Whose estimates of texts a policy works with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Guesses {
+    /// Its own estimator's.
+    #[default]
+    Own,
+    /// The true sizes, as no policy can know them: what is left to go wrong then is not the estimator's fault.
+    True,
 }
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
@@ -103,7 +115,7 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> State<'a> {
-        State::with_intake(trace, plan, conditions, Rc::new(Intake::new(trace, plan)))
+        State::with_intake(trace, plan, conditions, Rc::new(Intake::new(trace, plan, conditions)))
     }
 
     /// As [`State::new`], where the messages have been seen before.
@@ -154,6 +166,11 @@ impl<'a> State<'a> {
     /// Writes down no more than sums.
     pub fn sums_only(self) -> State<'a> {
         State { detail: Detail::Sums, ..self }
+    }
+
+    /// What the policy takes items for.
+    pub fn gauge(&self) -> Gauge<'a> {
+        Gauge::new(&self.plan.estimator, self.conditions)
     }
 
     /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out, and how many events

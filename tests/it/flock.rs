@@ -146,12 +146,13 @@ fn together_as_alone_over_random_sessions() {
     for preset in presets() {
         let (mut runs, mut settings) = (0, 0);
         for window in [12_000, 60_000] {
-            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4 };
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
             let conditions = Conditions {
                 window,
                 prompt_limit: window,
                 reserve: None,
                 recorded_summary: Some(RecordedSummary::Share { millionths: 50_000, min: 300, max: 2_000 }),
+                ..Conditions::default()
             };
             let plans = plans(preset.name, &facts, 24, &mut random);
             for _ in 0..3 {
@@ -174,8 +175,8 @@ fn together_as_alone_over_real_sessions() {
     assert!(!corpus.traces.is_empty());
     let mut random = Random(11);
     for name in ["baseagent", "opencode", "opencode@2025-12", "pi", "codex", "picoclaw", "goose"] {
-        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000 };
-        let conditions = Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None };
+        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None };
+        let conditions = Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
         let plans = plans(name, &facts, 20, &mut random);
         for trace in &corpus.traces {
             compare(name, trace, &plans, &conditions);
@@ -189,7 +190,7 @@ fn together_as_alone_over_real_sessions() {
 fn settings_that_agree_share_their_run() {
     let trace = session(&mut Random(3));
     for (name, param) in [("baseagent", "prune_protect"), ("opencode", "preserve_recent_tokens"), ("opencode", "tail_turns")] {
-        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000 };
+        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None };
         let conditions = Conditions { window: 2_000_000, prompt_limit: 2_000_000, ..Conditions::default() };
         let turned = (1..=100_u64).map(|value| {
             let mut policy = Policy::load(name).unwrap();
@@ -209,7 +210,7 @@ fn settings_that_agree_share_their_run() {
 fn running_sums_are_those_of_a_naive_engine() {
     let mut random = Random(5);
     for preset in presets() {
-        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000 };
+        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None };
         let conditions = Conditions { window: 30_000, prompt_limit: 30_000, ..Conditions::default() };
         let plan = Policy::load(preset.name).unwrap().plan(&facts).unwrap();
         let mut look = |context: &Context| {

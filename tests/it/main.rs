@@ -12,6 +12,8 @@ mod cli;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// Drift: the example worked by hand, bars on recorded sessions, calibration.
+mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
 /// Settings that fly together come to the sums of each by itself.

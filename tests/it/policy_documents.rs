@@ -2,7 +2,7 @@
 
 use ctxsim::policy::{Facts, Policy, PolicyError, presets};
 
-const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000 };
+const FACTS: Facts = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None };
 
 #[test]
 fn every_preset_parses_and_uses_its_parameters() {

@@ -1,9 +1,9 @@
 //! What is kept of a text: lengths, tokens, and for long results a shape from which any cut can be sized without the words.
 
 use crate::counting::{counter, recorded_texts, weird_texts};
-use ctxsim::estimate::{Chars, Extent, Ratio, Rounding, TextEstimator, Unit, Vocabulary};
-use ctxsim::measure::{Content, TextScale};
-use ctxsim::transcript::{LONG_LINE, Length, Scale, Step, Text};
+use ctxsim::estimate::{Estimator, Extent, Rounding, Vocabulary};
+use ctxsim::measure::{Content, PublicCounters, TextScale};
+use ctxsim::transcript::{LONG_LINE, Length, Scale, Step, Text, TextKind};
 use proptest::prelude::*;
 
 fn scale() -> TextScale {
@@ -178,48 +178,46 @@ fn content_is_kept_only_if_asked() {
     assert_eq!(keeping.weigh_result("words").content.as_deref(), Some("words"));
 }
 
-fn estimator(toml: &str) -> Result<TextEstimator, toml::de::Error> {
-    toml::from_str(toml)
-}
-
 #[test]
 fn estimators_guess_as_the_agents_do() {
-    let text = scale().weigh("Grüße, 🙂!"); // 9 code points, 10 UTF-16 units, 14 bytes, 3 of them not ASCII
-    let guess = |toml: &str| estimator(toml).unwrap().text(&text);
-    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 4"), 2);
-    assert_eq!(guess("kind = 'chars'\nunit = 'utf16'\nper_token = 4\nrounding = 'round'"), 3);
-    assert_eq!(guess("kind = 'chars'\nunit = 'bytes'\nper_token = 4\nrounding = 'ceil'"), 4);
-    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 2.5"), 3);
-    assert_eq!(guess("kind = 'chars'\nunit = 'chars'\nper_token = 4\nnon_ascii = 1.5"), 6); // 6 / 4 + 3 * 1.5
-    assert_eq!(guess("kind = 'words'\nper_token = 0.75\nrounding = 'ceil'"), 3);
-    assert_eq!(guess("kind = 'exact'"), u64::from(text.tokens));
-    assert_eq!(guess("kind = 'vocabulary'\nname = 'o200k_base'"), u64::from(text.tokens));
+    let text = scale().weigh("Grüße, 🙂!"); // 9 code points, 10 UTF-16 units, 14 bytes
+    let guess = |toml: &str| toml::from_str::<Estimator>(toml).unwrap().text(&text);
+    assert_eq!(guess("unit = 'chars'"), 2);
+    assert_eq!(guess("unit = 'utf16'\nrounding = 'round'"), 3);
+    assert_eq!(guess("unit = 'bytes'\nrounding = 'ceil'"), 4);
+    assert_eq!(guess("unit = 'chars'\nnumerator = 2\ndenominator = 5"), 3);
+    assert_eq!(guess("unit = 'tokens'\ndenominator = 1"), u64::from(text.tokens));
+    let weights = "weights = { prose = 500, code = 1, json = 1, tool_output = 1, cjk = 1, thinking = 1 }";
+    assert_eq!(guess(&format!("unit = 'chars'\ndenominator = 1000\nrounding = 'round'\n{weights}")), 5);
 }
 
 #[test]
-fn estimators_refuse_what_they_do_not_know() {
-    for toml in [
-        "kind = 'chars'\nunit = 'chars'",
-        "kind = 'chars'\nunit = 'lines'\nper_token = 4",
-        "kind = 'chars'\nunit = 'chars'\nper_token = 0",
-        "kind = 'chars'\nunit = 'chars'\nper_token = -4",
-        "kind = 'chars'\nunit = 'chars'\nper_token = nan",
-        "kind = 'chars'\nunit = 'chars'\nper_token = 4\nrouding = 'ceil'",
-        "kind = 'exact'\nsafety = 2",
-        "kind = 'vocabulary'\nname = 'gpt'",
+fn kinds_of_texts_are_told_by_their_bytes() {
+    for (text, kind) in [
+        ("", TextKind::Prose),
+        ("The quick brown fox jumps over the lazy dog, doesn't it?", TextKind::Prose),
+        ("Schöne Grüße aus Köln, und bis bald.", TextKind::Prose),
+        ("fn main() {\n    let x = vec![1, 2];\n}", TextKind::Code),
+        ("--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-old\n+new", TextKind::Code),
+        ("  {\"path\": \"src/main.rs\", \"lines\": [1, 2]}\n", TextKind::Json),
+        ("[]", TextKind::Json),
+        ("[see the notes of last week on this]", TextKind::Prose),
+        ("漢字かな交じり文です。", TextKind::Cjk),
+        ("the word 字 alone makes no Chinese text of an English sentence", TextKind::Prose),
     ] {
-        assert!(estimator(toml).is_err(), "{toml}");
+        assert_eq!(scale().weigh(text).kind, kind, "{text}");
     }
 }
 
 #[test]
-fn estimators_are_written_as_they_are_read() {
-    let chars = Chars { unit: Unit::Utf16, per_token: Ratio::parse("3.3").unwrap(), rounding: Rounding::Round, non_ascii: Ratio::whole(2) };
-    let written = toml::to_string(&TextEstimator::Chars(chars)).unwrap();
-    assert!(written.contains("per_token = 3.3") && written.contains("non_ascii = 2\n"), "{written}");
-    assert_eq!(estimator(&written).unwrap(), TextEstimator::Chars(chars));
-    assert_eq!(Ratio::parse("2.50").unwrap().to_string(), "2.5");
-    assert_eq!(Ratio::parse("0.0000000001"), None);
+fn public_vocabularies_are_counted_where_asked() {
+    let text = "Zählt man dies doppelt?";
+    let own = counter(Vocabulary::Qwen2);
+    let public = PublicCounters { o200k_base: counter(Vocabulary::O200kBase), cl100k_base: counter(Vocabulary::Cl100kBase) };
+    let counts = TextScale::new(own, Content::Drop).with_public(Some(public)).weigh(text).counts.unwrap();
+    assert_eq!(u64::from(counts.o200k_base), counter(Vocabulary::O200kBase).count(text));
+    assert_eq!(u64::from(counts.cl100k_base), counter(Vocabulary::Cl100kBase).count(text));
+    assert_eq!(scale().weigh(text).counts, None);
 }
 
 #[test]

@@ -21,7 +21,15 @@ impl Progress for Unwatched {
 /// Reads paths as the program does.
 pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let settings = ReadSettings { catalog, model: None, format: None, engine: Default::default(), vocabulary: None, progress: &Unwatched };
+    let settings = ReadSettings {
+        catalog,
+        model: None,
+        format: None,
+        engine: Default::default(),
+        vocabulary: None,
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
     read(&paths, &settings).unwrap()
 }
 

@@ -32,7 +32,12 @@ impl ForModel {
         };
         let window = self.window.unwrap_or(model.context.0);
         let limit = |tokens: Option<ctxsim::units::Tokens>| tokens.map_or(0, |tokens| tokens.0);
-        Ok(Facts { window: Some(window), max_input: limit(model.max_input).min(window), max_output: limit(model.max_output) })
+        Ok(Facts {
+            window: Some(window),
+            max_input: limit(model.max_input).min(window),
+            max_output: limit(model.max_output),
+            family: Some(model.family),
+        })
     }
 
     /// Was neither a model nor a window given?

@@ -3,6 +3,7 @@
 use super::chance::resamples;
 use super::metric::{METRICS, Measure, Metric, OverSessions};
 use super::{Setting, SweepError};
+use crate::catalog::Family;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;
@@ -55,7 +56,7 @@ pub struct Sweep<'a> {
 }
 
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
-type Windows = Vec<(u64, u64, u64, u64)>;
+type Windows = Vec<(u64, u64, u64, u64, Option<Family>)>;
 
 impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
@@ -81,7 +82,7 @@ impl Sweep<'_> {
         defaults.dedup();
         let mut alike: BTreeMap<(Windows, Option<RecordedSummary>), Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key = |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output);
+            let key = |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
             let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
             alike.entry((windows, summaries.model(trace))).or_default().push(place);
         }
@@ -97,15 +98,15 @@ impl Sweep<'_> {
                 Some((of, plans)) if of == windows => plans,
                 _ => {
                     let plan = |(policy, default): (&Policy, &Option<u64>)| {
-                        let (window, _, max_input, max_output) = window(default);
-                        policy.plan(&Facts { window: Some(window), max_input, max_output })
+                        let (window, _, max_input, max_output, family) = window(default);
+                        policy.plan(&Facts { window: Some(window), max_input, max_output, family })
                     };
                     policies.par_iter().zip(&own).map(plan).collect::<Result<Vec<Plan>, PolicyError>>()?
                 }
             };
             let conditions = |default: &Option<u64>| {
                 let (window, prompt_limit, ..) = window(default);
-                Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary: *recorded_summary }
+                Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary: *recorded_summary, ..Conditions::default() }
             };
             let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();

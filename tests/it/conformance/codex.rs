@@ -9,7 +9,7 @@ use ctxsim::transcript::Role;
 use serde_json::Value;
 
 const NAME: &str = "codex@2026-06";
-const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0 };
+const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0, family: None };
 const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
 
 /// Items of Codex as messages, one each. A contextual message is put in by the agent itself and opens no turn.

@@ -14,11 +14,11 @@ const OLD: &str = "opencode@2025-12";
 
 fn facts(limit: &Value) -> Facts {
     let of = |name: &str| limit[name].as_u64().unwrap_or(0);
-    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output") }
+    Facts { window: Some(of("context")), max_input: of("input"), max_output: of("output"), family: None }
 }
 
 fn model() -> Facts {
-    Facts { window: Some(200_000), max_input: 0, max_output: 32_000 }
+    Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None }
 }
 
 fn without_limits(plan: Plan) -> Plan {

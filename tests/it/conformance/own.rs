@@ -33,7 +33,12 @@ pub fn preset(case: &Case) -> &str {
 
 pub fn check(case: &Case) -> Checked {
     let name: &'static str = ctxsim::policy::presets().iter().find(|known| known.name == preset(case)).unwrap().name;
-    let facts = Facts { window: case.input["window"].as_u64(), max_input: 0, max_output: case.input["max_output"].as_u64().unwrap_or(0) };
+    let facts = Facts {
+        window: case.input["window"].as_u64(),
+        max_input: 0,
+        max_output: case.input["max_output"].as_u64().unwrap_or(0),
+        family: None,
+    };
     let plan = plan(name, facts, &[]);
     if case.input["arrives"].is_object() { arrival(case, &plan) } else { replay(case, &plan) }
 }
@@ -58,7 +63,7 @@ fn arrival(case: &Case, plan: &Plan) -> Checked {
 
 fn replay(case: &Case, plan: &Plan) -> Checked {
     let window = case.input["window"].as_u64().unwrap();
-    let conditions = Conditions { window, prompt_limit: window, reserve: None, recorded_summary: None };
+    let conditions = Conditions { window, prompt_limit: window, reserve: None, recorded_summary: None, guesses: Default::default() };
     let outcome = simulate(&conversation(case).trace, plan, &conditions);
     let numbers = |name: &str| list(&case.expected[name]).iter().filter_map(Value::as_u64).collect::<Vec<_>>();
     expect("prompts", outcome.calls.iter().map(|call| call.actual).collect(), numbers("prompts"))?;

@@ -12,7 +12,7 @@ use serde_json::Value;
 const ALL: [(&str, &str); 3] = [("pi@0.12", "0.12.14"), ("pi@0.58", "0.58.3"), ("pi@1.5", "1.5.2")];
 
 fn facts(window: &Value) -> Facts {
-    Facts { window: window.as_u64(), max_input: 0, max_output: 0 }
+    Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None }
 }
 
 fn preset(name: &'static str, case: &Case) -> Plan {

@@ -5,7 +5,7 @@ use crate::experiment::Replay;
 use crate::sim::{Drift, LARGEST_RATIO};
 
 /// A row a policy and kind of guess. Absent where no usage is recorded.
-pub fn drift(replays: &[Replay]) -> Option<Section> {
+pub fn guesses(replays: &[Replay]) -> Option<Section> {
     let number = |key, header, meaning, unit| Column { meaning, ..Column::number(key, header, unit, Provenance::Estimated) };
     let columns = vec![
         Column::name("policy", "policy"),

@@ -1,0 +1,97 @@
+//! `ctxsim drift`: how far estimators are from recorded usage, and a calibrated one.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::{Output, Waiting};
+use super::policies::{MAIN_PRESETS, Policies};
+use super::replay::quoted;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::drift::{Basis, DriftSettings, document, drift};
+use ctxsim::experiment::{ReplaySettings, Vocabularies};
+use ctxsim::policy::Policy;
+use ctxsim::report::drift::drift as report;
+use std::io::Write;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim drift logs/                                   which estimator is how far off, for which models
+  ctxsim drift logs/ --policy codex --policy pi        and what that does to two policies
+  ctxsim drift logs/ --calibrate estimator.toml        an [estimator] table fitted to these logs
+  ctxsim replay logs/ --policy estimator.toml          what it is worth";
+
+/// How far token estimates are from recorded usage: what is hidden, what is misjudged, what buffer would make up for it
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Drift {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    output: Output,
+    /// Write a policy with an estimator fitted to these logs, family by family; it extends the policy where one is named
+    #[arg(long, value_name = "FILE")]
+    calibrate: Option<PathBuf>,
+    /// What the fitted estimator counts in
+    #[arg(long, value_name = "UNIT", default_value = "tokens", requires = "calibrate")]
+    unit: Unit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    /// Tokens of the model's own public vocabulary, o200k_base where it has none
+    Tokens,
+    /// Characters, which any agent can count
+    Chars,
+}
+
+impl Drift {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let named = !self.policies.policies.is_empty();
+        let mut policies = self.policies.load()?;
+        if !named {
+            // An estimator that nobody looks at is none.
+            policies.retain(|policy| MAIN_PRESETS.iter().skip(1).any(|name| policy.name.split('@').next() == Some(name)));
+        }
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.logs.read_in(&catalog, Vocabularies::Public)?;
+        let replayed: &[Policy] = if named { &policies } else { &[] };
+        let replay = ReplaySettings {
+            catalog: &catalog,
+            window: self.policies.window,
+            model: self.logs.model.clone(),
+            reserve: self.policies.reserve,
+        };
+        let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
+        let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis })?;
+        if let Some(file) = &self.calibrate {
+            if findings.calibrated.is_empty() {
+                return Err(Failure::NothingReadable("no call has recorded usage that an estimator could be fitted to".to_owned()));
+            }
+            let base = replayed.first().filter(|_| replayed.len() == 1).map(|policy| policy.name.as_str());
+            let text = document(&findings.calibrated, basis, base, &self.command(), &catalog);
+            Waiting::write(file, |waiting| waiting.write_all(text.as_bytes()))?.put_in_place()?;
+            if !self.logs.quiet {
+                tell(&format!("wrote {}", file.display()));
+            }
+        }
+        self.output.give("drift", self.command(), |command| report(&corpus, &findings, basis, command))?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// The command as it would be typed again. What does not change the report is left out.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "drift".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        if self.unit == Unit::Chars {
+            words.extend(["--unit".to_owned(), "chars".to_owned()]);
+        }
+        quoted(&words)
+    }
+}

@@ -1,0 +1,99 @@
+//! What drift does to policies: compactions that came too late or too early, and how many of them a perfect estimator would not have seen.
+
+use super::buffer::{Buffer, buffers};
+use super::figures::{Figures, Pair};
+use super::halves::Half;
+use super::sample::Session;
+use crate::estimate::{Counting, Estimator, Unit};
+use crate::experiment::corpus::Corpus;
+use crate::experiment::replay::{Ready, Replay, ReplaySettings};
+use crate::policy::{Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Guesses, Totals, simulate};
+use crate::trace::Trace;
+use rayon::prelude::*;
+
+/// What drift did to one policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Consequence {
+    /// The policy.
+    pub policy: String,
+    /// Its replay.
+    pub own: Counts,
+    /// The same with true sizes in the place of its estimator's.
+    pub perfect: Counts,
+    /// What it believed at its last look before a call, beside the call's prompt: calls at which it did nothing.
+    pub beliefs: Figures,
+    /// The safety buffers that this belief needs.
+    pub buffers: Vec<Buffer>,
+}
+
+/// What went wrong in a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Calls.
+    pub calls: u64,
+    /// Overflows.
+    pub overflows: u64,
+    /// Overflows that the policy did not see coming: its trigger came late.
+    pub late: u64,
+    /// Shrinkings below its own limit: its trigger came early.
+    pub early: u64,
+}
+
+/// Replays each policy with its own estimator and with a perfect one.
+pub(super) fn consequences(
+    corpus: &Corpus,
+    sessions: &[Session<'_>],
+    halves: &[Half],
+    policies: &[Policy],
+    settings: &ReplaySettings<'_>,
+) -> Result<Vec<Consequence>, PolicyError> {
+    let of = |policy: &Policy| {
+        let own = Ready::new(corpus, policy, settings)?.replay(corpus);
+        let perfect = perfect(corpus, Ready::new(corpus, policy, settings)?);
+        let pairs = beliefs(&own, sessions);
+        Ok(Consequence {
+            policy: own.policy.clone(),
+            own: Counts::of(&own.totals),
+            perfect: Counts::of(&perfect.totals),
+            beliefs: Figures::of(&pairs),
+            buffers: buffers(&pairs, halves),
+        })
+    };
+    policies.iter().map(of).collect()
+}
+
+/// The replay in which the policy's estimates are true sizes, and what the session hides is known.
+fn perfect(corpus: &Corpus, ready: Ready<'_>) -> Replay {
+    let simulated = |(place, trace): (usize, &Trace)| {
+        let (plan, conditions) = ready.session(place)?;
+        let overhead = trace.calls.first().map_or(0, |call| call.hidden);
+        let estimator = Estimator { unit: Unit::Tokens, denominator: 1, tools: Counting::Counted, overhead, ..Estimator::default() };
+        let plan = Plan { estimator, ..plan.clone() };
+        Some(simulate(trace, &plan, &Conditions { guesses: Guesses::True, ..conditions }))
+    };
+    let outcomes = corpus.traces.par_iter().enumerate().map(|session| simulated(session).unwrap_or_default()).collect();
+    ready.with(outcomes)
+}
+
+impl Counts {
+    fn of(totals: &Totals) -> Counts {
+        Counts { calls: totals.calls, overflows: totals.overflows, late: totals.missed, early: totals.premature }
+    }
+}
+
+/// Beliefs at calls at which the policy changed nothing: what it believed before it shrank a context says nothing of what was left.
+fn beliefs(replay: &Replay, sessions: &[Session<'_>]) -> Vec<Pair> {
+    let mut pairs = Vec::new();
+    for (session, outcome) in sessions.iter().zip(&replay.outcomes) {
+        let mut events = outcome.events.iter().map(|event| event.call as usize).peekable();
+        for observation in session.compared() {
+            while events.next_if(|call| *call < observation.call).is_some() {}
+            let Some(row) = outcome.calls.get(observation.call).filter(|_| events.peek() != Some(&observation.call)) else { continue };
+            if let Some(belief) = row.belief {
+                pairs.push(Pair { estimated: belief, recorded: row.attempted, session: session.place, call: observation.call });
+            }
+        }
+    }
+    pairs
+}

@@ -1,0 +1,124 @@
+//! Figures over pairs of an estimate and a recorded prompt. Integers all through: the order of the pairs cannot change them.
+
+use serde::Serialize;
+
+/// Ratios of recorded to estimated from here on are given as this, in thousandths: estimates of nothing have no other.
+const LARGEST_RATIO: u64 = 1_000_000;
+
+/// An estimate beside what was recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pair {
+    /// Tokens that were estimated.
+    pub estimated: u64,
+    /// Tokens that were recorded.
+    pub recorded: u64,
+    /// The session's place in the corpus.
+    pub session: usize,
+    /// Which call of it, from 0.
+    pub call: usize,
+}
+
+/// What pairs show.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Pairs.
+    pub calls: u64,
+    /// Sessions that they come from.
+    pub sessions: u64,
+    /// Sum of the estimates.
+    pub estimated_tokens: u64,
+    /// Sum of the recorded prompts.
+    pub recorded_tokens: u64,
+    /// Mean of |estimated - recorded| / recorded, in millionths.
+    pub mape_millionths: u64,
+    /// Recorded / estimated in thousandths: a twentieth, half, all but a twentieth, all but a hundredth of the calls lie at or below it.
+    pub ratios: Option<Ratios>,
+    /// The pair whose estimate was most tokens too low; absent where none was too low.
+    pub worst: Option<Worst>,
+}
+
+/// Quantiles of recorded / estimated, in thousandths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ratios {
+    /// A twentieth of the calls lies at or below it.
+    pub p05: u64,
+    /// Half of them.
+    pub p50: u64,
+    /// All but a twentieth.
+    pub p95: u64,
+    /// All but a hundredth.
+    pub p99: u64,
+}
+
+/// An underestimate, and where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Worst {
+    /// The session's place in the corpus.
+    #[serde(skip)]
+    pub session: usize,
+    /// Which call of it, from 0.
+    pub call: usize,
+    /// Tokens that were estimated.
+    pub estimated: u64,
+    /// Tokens that were recorded.
+    pub recorded: u64,
+}
+
+impl Pair {
+    /// How many tokens are missing in the estimate; negative where it is too high.
+    pub fn missing(&self) -> i64 {
+        signed(self.recorded) - signed(self.estimated)
+    }
+
+    fn ratio(&self) -> u64 {
+        let ratio = (u128::from(self.recorded) * 1000 + u128::from(self.estimated) / 2).checked_div(u128::from(self.estimated));
+        ratio.map_or(LARGEST_RATIO, |ratio| u64::try_from(ratio).unwrap_or(LARGEST_RATIO).min(LARGEST_RATIO))
+    }
+}
+
+impl Figures {
+    /// The figures of these pairs.
+    pub fn of(pairs: &[Pair]) -> Figures {
+        let calls = pairs.len() as u64;
+        let errors: u128 =
+            pairs.iter().map(|pair| u128::from(pair.missing().unsigned_abs()) * 1_000_000_000 / u128::from(pair.recorded.max(1))).sum();
+        let mut sessions: Vec<usize> = pairs.iter().map(|pair| pair.session).collect();
+        sessions.sort_unstable();
+        sessions.dedup();
+        let mut ratios: Vec<u64> = pairs.iter().map(Pair::ratio).collect();
+        ratios.sort_unstable();
+        let at = |percent| quantile(&ratios, percent);
+        let low = pairs.iter().filter(|pair| pair.missing() > 0);
+        let worst = low.max_by_key(|pair| (pair.missing(), std::cmp::Reverse((pair.session, pair.call))));
+        Figures {
+            calls,
+            sessions: sessions.len() as u64,
+            estimated_tokens: pairs.iter().map(|pair| pair.estimated).sum(),
+            recorded_tokens: pairs.iter().map(|pair| pair.recorded).sum(),
+            mape_millionths: errors.checked_div(u128::from(calls) * 1000).map_or(0, |mean| u64::try_from(mean).unwrap_or(u64::MAX)),
+            ratios: at(5).zip(at(50)).zip(at(95)).zip(at(99)).map(|(((p05, p50), p95), p99)| Ratios { p05, p50, p95, p99 }),
+            worst: worst.map(|pair| Worst { session: pair.session, call: pair.call, estimated: pair.estimated, recorded: pair.recorded }),
+        }
+    }
+
+    /// Estimated less recorded, summed; its share of the recorded tokens is the bias.
+    pub fn bias_tokens(&self) -> i64 {
+        signed(self.estimated_tokens) - signed(self.recorded_tokens)
+    }
+}
+
+/// The smallest of these sorted numbers below or at which this share of them lies.
+pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
+    let rank = (sorted.len() * percent).div_ceil(100).max(1);
+    sorted.get(rank - 1).copied()
+}
+
+/// The middle one; of an even number the lower of the two.
+pub(super) fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
+    numbers.sort_unstable();
+    quantile(&numbers, 50)
+}
+
+pub(super) fn signed(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,251 @@
+//! All questions about drift, asked of one corpus.
+
+use super::along::{STRETCHES, Stretch};
+use super::buffer::{Buffer, buffers};
+use super::calibrate::{Calibrated, calibrate};
+use super::consequence::{Consequence, consequences};
+use super::estimators::{Compared, built_in, own};
+use super::figures::{Figures, Pair};
+use super::fit::{FamilyCosts, family_costs, shipped_for};
+use super::halves::{Half, deal};
+use super::hidden::{Overhead, Spread, at_first, spreads};
+use super::predict::{Prediction, families, predictions};
+use super::regression::Basis;
+use super::sample::{LeftOut, Session, observe};
+use super::separate::{Separated, separate};
+use crate::catalog::{Catalog, Family};
+use crate::experiment::corpus::Corpus;
+use crate::experiment::replay::{Ready, ReplaySettings};
+use crate::policy::{Policy, PolicyError};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is asked beside the logs.
+pub struct DriftSettings<'a> {
+    /// Policies whose own estimators are compared.
+    pub compared: &'a [Policy],
+    /// Policies whose late and early triggers are counted.
+    pub replayed: &'a [Policy],
+    /// Models and windows.
+    pub replay: ReplaySettings<'a>,
+    /// What calibrated estimators count in.
+    pub basis: Basis,
+}
+
+/// An estimator beside recorded usage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The estimator.
+    pub estimator: String,
+    /// The family; `None` for all.
+    pub family: Option<Family>,
+    /// The source; `None` for all.
+    pub source: Option<String>,
+    /// The figures.
+    pub figures: Figures,
+}
+
+/// An estimator's error by place in the session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Along {
+    /// The estimator.
+    pub estimator: String,
+    /// Which calls.
+    pub stretch: Stretch,
+    /// The figures.
+    pub figures: Figures,
+}
+
+/// How an estimator is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Use {
+    /// Over the whole request.
+    Request,
+    /// Over what came since the last recorded usage, on top of that.
+    SinceUsage,
+}
+
+/// The safety buffers that an estimator needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffers {
+    /// The estimator.
+    pub estimator: String,
+    /// How it is used.
+    pub used: Use,
+    /// The family; `None` for all.
+    pub family: Option<Family>,
+    /// A buffer for each level.
+    pub buffers: Vec<Buffer>,
+}
+
+/// What was found out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Findings {
+    /// Calls that are compared, and their sessions.
+    pub compared: (u64, u64),
+    /// Calls that are not, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+    /// Steps of sessions whose growth says nothing about what content costs.
+    pub implausible: u64,
+    /// Are `o200k_base` and `cl100k_base` among the estimators?
+    pub counted: bool,
+    /// Estimators over all families, by family, by source.
+    pub comparisons: Vec<Comparison>,
+    /// Estimators along the session.
+    pub along: Vec<Along>,
+    /// Estimators' bias taken apart, by family.
+    pub parts: Vec<Separated>,
+    /// Hidden overheads.
+    pub hidden: Vec<Spread>,
+    /// What content costs.
+    pub costs: Vec<FamilyCosts>,
+    /// How well prompts can be predicted.
+    pub predictions: Vec<Prediction>,
+    /// Safety buffers.
+    pub buffers: Vec<Buffers>,
+    /// What drift did to policies.
+    pub consequences: Vec<Consequence>,
+    /// Coefficients for an estimator.
+    pub calibrated: Vec<Calibrated>,
+}
+
+/// Asks everything.
+pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
+    let catalog = settings.replay.catalog;
+    let model = settings.replay.model.as_deref().and_then(|model| catalog.find(model));
+    let sessions: Vec<Session<'_>> =
+        corpus.traces.par_iter().enumerate().map(|(place, trace)| observe(trace, place, catalog, model)).collect();
+    let halves = deal(&sessions.iter().collect::<Vec<_>>());
+    let mut all = built_in(&sessions);
+    let counted = all.iter().any(|compared| compared.name == "o200k_base");
+    for policy in settings.compared {
+        let ready = Ready::new(corpus, policy, &settings.replay)?;
+        let estimator = |place| ready.session(place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
+        all.push(own(&policy.name, &sessions, (0..sessions.len()).map(estimator).collect()));
+    }
+    let costs: Vec<FamilyCosts> = [Basis::Tokens, Basis::Chars]
+        .into_iter()
+        .flat_map(|basis| families(&sessions).into_iter().map(move |family| (family, basis)))
+        .filter_map(|(family, basis)| family_costs(&sessions, family, basis, catalog))
+        .collect();
+    let predictions = predictions(&sessions, catalog);
+    let overheads = overheads(&sessions, &costs, catalog);
+    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
+    for (reason, calls) in sessions.iter().flat_map(|session| &session.left_out) {
+        *left_out.entry(*reason).or_default() += calls;
+    }
+    Ok(Findings {
+        compared: (
+            sessions.iter().map(|session| session.compared().count() as u64).sum(),
+            sessions.iter().filter(|session| session.compared().next().is_some()).count() as u64,
+        ),
+        left_out,
+        implausible: costs.iter().filter(|costs| costs.basis == Basis::Tokens).map(|costs| costs.implausible).sum(),
+        counted,
+        comparisons: all.par_iter().flat_map_iter(|compared| comparisons(compared, &sessions)).collect(),
+        along: all.par_iter().flat_map_iter(|compared| along(compared, &sessions)).collect(),
+        parts: parts(&all, &sessions, &overheads, &costs),
+        hidden: spreads(&overheads.iter().flatten().cloned().collect::<Vec<_>>()),
+        buffers: all.par_iter().flat_map_iter(|compared| buffers_of(compared, &sessions, &halves)).collect(),
+        consequences: consequences(corpus, &sessions, &halves, settings.replayed, &settings.replay)?,
+        calibrated: calibrate(&sessions, &predictions, settings.basis, catalog),
+        costs,
+        predictions,
+    })
+}
+
+/// The hidden overhead of each session, at the first compared call and for that call's family.
+fn overheads(sessions: &[Session<'_>], costs: &[FamilyCosts], catalog: &Catalog) -> Vec<Option<Overhead>> {
+    let of = |session: &Session<'_>| {
+        let family = session.compared().next()?.family;
+        let fitted = costs.iter().find(|costs| costs.family == family && costs.basis == Basis::Tokens).map(|costs| costs.costs);
+        let costs = fitted.unwrap_or_else(|| shipped_for(session, family, Basis::Tokens, catalog));
+        let tokens = at_first(session, &costs, Basis::Tokens)?;
+        Some(Overhead { source: session.source(), version: session.trace.version.clone(), family, tokens })
+    };
+    sessions.iter().map(of).collect()
+}
+
+/// The pairs of an estimator over whole requests, with their family and the session's source.
+fn requests<'a>(compared: &'a Compared, sessions: &'a [Session<'a>]) -> Vec<(Pair, Family)> {
+    let mut pairs = Vec::new();
+    for (session, estimates) in sessions.iter().zip(&compared.sessions) {
+        for (observation, estimated) in session.observations.iter().zip(&estimates.requests) {
+            if observation.left_out.is_none() {
+                let pair = Pair { estimated: *estimated, recorded: observation.recorded, session: session.place, call: observation.call };
+                pairs.push((pair, observation.family));
+            }
+        }
+    }
+    pairs
+}
+
+/// The same where the agent knows the usage of the call before and estimates the rest.
+fn since_usage(compared: &Compared, sessions: &[Session<'_>]) -> Vec<(Pair, Family)> {
+    let mut pairs = Vec::new();
+    for (session, estimates) in sessions.iter().zip(&compared.sessions) {
+        let calls: Vec<_> = session.observations.iter().zip(estimates.requests.iter().zip(&estimates.replies)).collect();
+        for pair in calls.windows(2) {
+            let [(before, (first, reply)), (after, (second, _))] = *pair else { continue };
+            // Only where a call follows the one before it: nothing was recorded in between otherwise.
+            if after.left_out.is_some() || after.call != before.call + 1 {
+                continue;
+            }
+            let arrived = second.saturating_sub(first + reply);
+            let estimated = before.recorded + before.output.unwrap_or(*reply) + arrived;
+            let pair = Pair { estimated, recorded: after.recorded, session: session.place, call: after.call };
+            pairs.push((pair, after.family));
+        }
+    }
+    pairs
+}
+
+fn comparisons(compared: &Compared, sessions: &[Session<'_>]) -> Vec<Comparison> {
+    let pairs = requests(compared, sessions);
+    let row = |family, source, pairs: &[Pair]| Comparison { estimator: compared.name.clone(), family, source, figures: Figures::of(pairs) };
+    let mut rows = vec![row(None, None, &pairs.iter().map(|(pair, _)| *pair).collect::<Vec<_>>())];
+    for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
+        rows.push(row(Some(family), None, &of_family(&pairs, family)));
+    }
+    let mut sources: BTreeMap<String, Vec<Pair>> = BTreeMap::new();
+    for (pair, _) in &pairs {
+        let source = sessions.get(pair.session).map(Session::source).unwrap_or_default();
+        sources.entry(source).or_default().push(*pair);
+    }
+    rows.extend(sources.into_iter().map(|(source, pairs)| row(None, Some(source), &pairs)));
+    rows.retain(|row| row.figures.calls > 0);
+    rows
+}
+
+fn of_family(pairs: &[(Pair, Family)], wanted: Family) -> Vec<Pair> {
+    pairs.iter().filter(|(_, family)| *family == wanted).map(|(pair, _)| *pair).collect()
+}
+
+fn along(compared: &Compared, sessions: &[Session<'_>]) -> Vec<Along> {
+    let pairs: Vec<Pair> = requests(compared, sessions).into_iter().map(|(pair, _)| pair).collect();
+    let of = |stretch: Stretch| Along { estimator: compared.name.clone(), stretch, figures: stretch.figures(&pairs) };
+    STRETCHES.into_iter().map(of).filter(|along| along.figures.calls > 0).collect()
+}
+
+fn buffers_of(compared: &Compared, sessions: &[Session<'_>], halves: &[Half]) -> Vec<Buffers> {
+    let mut rows = Vec::new();
+    for (used, pairs) in [(Use::Request, requests(compared, sessions)), (Use::SinceUsage, since_usage(compared, sessions))] {
+        let everything: Vec<Pair> = pairs.iter().map(|(pair, _)| *pair).collect();
+        let row = |family, pairs: &[Pair]| Buffers { estimator: compared.name.clone(), used, family, buffers: buffers(pairs, halves) };
+        rows.push(row(None, &everything));
+        for family in pairs.iter().map(|(_, family)| *family).collect::<BTreeSet<_>>() {
+            rows.push(row(Some(family), &of_family(&pairs, family)));
+        }
+    }
+    rows.retain(|row| !row.buffers.is_empty());
+    rows
+}
+
+fn parts(all: &[Compared], sessions: &[Session<'_>], overheads: &[Option<Overhead>], costs: &[FamilyCosts]) -> Vec<Separated> {
+    let hidden: Vec<Option<u64>> = overheads.iter().map(|overhead| overhead.as_ref().map(|overhead| overhead.tokens)).collect();
+    let families: Vec<&FamilyCosts> = costs.iter().filter(|costs| costs.basis == Basis::Tokens).collect();
+    let of = |compared: &Compared| -> Vec<Separated> {
+        families.iter().filter_map(|costs| separate(compared, sessions, costs.family, &hidden, &costs.costs)).collect()
+    };
+    all.par_iter().flat_map_iter(of).collect()
+}

@@ -1,0 +1,165 @@
+//! Costs of content fitted to recorded usage: from what each step of a session added, and from how whole sessions grew.
+
+use super::bootstrap::{Interval, interval};
+use super::regression::{Basis, COSTS, Costs, Normal, row};
+use super::sample::{Growth, Observation, Session};
+use crate::catalog::{Catalog, ContentCosts, Family};
+use crate::estimate::ContentKind;
+use crate::measure::own_vocabulary;
+
+/// A step whose growth is this many times what it is expected to be, or as small a part of it, holds something that the log does not show.
+const PLAUSIBLE: f64 = 3.0;
+
+/// So many tokens more or less are plausible at any rate.
+const SLACK: f64 = 200.0;
+
+/// The error of a small step: its weight is 1 / (its tokens + this).
+const NOISE: f64 = 50.0;
+
+/// What was believed before weighs as much as a text of so many tokens.
+const BELIEF: f64 = 2_000.0;
+
+/// Kinds of which fewer tokens were seen have no cost of their own.
+pub const EVIDENCE: u64 = 2_000;
+
+/// What a family's content costs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FamilyCosts {
+    /// The family.
+    pub family: Family,
+    /// In which unit.
+    pub basis: Basis,
+    /// The fitted costs; of kinds without evidence, what was believed before.
+    pub costs: Costs,
+    /// 95 % of the draws over sessions lie between, in the order of the costs, messages last. Absent for fewer than two sessions.
+    pub intervals: Option<[Interval<i64>; COSTS]>,
+    /// Tokens (of the vocabulary that sessions were measured in) of each kind that the fit rests on.
+    pub evidence: [u64; ContentKind::ALL.len()],
+    /// Sessions that it rests on.
+    pub sessions: u64,
+    /// Steps that it rests on.
+    pub steps: u64,
+    /// Steps that were left out because they hold more, or less, than the log shows.
+    pub implausible: u64,
+}
+
+/// What is believed of a family before any log is read: the costs that ship with the program.
+pub(super) fn shipped(family: Family, basis: Basis, catalog: &Catalog) -> Costs {
+    let facts = catalog.family(family);
+    let message = facts.per_message * 1000;
+    let flat = Costs::flat(facts.tokens_per_1000_o200k, message);
+    let kinds = match basis {
+        Basis::Tokens => facts.tokens,
+        // Where nobody has fitted it, four characters are a token: nothing is known.
+        Basis::Chars => Some(facts.chars.unwrap_or(ContentCosts::flat(250))),
+    };
+    let Some(kinds) = kinds else { return with_pictures(flat) };
+    let all = [kinds.prose, kinds.code, kinds.json, kinds.tool_output, kinds.cjk, kinds.thinking, 1000];
+    Costs { kinds: all, message }
+}
+
+fn with_pictures(mut costs: Costs) -> Costs {
+    if let Some(picture) = costs.kinds.get_mut(ContentKind::Image.place()) {
+        *picture = 1000;
+    }
+    costs
+}
+
+/// The shipped costs for a session: where it was measured in its model's own vocabulary, a token is a token.
+pub(super) fn shipped_for(session: &Session<'_>, family: Family, basis: Basis, catalog: &Catalog) -> Costs {
+    let shipped = shipped(family, basis, catalog);
+    let model = session.trace.main_model().and_then(|model| catalog.find(model));
+    let own = model.is_some_and(|model| model.family == family && own_vocabulary(model).is_some());
+    if own && basis == Basis::Tokens && catalog.family(family).tokens.is_none() { Costs::flat(1000, shipped.message) } else { shipped }
+}
+
+/// The steps of one session, summed.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Steps {
+    pub normal: Normal,
+    pub evidence: [u64; ContentKind::ALL.len()],
+    pub steps: u64,
+    pub implausible: u64,
+}
+
+/// What the steps of a session say about one family's content. Replies count by their recorded output, where that can be trusted.
+pub(super) fn steps(session: &Session<'_>, family: Family, basis: Basis, shipped: &Costs) -> Steps {
+    let mut steps = Steps::default();
+    let growths =
+        session.observations.iter().filter(|observation| observation.family == family).filter_map(|observation| observation.growth);
+    for Growth { recorded, reply, sent, arrived, expired } in growths {
+        let content = if sent.is_some() { arrived } else { arrived.plus(&reply) };
+        let Some(added) = (recorded + expired).checked_sub(sent.unwrap_or(0)) else { continue };
+        let expected = shipped.tokens(&content, basis) as f64;
+        if content.amount().tokens == 0 {
+            continue;
+        }
+        if added as f64 > expected * PLAUSIBLE + SLACK || (added as f64) < expected / PLAUSIBLE - SLACK {
+            steps.implausible += 1;
+            continue;
+        }
+        steps.steps += 1;
+        steps.evidence.iter_mut().zip(content.kinds).for_each(|(sum, kind)| *sum += kind.tokens);
+        steps.normal.add(&row(&content, basis), added as f64, 1.0 / (expected + NOISE));
+    }
+    steps
+}
+
+/// The costs that some of the sessions' steps show together.
+pub(super) fn from_steps<'a>(steps: impl Iterator<Item = &'a Steps>, shipped: &Costs) -> Costs {
+    let mut all = Normal::default();
+    steps.for_each(|steps| all.plus(&steps.normal, 1.0));
+    all.solve(shipped, BELIEF)
+}
+
+/// A family's costs over all sessions, with how sure they are. Absent where no step shows anything.
+pub(super) fn family_costs(sessions: &[Session<'_>], family: Family, basis: Basis, catalog: &Catalog) -> Option<FamilyCosts> {
+    let shipped = shipped(family, basis, catalog);
+    let all: Vec<Steps> =
+        sessions.iter().map(|session| steps(session, family, basis, &shipped_for(session, family, basis, catalog))).collect();
+    let all: Vec<Steps> = all.into_iter().filter(|steps| steps.steps + steps.implausible > 0).collect();
+    let sum = |of: fn(&Steps) -> u64| all.iter().map(of).sum::<u64>();
+    let mut evidence = [0; ContentKind::ALL.len()];
+    for steps in &all {
+        evidence.iter_mut().zip(steps.evidence).for_each(|(sum, tokens)| *sum += tokens);
+    }
+    let intervals = interval(all.len(), |times| {
+        let mut normal = Normal::default();
+        all.iter().zip(times).for_each(|(steps, times)| normal.plus(&steps.normal, f64::from(*times)));
+        let costs = normal.solve(&shipped, BELIEF);
+        let mut figures = [costs.message as i64; COSTS];
+        figures.iter_mut().zip(costs.kinds).for_each(|(figure, cost)| *figure = cost as i64);
+        figures
+    });
+    (sum(|steps| steps.steps) > 0).then(|| FamilyCosts {
+        family,
+        basis,
+        costs: from_steps(all.iter(), &shipped),
+        intervals,
+        evidence,
+        sessions: all.len() as u64,
+        steps: sum(|steps| steps.steps),
+        implausible: sum(|steps| steps.implausible),
+    })
+}
+
+/// How a session grew since its first compared call, for a fit of slopes that leaves its hidden overhead out.
+pub(super) fn since_first(session: &Session<'_>, family: Family, basis: Basis) -> Normal {
+    let mut normal = Normal::default();
+    let observations: Vec<&Observation> = session.compared().filter(|observation| observation.family == family).collect();
+    let Some((first, later)) = observations.split_first() else { return normal };
+    let count = (later.len() as f64).sqrt();
+    for observation in later {
+        let Some(grown) = observation.recorded.checked_sub(first.recorded) else { continue };
+        let content = observation.standing.less(&first.standing);
+        normal.add(&row(&content, basis), grown as f64, 1.0 / (observation.recorded as f64 * count));
+    }
+    normal
+}
+
+/// The slopes that the growth of some sessions shows together.
+pub(super) fn from_growth<'a>(growth: impl Iterator<Item = &'a Normal>, believed: &Costs) -> Costs {
+    let mut all = Normal::default();
+    growth.for_each(|normal| all.plus(normal, 1.0));
+    all.solve(believed, BELIEF / 10.0)
+}

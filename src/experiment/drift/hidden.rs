@@ -1,0 +1,118 @@
+//! Hidden overhead: what every call carries and no log shows, session by session, version by version.
+
+use super::bootstrap::{Interval, interval};
+use super::figures::{median, quantile};
+use super::halves::version;
+use super::regression::{Basis, Costs};
+use super::sample::Session;
+use crate::catalog::Family;
+use std::collections::BTreeMap;
+
+/// The hidden overhead of one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overhead {
+    /// Where the session comes from.
+    pub source: String,
+    /// The agent's version; empty where unknown.
+    pub version: String,
+    /// The family of its model.
+    pub family: Family,
+    /// Tokens.
+    pub tokens: u64,
+}
+
+/// The spread of the hidden overhead over sessions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// Where the sessions come from.
+    pub source: String,
+    /// The agent's version; `None` for all versions together.
+    pub version: Option<String>,
+    /// The family of their models.
+    pub family: Family,
+    /// Sessions.
+    pub sessions: u64,
+    /// Tokens: a twentieth of the sessions has at most these.
+    pub p05: u64,
+    /// Half of them.
+    pub median: u64,
+    /// 95 % of the medians over sessions drawn anew; absent for fewer than two sessions.
+    pub interval: Option<Interval<i64>>,
+    /// All but a twentieth.
+    pub p95: u64,
+}
+
+/// What the first compared call carried beside what it shows, by these costs; absent where nothing of the session is compared.
+pub(super) fn at_first(session: &Session<'_>, costs: &Costs, basis: Basis) -> Option<u64> {
+    session.compared().next().map(|first| first.recorded.saturating_sub(costs.tokens(&first.standing, basis)))
+}
+
+/// What the session's calls carried beside what they show: the median over its calls.
+pub(super) fn over_calls(session: &Session<'_>, family: Family, costs: &Costs, basis: Basis) -> Option<u64> {
+    let calls = session.compared().filter(|observation| observation.family == family);
+    median(calls.map(|observation| observation.recorded.saturating_sub(costs.tokens(&observation.standing, basis))).collect())
+}
+
+/// Spreads by source and family, then by version where there are several.
+pub(super) fn spreads(overheads: &[Overhead]) -> Vec<Spread> {
+    let mut sources: BTreeMap<(&str, Family), Vec<&Overhead>> = BTreeMap::new();
+    for overhead in overheads {
+        sources.entry((&overhead.source, overhead.family)).or_default().push(overhead);
+    }
+    let mut spreads = Vec::new();
+    for of_source in sources.into_values() {
+        spreads.extend(spread(&of_source, None));
+        let mut versions: BTreeMap<(Vec<u64>, &str), Vec<&Overhead>> = BTreeMap::new();
+        for overhead in &of_source {
+            versions.entry((version(&overhead.version), &overhead.version)).or_default().push(overhead);
+        }
+        if versions.len() > 1 {
+            spreads.extend(versions.iter().filter_map(|((_, name), overheads)| spread(overheads, Some((*name).to_owned()))));
+        }
+    }
+    spreads
+}
+
+fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
+    let first = overheads.first()?;
+    let mut tokens: Vec<u64> = overheads.iter().map(|overhead| overhead.tokens).collect();
+    tokens.sort_unstable();
+    let interval = interval(tokens.len(), |times| {
+        let drawn = tokens.iter().zip(times).flat_map(|(tokens, times)| std::iter::repeat_n(*tokens, *times as usize)).collect();
+        [median(drawn).and_then(|median| i64::try_from(median).ok()).unwrap_or_default()]
+    });
+    Some(Spread {
+        source: first.source.clone(),
+        version,
+        family: first.family,
+        sessions: tokens.len() as u64,
+        p05: quantile(&tokens, 5)?,
+        median: quantile(&tokens, 50)?,
+        interval: interval.map(|[interval]| interval),
+        p95: quantile(&tokens, 95)?,
+    })
+}
+
+/// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
+/// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
+/// `None` where both versions are known and not even the first number is the same: another major version is another program.
+pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
+    let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
+    for (name, tokens) in known {
+        versions.entry(version(name)).or_default().push(*tokens);
+    }
+    let wanted = version(wanted);
+    if let Some(own) = versions.get(&wanted) {
+        return median(own.clone());
+    }
+    let shared = |other: &[u64]| other.iter().zip(&wanted).take_while(|(one, other)| one == other).count();
+    let of = |(version, tokens): (&Vec<u64>, &Vec<u64>)| median(tokens.clone()).map(|tokens| (shared(version), tokens));
+    let related = |(near, tokens): (usize, u64)| (near > 0 || wanted.is_empty()).then_some((near, tokens));
+    let older = versions.range(..wanted.clone()).next_back().and_then(of).and_then(related);
+    let newer = versions.range(wanted.clone()..).next().and_then(of).and_then(related);
+    match (older, newer) {
+        (Some((near, older)), Some((far, newer))) if near == far => Some((older + newer) / 2),
+        (Some(older), Some(newer)) => Some(older.max(newer).1),
+        (one, other) => one.or(other).map(|(_, tokens)| tokens),
+    }
+}

@@ -1,0 +1,32 @@
+//! How far estimates are from recorded usage, and why: compared, taken apart, held out, priced in tokens of safety.
+
+mod along;
+mod bootstrap;
+mod buffer;
+mod calibrate;
+mod consequence;
+mod estimators;
+mod figures;
+mod findings;
+mod fit;
+mod halves;
+mod hidden;
+mod predict;
+mod regression;
+mod sample;
+mod separate;
+
+pub use along::{STRETCHES, Stretch};
+pub use bootstrap::Interval;
+pub use buffer::{Buffer, LEVELS};
+pub use calibrate::{Calibrated, document};
+pub use consequence::{Consequence, Counts};
+pub use estimators::{Compared, Estimates};
+pub use figures::{Figures, Pair, Ratios, Worst};
+pub use findings::{Along, Buffers, Comparison, DriftSettings, Findings, Use, drift};
+pub use fit::{EVIDENCE, FamilyCosts};
+pub use hidden::{Overhead, Spread};
+pub use predict::{Method, Prediction};
+pub use regression::{Basis, COSTS, Costs};
+pub use sample::{Amount, Content, Growth, LeftOut, Observation, Session, observe};
+pub use separate::{Parts, Separated};

@@ -1,0 +1,192 @@
+//! `ctxsim drift`: the example worked by hand, bars on recorded sessions, figures counted again, calibration.
+
+use crate::support::{files, shared};
+use ctxsim::catalog::{Catalog, Family};
+use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift};
+use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, Vocabularies, read};
+use ctxsim::policy::{Facts, Policy};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// What the program prints as JSON.
+fn report(arguments: &[&str], logs: &[PathBuf]) -> Value {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let shown = command.args(["drift", "--json", "--quiet"]).args(arguments).args(logs).assert().code(0);
+    serde_json::from_slice(&shown.get_output().stdout).unwrap()
+}
+
+fn row<'a>(rows: &'a Value, wanted: &[(&str, &str)]) -> &'a Value {
+    let fits = |row: &&Value| wanted.iter().all(|(key, value)| row[*key].as_str() == Some(*value));
+    rows.as_array().unwrap().iter().find(fits).unwrap_or_else(|| panic!("no row {wanted:?} in {rows}"))
+}
+
+fn corpus(catalog: &Catalog, paths: &[PathBuf]) -> Corpus {
+    let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let settings = ReadSettings {
+        catalog,
+        model: None,
+        format: None,
+        engine: Default::default(),
+        vocabulary: None,
+        vocabularies: Vocabularies::Public,
+        progress: &Unwatched,
+    };
+    read(&paths, &settings).unwrap()
+}
+
+fn findings(paths: &[PathBuf]) -> Findings {
+    let catalog = Catalog::builtin().unwrap();
+    let corpus = corpus(&catalog, paths);
+    let replay = ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    drift(&corpus, &DriftSettings { compared: &[], replayed: &[], replay, basis: Basis::Tokens }).unwrap()
+}
+
+/// The example of docs/drift.md, number by number.
+#[test]
+fn the_worked_example_is_right() {
+    let report = report(&[], &[root().join("tests/data/drift/worked.jsonl")]);
+    let chars = row(&report["estimators"], &[("estimator", "chars/4 floor"), ("family", "all")]);
+    // 40 / 4 = 10 before the first call; 10 + 21 / 4 + 42 / 4 = 25 before the second.
+    assert_eq!(
+        (chars["calls"].as_u64(), chars["estimated_tokens"].as_u64(), chars["recorded_tokens"].as_u64()),
+        (Some(2), Some(35), Some(245))
+    );
+    let close = |found: &Value, wanted: f64| assert!((found.as_f64().unwrap() - wanted).abs() < 1e-5, "{found} is not {wanted}");
+    close(&chars["bias"], (35.0 - 245.0) / 245.0);
+    close(&chars["mape"], (100.0 / 110.0 + 110.0 / 135.0) / 2.0);
+    close(&chars["p50"], 5.4);
+    close(&chars["p95"], 11.0);
+    assert_eq!((chars["worst"]["call"].as_u64(), chars["worst"]["session"].as_str()), (Some(2), Some("worked")));
+    let parts = row(&report["separation"], &[("estimator", "chars/4 floor")]);
+    let sum = ["hidden", "messages", "texts"].iter().map(|part| parts[*part].as_f64().unwrap()).sum::<f64>();
+    assert!((sum - parts["bias"].as_f64().unwrap()).abs() < 1e-9);
+    // 110 less 10 tokens of text and 4 for its message.
+    assert_eq!(row(&report["hidden"], &[("agent", "demo")])["median_tokens"].as_u64(), Some(96));
+    let page = std::fs::read_to_string(root().join("docs/drift.md")).unwrap();
+    for number in ["40 / 4 = 10", "35 - 245", "-85.7 %", "86.2 %", "5.400", "11.000", "96"] {
+        assert!(page.contains(number), "docs/drift.md lacks {number}");
+    }
+}
+
+/// Bias, MAPE and quantiles against a few lines of Python that read the raw files.
+fn counted_again(folder: &Path) {
+    let Ok(output) = Command::new("python3").arg(root().join("tests/independent/drift.py")).arg(folder).output() else {
+        return println!("skipped: no python3");
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let wanted: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = report(&[], &[folder.to_owned()]);
+    let found = row(&report["estimators"], &[("estimator", "chars/4 floor"), ("family", "all")]);
+    assert_eq!(found["calls"], wanted["calls"]);
+    for figure in ["bias", "mape", "p05", "p50", "p95", "p99"] {
+        let (found, wanted) = (found[figure].as_f64().unwrap(), wanted[figure].as_f64().unwrap());
+        assert!((found - wanted).abs() < 6e-4, "{figure}: {found}, counted again {wanted}");
+    }
+}
+
+#[test]
+fn figures_of_the_samples_are_counted_again() {
+    counted_again(&root().join("transcripts/mini-swe-agent"));
+}
+
+#[test]
+fn figures_of_recorded_sessions_are_counted_again() {
+    let Some(shared) = shared() else { return };
+    counted_again(&shared.join("transcripts/mini_swe_traj"));
+}
+
+/// Mean error in percent, and on how many calls.
+fn error(findings: &Findings, method: Method, family: Family, source: Option<&str>) -> (f64, u64) {
+    let fits = |source: Option<&str>, found: Option<&str>| source == found;
+    let rows = findings.predictions.iter();
+    let mut rows = rows.filter(|row| row.method == method && row.family == family && fits(source, row.source.as_deref()));
+    rows.next().map_or((0.0, 0), |row| (row.figures.mape_millionths as f64 / 1e4, row.figures.calls))
+}
+
+#[test]
+fn predictions_keep_to_their_bars() {
+    let Some(shared) = shared() else { return };
+    // The folder of fixtures holds usage that was made up.
+    let folders: Vec<PathBuf> =
+        files(&shared.join("transcripts")).into_iter().filter(|path| path.is_dir() && !path.ends_with("fixtures")).collect();
+    let findings = findings(&folders);
+    for (family, bar) in [(Family::Gpt, 5.0), (Family::Gemini, 6.0), (Family::ClaudeOld, 10.0), (Family::ClaudeNew, 10.0)] {
+        for method in [Method::Shipped, Method::Fitted] {
+            let (error, calls) = error(&findings, method, family, None);
+            println!("{} {}: {error:.2} % of {calls} calls", family.name(), method.name());
+            assert!(error <= bar, "{} {}: {error} %", family.name(), method.name());
+        }
+    }
+    for (family, source, bar) in [(Family::Gemini, "mini-swe-agent", 5.0), (Family::ClaudeOld, "claude-code", 10.0)] {
+        let (error, calls) = error(&findings, Method::Source, family, Some(source));
+        println!("{source}: {error:.2} % of {calls} calls");
+        assert!(calls > 0 && error <= bar, "{source}: {error} %");
+    }
+    for buffers in findings.buffers.iter().filter(|row| row.used == Use::SinceUsage && row.family.is_none()) {
+        let buffer = buffers.buffers.iter().find(|buffer| buffer.level == 990).unwrap();
+        let share = |(within, all): (u64, u64)| within as f64 * 100.0 / all as f64;
+        let both = share((buffer.covered.0 + buffer.swapped_covered.0, buffer.covered.1 + buffer.swapped_covered.1));
+        println!("{}: P99 covers {both:.2} %", buffers.estimator);
+        assert!((both - 99.0).abs() <= 1.0, "{}: {both} %", buffers.estimator);
+    }
+}
+
+#[test]
+fn a_report_depends_on_the_logs_alone() {
+    let logs: Vec<PathBuf> = files(&root().join("transcripts")).into_iter().filter(|path| path.is_dir()).collect();
+    let one = report(&["--threads", "1"], &logs);
+    let mut reversed = logs.clone();
+    reversed.reverse();
+    assert_eq!(report(&["--threads", "3"], &reversed), one);
+    let folder = tempfile::tempdir().unwrap();
+    let traces = folder.path().join("corpus.ctxtrace");
+    assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(["trace", "build", "--quiet", "-o"]).arg(&traces).args(&logs).assert().code(0);
+    assert_eq!(report(&[], &[traces]), one);
+}
+
+#[test]
+fn a_calibrated_estimator_is_a_policy() {
+    let folder = tempfile::tempdir().unwrap();
+    for (unit, base) in [("tokens", None), ("chars", Some("codex"))] {
+        let file = folder.path().join(format!("{unit}.toml"));
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+        command.current_dir(root()).args(["drift", "transcripts/mini-swe-agent", "--quiet", "--unit", unit, "--calibrate"]).arg(&file);
+        command.args(base.into_iter().flat_map(|base| ["--policy", base])).assert().code(0);
+        let policy = Policy::load(&file.to_string_lossy()).unwrap();
+        let facts = |family| Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family };
+        let (known, unknown) = (policy.plan(&facts(Some(Family::Gpt))).unwrap(), policy.plan(&facts(None)).unwrap());
+        assert_ne!(known.estimator.weights, unknown.estimator.weights);
+        assert!(known.estimator.families.is_empty());
+        assert_eq!(known.rule.is_empty(), base.is_none());
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+        let shown = command.current_dir(root()).args(["replay", "transcripts/mini-swe-agent", "--quiet", "--json", "--policy"]).arg(&file);
+        let replayed: Value = serde_json::from_slice(&shown.assert().code(0).get_output().stdout).unwrap();
+        let bias = replayed["policies"][0]["estimator_drift"]["bias"].as_f64().unwrap();
+        assert!(base.is_some() || bias.abs() < 0.1, "{unit}: {bias}");
+    }
+    // A file that cannot be written leaves nothing behind.
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.current_dir(root()).args(["drift", "transcripts/mini-swe-agent", "--quiet", "--calibrate", "/no/such/folder/out.toml"]);
+    command.assert().code(2);
+}
+
+/// Policies with a perfect estimator: nothing that is left is the estimator's fault.
+#[test]
+fn consequences_are_counted_with_and_without_drift() {
+    let report = report(&["--policy", "baseagent", "--policy", "none", "--window", "24k"], &[root().join("transcripts")]);
+    let row = row(&report["consequences"], &[("policy", "baseagent")]);
+    assert!(row["own"]["calls"].as_u64() > Some(0) && row["own"]["calls"] == row["perfect"]["calls"]);
+    assert!(row["perfect"]["late"].as_u64() <= row["own"]["late"].as_u64(), "{row}");
+}
