@@ -291,17 +291,6 @@ impl Context {
         self.re_estimate(owner);
     }
 
-    /// Puts an item back as it was before an edit. Nothing happens where its message is gone.
-    pub fn put_back(&mut self, item: u32, before: Item) {
-        let Some(owner) = self.owner(item) else { return };
-        self.unaccount(item, owner);
-        if let Some(slot) = self.items.get_mut(item as usize) {
-            *slot = before;
-        }
-        self.account(item, owner);
-        self.re_estimate(owner);
-    }
-
     /// Removes one item of a message.
     pub fn remove_item(&mut self, item: u32) {
         let Some(owner) = self.owner(item) else { return };

@@ -1,6 +1,5 @@
 //! A rule fires: its selection is acted upon, with guards, and what it did is written down.
 
-use super::aside::UnderMask;
 use super::cause::Look;
 use super::intake::cut_item;
 use super::note::Note;
@@ -167,16 +166,13 @@ impl State<'_> {
             return Done::Nothing;
         }
         self.before_edit(rule);
-        let light = self.only_masks(rule);
         let mut touched = 0;
         for (item, by) in replacements {
             if enough_by_now(self) {
                 break;
             }
-            let before = self.context.item(item).copied().filter(|_| light);
             self.context.replace(item, by);
-            let cut = self.cuts.remove(&item);
-            self.under_masks.extend(before.map(|before| UnderMask { item: before, id: item, cut }));
+            self.cuts.remove(&item);
             touched += 1;
         }
         Done::Changed(kind_of(rule, EventKind::Prune), touched)

@@ -2,7 +2,6 @@
 
 mod act;
 mod arrive;
-mod aside;
 mod cause;
 mod drift;
 mod flock;

@@ -96,24 +96,19 @@ impl<'a> Stand<'a> {
 
     /// Runs a rule: trigger, guards, action. Says whether anything changed.
     pub fn run(&mut self, rule: &str) -> bool {
-        let changed = self.find(rule).is_some_and(|(index, rule)| self.state.run(index, rule));
-        self.state.keep_under_masks();
-        changed
+        self.find(rule).is_some_and(|(index, rule)| self.state.run(index, rule))
     }
 
     /// Runs a rule as if its trigger had fired, as a person asks for it.
     pub fn force(&mut self, rule: &str) -> bool {
         let Some((index, rule)) = self.find(rule) else { return false };
         let rule = Rule { when: None, ..rule.clone() };
-        let changed = self.state.run(index, &rule);
-        self.state.keep_under_masks();
-        changed
+        self.state.run(index, &rule)
     }
 
     /// Runs all rules of one place in the loop, in order.
     pub fn checkpoint(&mut self, hook: Hook) {
         self.state.checkpoint(hook);
-        self.state.keep_under_masks();
     }
 
     /// The context that the next request is made of.

@@ -1,6 +1,5 @@
 //! The state of one replay: the context, what the policy knows, and what is being written down.
 
-use super::aside::{Aside, UnderMask};
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
 use super::intake::{Gauge, Intake};
@@ -64,6 +63,15 @@ pub struct Memory {
     pub latched: bool,
 }
 
+/// A context set aside while a view is in force.
+#[derive(Clone)]
+pub(super) struct Aside {
+    pub context: Context,
+    /// The first message that had not arrived yet.
+    pub next_message: u32,
+    pub cuts: BTreeMap<u32, Text>,
+}
+
 #[derive(Clone)]
 pub(super) struct State<'a> {
     pub trace: &'a Trace,
@@ -75,8 +83,6 @@ pub(super) struct State<'a> {
     /// Set aside for one request, or for one turn.
     pub aside: Option<Aside>,
     pub aside_for_turn: Option<Aside>,
-    /// What the masks of this request have replaced, where nothing else is set aside for it.
-    pub under_masks: Vec<UnderMask>,
     /// Texts of items that a limit has cut, by item.
     pub cuts: BTreeMap<u32, Text>,
     pub outcome: Outcome,
@@ -136,7 +142,6 @@ impl<'a> State<'a> {
             context: Context::new(plan.estimator.clone()),
             aside: None,
             aside_for_turn: None,
-            under_masks: Vec::new(),
             cuts: BTreeMap::new(),
             outcome: Outcome {
                 window: conditions.window,
@@ -251,6 +256,26 @@ impl<'a> State<'a> {
         for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
             self.run(index, rule);
         }
+    }
+
+    /// Sets the context aside before a view changes it.
+    pub fn before_edit(&mut self, rule: &Rule) {
+        match rule.mode {
+            Mode::View if self.aside.is_none() => self.aside = Some(self.set_aside()),
+            Mode::Turn if self.aside_for_turn.is_none() => {
+                let aside = self.aside.take().unwrap_or_else(|| self.set_aside());
+                self.aside_for_turn = Some(aside);
+            }
+            Mode::View | Mode::Turn => {}
+            // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
+            Mode::Commit | Mode::CommitIfFewer => self.aside = None,
+        }
+    }
+
+    /// The stored history as it stands, under whatever view of it.
+    pub fn set_aside(&self) -> Aside {
+        let shown = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
+        self.aside.clone().unwrap_or_else(shown)
     }
 
     /// Makes the call, with the policy's fallback where the provider would refuse it.
@@ -399,7 +424,9 @@ impl<'a> State<'a> {
 
     /// The recorded reply enters the context.
     pub fn reply(&mut self, message: u32) {
-        self.restore_request_view();
+        if let Some(aside) = self.aside.take() {
+            self.restore(aside);
+        }
         let id = self.push(message);
         if let Some((prompt, output)) = self.usage {
             self.context.note_usage(id, prompt + output);
