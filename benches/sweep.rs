@@ -47,8 +47,15 @@ fn main() {
         return;
     }
     let catalog = Catalog::builtin().expect("the catalogue parses");
-    let read_settings =
-        ReadSettings { catalog: &catalog, model: None, format: None, engine: Engine::Fast, vocabulary: None, progress: &Unwatched };
+    let read_settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Engine::Fast,
+        vocabulary: None,
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
     let corpus = read(&[shared.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
     let calls: usize = corpus.traces.iter().map(|trace| trace.calls.len()).sum();
     println!("{} sessions, {calls} calls", corpus.traces.len());

@@ -8,7 +8,7 @@ use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
 use super::referee::Referee;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
-use crate::policy::{AfterOverflow, Hook, Plan, Rule, Sight, Switch};
+use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::Text;
 use crate::units::Tokens;

@@ -169,14 +169,22 @@ fn together_as_alone_over_random_sessions() {
 fn together_as_alone_over_real_sessions() {
     let Some(folder) = shared() else { return };
     let catalog = Catalog::builtin().unwrap();
-    let settings =
-        ReadSettings { catalog: &catalog, model: None, format: None, engine: Engine::Fast, vocabulary: None, progress: &Unwatched };
+    let settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Engine::Fast,
+        vocabulary: None,
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
     let corpus = read(&[folder.join("transcripts/claude-code").to_string_lossy().into_owned()], &settings).unwrap();
     assert!(!corpus.traces.is_empty());
     let mut random = Random(11);
     for name in ["baseagent", "opencode", "opencode@2025-12", "pi", "codex", "picoclaw", "goose"] {
         let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None };
-        let conditions = Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
+        let conditions =
+            Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
         let plans = plans(name, &facts, 20, &mut random);
         for trace in &corpus.traces {
             compare(name, trace, &plans, &conditions);

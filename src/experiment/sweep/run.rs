@@ -82,7 +82,8 @@ impl Sweep<'_> {
         defaults.dedup();
         let mut alike: BTreeMap<(Windows, Option<RecordedSummary>), Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key = |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
+            let key =
+                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
             let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
             alike.entry((windows, summaries.model(trace))).or_default().push(place);
         }
@@ -106,7 +107,13 @@ impl Sweep<'_> {
             };
             let conditions = |default: &Option<u64>| {
                 let (window, prompt_limit, ..) = window(default);
-                Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary: *recorded_summary, ..Conditions::default() }
+                Conditions {
+                    window,
+                    prompt_limit,
+                    reserve: self.replay.reserve,
+                    recorded_summary: *recorded_summary,
+                    ..Conditions::default()
+                }
             };
             let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();
