@@ -3,82 +3,20 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod prefix;
+mod presence;
+mod region;
 mod view;
 
+use prefix::Prefix;
+pub use prefix::Sent;
+pub use presence::{Ends, Presence};
+pub use region::Region;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
-use crate::trace::PartKind;
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
-
-/// What the window is filled with, for reports. The order is that of the regions in every report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Region {
-    /// System messages.
-    System,
-    /// Tool definitions that the log shows.
-    Tools,
-    /// Summaries and texts that the policy put in.
-    Summary,
-    /// User text.
-    User,
-    /// The model's text.
-    Assistant,
-    /// Reasoning.
-    Thinking,
-    /// Tool calls.
-    ToolCall,
-    /// Tool results, placeholders included.
-    ToolResult,
-    /// Pictures.
-    Image,
-}
-
-impl Region {
-    /// All regions, in order.
-    pub const ALL: [Region; 9] = [
-        Region::System,
-        Region::Tools,
-        Region::Summary,
-        Region::User,
-        Region::Assistant,
-        Region::Thinking,
-        Region::ToolCall,
-        Region::ToolResult,
-        Region::Image,
-    ];
-
-    /// Its name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Region::System => "system",
-            Region::Tools => "tools",
-            Region::Summary => "summary",
-            Region::User => "user",
-            Region::Assistant => "assistant",
-            Region::Thinking => "thinking",
-            Region::ToolCall => "tool_call",
-            Region::ToolResult => "tool_result",
-            Region::Image => "image",
-        }
-    }
-
-    /// The region of a part.
-    pub fn of(role: Role, kind: PartKind) -> Region {
-        match (kind, role) {
-            (PartKind::Tools, _) => Region::Tools,
-            (PartKind::Thinking, _) => Region::Thinking,
-            (PartKind::ToolCall, _) => Region::ToolCall,
-            (PartKind::ToolResult, _) => Region::ToolResult,
-            (PartKind::Image, _) => Region::Image,
-            (_, Role::System) => Region::System,
-            (_, Role::User) => Region::User,
-            (_, Role::Assistant) => Region::Assistant,
-            (_, Role::Tool) => Region::ToolResult,
-        }
-    }
-}
 
 /// What has become of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +46,10 @@ pub struct Item {
     pub error: bool,
     /// Reasoning that leaves at the next real user message.
     pub expires: bool,
+    /// What is left of it at its ends, where it was cut or masked.
+    pub ends: Ends,
+    /// Something later in the context shows it again.
+    pub superseded: bool,
     /// What it adds to its message's estimate.
     pub guess: Guess,
     /// What its text is estimated at by itself.
@@ -156,6 +98,10 @@ pub struct Entry {
     pub usage: Option<u64>,
     /// Still in the context?
     pub live: bool,
+    /// Where it is not: did a summary take its place?
+    pub summarised: bool,
+    /// Since which request it has stood as it is; see [`Context::sent`].
+    touched: u32,
 }
 
 /// The context of one simulation.
@@ -164,6 +110,8 @@ pub struct Context {
     estimator: Estimator,
     entries: Vec<Entry>,
     items: Vec<Item>,
+    /// The item of each part of the trace.
+    places: Vec<Option<u32>>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
     order: Vec<u32>,
     size: Size,
@@ -173,8 +121,15 @@ pub struct Context {
     tools: Vec<u64>,
     turns: u64,
     messages: u64,
+    /// Actual tokens of superseded items.
+    dead: u64,
+    /// How many of them are not masked.
+    superseded: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
     original: u64,
+    /// Items that are still there.
+    blocks: u32,
+    prefix: Prefix,
     fingerprint: u64,
 }
 
@@ -185,6 +140,7 @@ impl Context {
             estimator,
             entries: Vec::new(),
             items: Vec::new(),
+            places: Vec::new(),
             order: Vec::new(),
             size: Size::default(),
             system_estimated: 0,
@@ -193,7 +149,11 @@ impl Context {
             tools: Vec::new(),
             turns: 0,
             messages: 0,
+            dead: 0,
+            superseded: 0,
             original: 0,
+            blocks: 0,
+            prefix: Prefix::default(),
             fingerprint: 0,
         }
     }
@@ -239,6 +199,10 @@ impl Context {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         let count = items.len() as u32;
+        if let Some(place) = place {
+            self.touch_from(place);
+        }
+        self.note_places(first, items);
         self.items.extend_from_slice(items);
         self.entries.push(Entry {
             message: arrival.message,
@@ -252,6 +216,8 @@ impl Context {
             arrived: arrival.call,
             usage: None,
             live: true,
+            summarised: false,
+            touched: self.prefix.request,
         });
         match place {
             Some(place) if place < self.order.len() => self.order.insert(place, id),
@@ -279,9 +245,11 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
+            slot.ends = by.ends;
             slot.guess = by.guess;
             slot.alone = by.alone;
             slot.actual = by.actual;
@@ -297,6 +265,7 @@ impl Context {
         if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
             return;
         }
+        self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
@@ -307,6 +276,7 @@ impl Context {
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
         for id in gone {
+            self.touch(*id);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
@@ -406,6 +376,8 @@ impl Context {
             state: State::Whole,
             error: false,
             expires: false,
+            ends: Ends::default(),
+            superseded: false,
             guess: self.estimator.message_text(text),
             alone: self.estimator.text(text),
             actual: u64::from(text.tokens),
@@ -440,6 +412,9 @@ impl Context {
             self.tools[tool as usize] += slot.actual;
         }
         self.original += if slot.part.is_some() { slot.actual } else { 0 };
+        self.dead += if slot.superseded { slot.actual } else { 0 };
+        self.superseded += u64::from(slot.superseded && slot.state != State::Masked);
+        self.blocks += 1;
     }
 
     fn unaccount(&mut self, item: u32, owner: u32) {
@@ -453,6 +428,9 @@ impl Context {
             self.tools[tool as usize] -= slot.actual;
         }
         self.original -= if slot.part.is_some() { slot.actual } else { 0 };
+        self.dead -= if slot.superseded { slot.actual } else { 0 };
+        self.superseded -= u64::from(slot.superseded && slot.state != State::Masked);
+        self.blocks -= 1;
     }
 
     fn re_estimate(&mut self, id: u32) {
@@ -486,6 +464,8 @@ pub struct Arrival {
 pub struct Replacement {
     /// Masked or truncated.
     pub state: State,
+    /// What is left of the text at its ends.
+    pub ends: Ends,
     /// Its estimate within the message.
     pub guess: Guess,
     /// Its text's estimate by itself.

@@ -3,6 +3,7 @@
 
 pub mod catalog;
 pub mod context;
+pub mod cost;
 pub mod estimate;
 pub mod experiment;
 pub mod format;

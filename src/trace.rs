@@ -48,6 +48,8 @@ pub struct PartRow {
     pub anchored: bool,
     /// Reasoning that the provider drops at the next real user message.
     pub expires: bool,
+    /// For a result: the part with the call that it answers, where the log tells.
+    pub answers: Option<u32>,
 }
 
 /// One message.
@@ -169,6 +171,57 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
+    /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
+    pub references: Vec<Reference>,
+    /// Results that something later shows again, in the order of what shows them.
+    pub repetitions: Vec<Repetition>,
+    /// Recognisable pieces that were left out of the search for references, because there were too many.
+    pub unsearched: u64,
+}
+
+/// What one assistant message takes from one earlier part: the text in both is the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    /// Index of the message that refers.
+    pub message: u32,
+    /// What the two have in common.
+    pub kind: Evidence,
+    /// How many distinct lines or identifiers.
+    pub weight: u32,
+    /// The latest part that holds them, with the place; then other parts that hold all of them too, the latest first.
+    pub sources: Vec<Place>,
+    /// The recorded compaction whose summary holds all of them, by its index; `None` where none does, or where it is unknown.
+    pub summary: Option<u32>,
+}
+
+/// A result that is dead weight as soon as a later part has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Repetition {
+    /// The part that shows it again.
+    pub later: u32,
+    /// The result's part.
+    pub earlier: u32,
+}
+
+/// Where in a part the evidence stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Place {
+    /// Index of the part.
+    pub part: u32,
+    /// Start of the first piece, in bytes.
+    pub first: u32,
+    /// Start of the last piece, in bytes.
+    pub last: u32,
+}
+
+/// Kinds of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Evidence {
+    /// Whole lines: verbatim reuse.
+    Line,
+    /// Paths and names: they may be known from elsewhere.
+    Identifier,
 }
 
 impl Trace {
@@ -176,6 +229,13 @@ impl Trace {
     pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
         let first = message.first_part as usize;
         self.parts.get(first..first + message.part_count as usize).unwrap_or(&[])
+    }
+
+    /// The message that a part belongs to.
+    pub fn message_of(&self, part: u32) -> Option<u32> {
+        let after = self.messages.partition_point(|row| row.first_part <= part);
+        // Messages without parts share their first index with the next one; the last of them has the part.
+        u32::try_from(after.checked_sub(1)?).ok()
     }
 
     /// Every recorded usage of the session: calls, summariser requests, side calls.

@@ -3,9 +3,11 @@
 //! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
+mod evidence;
 mod lines;
 mod steps;
 
+pub use evidence::{Evidence, Unit};
 pub use lines::Lines;
 pub use steps::Steps;
 
@@ -45,6 +47,9 @@ pub struct Text {
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
     pub content: Option<Box<str>>,
+    /// What can be recognised in later texts. It is gone once the session is measured, and never written down.
+    #[serde(skip)]
+    pub evidence: Option<Box<Evidence>>,
 }
 
 /// Exact token counts in vocabularies of OpenAI, whatever the session's own.

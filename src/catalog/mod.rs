@@ -1,6 +1,7 @@
-//! What is known of models: windows, limits, tokenizer families, what a picture costs, what becomes of reasoning.
+//! What is known of models: windows, limits, tokenizer families, what a picture costs, what becomes of reasoning,
+//! what tokens cost, how prompt caches work.
 //!
-//! The data are `catalog/models.toml` and `catalog/families.toml`, embedded in the program; where each figure comes from stands there.
+//! The data are the tables in `catalog/`, embedded in the program; where each figure comes from stands there.
 //! The caller builds the [`Catalog`] once and asks it with the model's name as a log spells it:
 //!
 //! ```
@@ -10,13 +11,18 @@
 //! # Ok::<(), ctxsim::catalog::CatalogError>(())
 //! ```
 
+mod cache;
 mod family;
 mod image;
 mod model;
 mod name;
+mod price;
+mod price_file;
 mod table;
 
+pub use cache::{CacheRule, CacheRules, Hits, Refresh, Writes};
 pub use family::{ContentCosts, Family, FamilyFacts, VocabularyName};
 pub use image::ImageRule;
 pub use model::{Model, Thinking};
+pub use price::{Price, Prices, Rate, Rates};
 pub use table::{Catalog, CatalogError};

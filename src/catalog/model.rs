@@ -56,6 +56,11 @@ impl Model {
         self.max_input.unwrap_or(self.context)
     }
 
+    /// Its id without the mark of the bigger window, under which prices and caches are listed.
+    pub fn plain_id(&self) -> &str {
+        self.id.strip_suffix("[1m]").unwrap_or(&self.id)
+    }
+
     /// Tokens of a picture of this size in pixels. A picture of unknown size (0 on either side) counts as 1,024 x 1,024.
     pub fn image_tokens(&self, width: u32, height: u32) -> u64 {
         self.image.tokens(width, height)

@@ -20,6 +20,30 @@ pub enum CatalogError {
     /// The table of families is not what it should be.
     #[error("the table of families cannot be read: {0}")]
     Families(toml::de::Error),
+    /// The table of prices is not what it should be.
+    #[error("the table of prices cannot be read: {0}")]
+    Prices(toml::de::Error),
+    /// A price is no decimal number.
+    #[error("a price of {model} is no decimal number, or its first day is no date")]
+    Price {
+        /// The model.
+        model: String,
+    },
+    /// The table of prices does not say of which day it is.
+    #[error("the day of the table of prices is no date")]
+    PriceDay,
+    /// A file of prices is in neither of the forms that are read.
+    #[error("no prices in LiteLLM's or models.dev's form")]
+    PriceFile,
+    /// The table of caches is not what it should be.
+    #[error("the table of caches cannot be read: {0}")]
+    Caches(toml::de::Error),
+    /// Hits cannot come in steps of nothing.
+    #[error("a cache of {provider} has hits in steps of 0 tokens")]
+    CacheStep {
+        /// Whose it is.
+        provider: String,
+    },
     /// Two names in the table of models cannot be told apart.
     #[error("the name {name} stands twice in the table of models, for {first} and for {second}")]
     SameName {

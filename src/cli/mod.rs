@@ -1,6 +1,8 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod cost;
+mod curve;
 mod diff;
 mod drift;
 mod explain;
@@ -11,6 +13,7 @@ mod models;
 mod output;
 mod policies;
 mod policy;
+mod pricing;
 mod progress;
 mod replay;
 mod sweep;
@@ -46,11 +49,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Replay(Box<replay::Replay>),
+    Cost(Box<cost::Cost>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
+    Curve(curve::Curve),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -64,11 +69,13 @@ pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
+        Some(Command::Curve(curve)) => curve.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

@@ -4,6 +4,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
+use super::pricing::Pricing;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment;
@@ -27,6 +28,8 @@ pub struct Replay {
     #[command(flatten)]
     policies: Policies,
     #[command(flatten)]
+    pricing: Pricing,
+    #[command(flatten)]
     output: Output,
     /// What a row stands for, instead of a policy
     #[arg(long, value_name = "ROW")]
@@ -47,6 +50,8 @@ enum By {
     Tool,
     /// What the window was filled with
     Region,
+    /// What replies took up again, and what had become of it
+    Reference,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -68,9 +73,12 @@ impl Replay {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read(&catalog)?;
-        let replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        let tables = self.pricing.tables()?;
+        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
+        let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
-        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, command };
+        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, cache, command };
         self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
         if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
@@ -85,6 +93,7 @@ impl Replay {
         let mut words = vec!["ctxsim".to_owned(), "replay".to_owned()];
         words.extend(self.logs.words());
         words.extend(self.policies.words());
+        words.extend(self.pricing.words());
         words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
@@ -104,6 +113,7 @@ impl By {
             By::Session => report::By::Session,
             By::Tool => report::By::Tool,
             By::Region => report::By::Region,
+            By::Reference => report::By::Reference,
         }
     }
 
@@ -112,6 +122,7 @@ impl By {
             By::Session => "session",
             By::Tool => "tool",
             By::Region => "region",
+            By::Reference => "reference",
         }
     }
 }

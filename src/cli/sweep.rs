@@ -23,7 +23,7 @@ Examples:
 
 VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO alone where --sample draws from it.
 Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean context, peak context, overflows, squeezed, over budget,
-missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable; and `X per session`, `X per call`.";
+missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); and `X per session`, `X per call`.";
 
 /// Replay logs under many settings of policies: a row a setting, the best first
 #[derive(Args, Debug)]

@@ -4,8 +4,9 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
 use super::policies::Policies;
+use super::pricing::Pricing;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay};
+use ctxsim::experiment::{Corpus, Replay, price};
 use ctxsim::report::{self, Asked};
 use ctxsim::trace::Trace;
 
@@ -15,7 +16,9 @@ pub fn run() -> Result<(), Failure> {
     let policies = choice.load()?;
     let catalog = Catalog::builtin()?;
     let corpus = logs.read(&catalog)?;
-    let replays = choice.replay(&policies, &corpus, &catalog, &logs)?;
+    let mut replays = choice.replay(&policies, &corpus, &catalog, &logs)?;
+    let pricing = Pricing::default();
+    price(&corpus, &mut replays, &pricing.tariff(&pricing.tables()?, &catalog, None));
     let asked = |command| Asked { command, ..Asked::default() };
     Output::default().give("replay", "ctxsim".to_owned(), |command| report::replay(&corpus, &replays, &asked(command)))?;
     print(&next(&corpus, &replays))

@@ -1,6 +1,6 @@
 //! The context as policies may see it: order, kinds and estimates.
 
-use super::{Context, Region, State};
+use super::{Context, Item, Region, State};
 use crate::transcript::Role;
 
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
@@ -43,6 +43,8 @@ pub struct SeenItem {
     pub state: State,
     /// A failed tool's result.
     pub error: bool,
+    /// Something later in the context shows it again: an agent knows what it reads.
+    pub superseded: bool,
     /// What its text is estimated at by itself.
     pub alone: u64,
 }
@@ -67,7 +69,8 @@ impl<'a> View<'a> {
         let context = self.context;
         (message.first..message.first + message.count).filter_map(move |id| {
             let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
-            Some(SeenItem { id, region: item.region, tool: item.tool, state: item.state, error: item.error, alone: item.alone })
+            let Item { region, tool, state, error, superseded, alone, .. } = *item;
+            Some(SeenItem { id, region, tool, state, error, superseded, alone })
         })
     }
 
@@ -84,6 +87,11 @@ impl<'a> View<'a> {
     /// Messages of the history: all but the system's own.
     pub fn message_count(self) -> u64 {
         self.context.messages
+    }
+
+    /// Results that something later shows again, and that are not masked.
+    pub fn superseded_count(self) -> u64 {
+        self.context.superseded
     }
 
     /// User messages that open a turn.

@@ -283,6 +283,7 @@ fn read_sessions(
     (reader.read)(source, &scale, &mut |transcript: Transcript| {
         let measure = Measure { catalog: settings.catalog, model, vocabulary };
         traces.push(measure::trace(transcript, name, measure));
+        scale.next_session();
     })?;
     Ok(traces)
 }

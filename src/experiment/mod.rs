@@ -1,13 +1,17 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
 mod backtest;
+mod break_even;
 mod corpus;
 mod counters;
+mod curve;
 mod diff;
+mod distance;
 pub mod drift;
 mod facts;
 mod judge;
 mod once;
+mod price;
 mod replay;
 mod segment;
 mod source;
@@ -16,9 +20,13 @@ mod sweep;
 mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
+pub use break_even::{BreakEven, break_even};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
+pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
+pub use distance::{Distance, distances};
 pub use judge::Reason;
+pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};

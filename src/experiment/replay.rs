@@ -3,6 +3,7 @@
 use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
+use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, simulate};
 use crate::trace::Trace;
@@ -35,6 +36,10 @@ pub struct Replay {
     pub outcomes: Vec<Outcome>,
     /// Their sum.
     pub totals: Totals,
+    /// What each session cost; empty until somebody makes the bills.
+    pub bills: Vec<Bills>,
+    /// Their sum.
+    pub bill: Bills,
     /// Models that the catalogue does not know, each with the window that was taken.
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
@@ -136,6 +141,8 @@ impl<'a> Ready<'a> {
             summary_model: self.plans.values().next().map(|plan| describe_summary(plan, &self.summaries)).unwrap_or_default(),
             outcomes,
             totals,
+            bills: Vec::new(),
+            bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
         }

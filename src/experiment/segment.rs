@@ -127,5 +127,6 @@ fn carried_part(tokens: u64) -> PartRow {
         truth: u64::from(tokens),
         anchored: true,
         expires: false,
+        answers: None,
     }
 }

@@ -1,10 +1,11 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
-use super::{thinking, truth};
+use super::{references, repetition, thinking, truth};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
+use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// What measuring needs to know beside the transcript.
@@ -27,6 +28,7 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     // Messages are taken apart one by one, so that a long session does not stand in memory twice.
     for mut message in transcript.messages {
         let call = message.call.take();
+        builder.copies.push(message.copy_of.is_some());
         let row = builder.message(message, call.as_ref(), &agent, &mut turn);
         builder.trace.messages.push(row);
         if let Some(call) = call {
@@ -35,7 +37,10 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
             builder.trace.calls.push(row);
         }
     }
-    let mut trace = builder.trace;
+    let Builder { mut trace, copies, .. } = builder;
+    references::find(&mut trace, &transcript.compactions, &copies);
+    repetition::find(&mut trace, &copies);
+    trace.parts.iter_mut().for_each(|part| part.text.evidence = None);
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
@@ -57,6 +62,10 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
 #[derive(Default)]
 struct Builder {
     trace: Trace,
+    /// Which messages are second showings of earlier ones.
+    copies: Vec<bool>,
+    /// Where the calls stand, by their ids.
+    calls: HashMap<String, u32>,
 }
 
 impl Builder {
@@ -94,10 +103,14 @@ impl Builder {
             Part::Tools(text) => plain(PartKind::Tools, text),
             Part::Thinking { text, sealed_bytes } => PartRow { sealed_bytes, ..plain(PartKind::Thinking, text) },
             Part::ToolCall { id, name, arguments } => {
-                PartRow { tool: self.tool(&name), name: length(&name), id_bytes: id.len() as u32, ..plain(PartKind::ToolCall, arguments) }
+                let id_bytes = id.len() as u32;
+                self.calls.insert(id, self.trace.parts.len() as u32);
+                PartRow { tool: self.tool(&name), name: length(&name), id_bytes, ..plain(PartKind::ToolCall, arguments) }
             }
             Part::ToolResult { call_id, name, text, error } => {
-                PartRow { tool: self.tool(&name), id_bytes: call_id.len() as u32, error, ..plain(PartKind::ToolResult, text) }
+                let answers = self.calls.get(&call_id).copied().filter(|_| !call_id.is_empty());
+                let id_bytes = call_id.len() as u32;
+                PartRow { tool: self.tool(&name), id_bytes, error, answers, ..plain(PartKind::ToolResult, text) }
             }
             Part::Image(image) => PartRow { image, ..plain(PartKind::Image, Text::default()) },
         }
@@ -138,6 +151,7 @@ fn plain(kind: PartKind, text: Text) -> PartRow {
         truth: 0,
         anchored: false,
         expires: false,
+        answers: None,
     }
 }
 

@@ -1,8 +1,10 @@
 //! The scale: what is kept of a text when its words are let go.
 
+use super::evidence::{Definition, evidence};
 use super::kind::kind;
 use crate::estimate::{Counter, Vocabulary, cleaned, tally};
 use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
+use std::cell::Cell;
 use std::sync::Arc;
 
 /// What becomes of the words of a text.
@@ -19,6 +21,9 @@ pub enum Content {
 pub struct TextScale {
     counter: Arc<Counter>,
     content: Content,
+    definition: Definition,
+    /// Recognisable pieces of the session that is being read.
+    pieces: Cell<usize>,
     public: Option<PublicCounters>,
 }
 
@@ -43,7 +48,17 @@ const NEARNESS: usize = 12;
 impl TextScale {
     /// A scale that counts with this counter.
     pub fn new(counter: Arc<Counter>, content: Content) -> TextScale {
-        TextScale { counter, content, public: None }
+        TextScale { counter, content, definition: Definition::default(), pieces: Cell::new(0), public: None }
+    }
+
+    /// The same scale, by other rules for what can be recognised.
+    pub fn recognising(self, definition: Definition) -> TextScale {
+        TextScale { definition, ..self }
+    }
+
+    /// A session has been read; what follows belongs to another one.
+    pub fn next_session(&self) {
+        self.pieces.set(0);
     }
 
     /// The same scale, which counts every text in these vocabularies as well.
@@ -69,6 +84,8 @@ impl TextScale {
     /// Everything but the shape.
     fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>) -> Text {
         let length = Length::of(text);
+        let evidence = evidence(text, self.definition, self.pieces.get());
+        self.pieces.set(self.pieces.get() + evidence.units.len());
         Text {
             length,
             tokens,
@@ -83,6 +100,7 @@ impl TextScale {
             },
             shape,
             content: (self.content == Content::Keep).then(|| Box::from(text)),
+            evidence: (!text.is_empty()).then(|| Box::new(evidence)),
         }
     }
 

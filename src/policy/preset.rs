@@ -15,6 +15,7 @@ pub fn presets() -> &'static [Preset] {
 
 const PRESETS: &[Preset] = &[
     Preset { name: "none", text: include_str!("presets/none.toml") },
+    Preset { name: "supersede", text: include_str!("presets/supersede.toml") },
     Preset { name: "baseagent", text: include_str!("presets/baseagent.toml") },
     Preset { name: "baseagent@documented", text: include_str!("presets/baseagent-documented.toml") },
     Preset { name: "baseagent@long-task", text: include_str!("presets/baseagent-long-task.toml") },

@@ -73,7 +73,8 @@ impl Select {
         } else {
             self.kind.iter().any(|kind| kind.matches_item(item, message))
         };
-        kind && self.wants_tool(item.tool, tools) && !(item.error && self.not_errors == Switch::On)
+        let fresh = self.superseded == Switch::On && !item.superseded;
+        kind && self.wants_tool(item.tool, tools) && !fresh && !(item.error && self.not_errors == Switch::On)
     }
 
     /// Does the selection want results and calls of this tool? Tools without a name are wanted only where no list is given.
@@ -85,7 +86,7 @@ impl Select {
 
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
-        let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, alone: 0 };
+        let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, superseded: false, alone: 0 };
         let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, usage: None, first: 0, count: 1 };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
@@ -124,6 +125,7 @@ impl Select {
         }
         taken.reverse();
         self.spare_first(&mut taken, view, tools);
+        taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
         match self.order {
             Order::Oldest => {}
             Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),

@@ -15,6 +15,8 @@ pub struct Select {
     pub not_tools: Vec<String>,
     /// Not results that are errors.
     pub not_errors: Switch,
+    /// Only results that something later in the conversation shows again.
+    pub superseded: Switch,
     /// What is protected at the old end.
     pub head: Vec<End>,
     /// What is protected at the new end. Several ends: whatever one of them protects.
@@ -39,6 +41,27 @@ pub struct Select {
     pub take: Take,
     /// In which order it is taken.
     pub order: Order,
+    /// What is taken grows by so many items at once, for the sake of the prompt cache; for items.
+    pub step: Option<Step>,
+}
+
+/// Items are taken in bunches.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Items of a bunch; 1 and below: one by one.
+    pub by: f64,
+    /// So many items count as taken before the first one: where the first bunch begins.
+    #[serde(default)]
+    pub ahead: f64,
+}
+
+impl Step {
+    /// How many of so many eligible items are taken.
+    pub(super) fn taken(&self, eligible: usize) -> usize {
+        let (by, ahead) = ((self.by.max(1.0)) as usize, self.ahead.max(0.0) as usize);
+        ((eligible + ahead) / by * by).saturating_sub(ahead)
+    }
 }
 
 impl Default for Select {
@@ -48,6 +71,7 @@ impl Default for Select {
             tools: Vec::new(),
             not_tools: Vec::new(),
             not_errors: Switch::Off,
+            superseded: Switch::Off,
             head: Vec::new(),
             tail: Vec::new(),
             tails: Tails::Union,
@@ -60,6 +84,7 @@ impl Default for Select {
             carried: Carried::Counted,
             take: Take::All,
             order: Order::Oldest,
+            step: None,
         }
     }
 }

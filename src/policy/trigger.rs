@@ -79,6 +79,8 @@ pub enum Counted {
     Turns,
     /// Tool results in the context that are not masked.
     ToolResults,
+    /// Of these, those that something later shows again.
+    Superseded,
     /// Calls.
     Calls,
 }
@@ -90,6 +92,7 @@ impl Counted {
             Counted::Messages => "messages",
             Counted::Turns => "turns",
             Counted::ToolResults => "tool results",
+            Counted::Superseded => "results shown again",
             Counted::Calls => "calls",
         }
     }
@@ -221,6 +224,7 @@ impl Count {
             (Counted::Calls, Switch::Off) => sight.calls,
             (Counted::Messages, _) => view.message_count(),
             (Counted::Turns, _) => view.turn_count(),
+            (Counted::Superseded, _) => view.superseded_count(),
             (Counted::ToolResults, _) => {
                 let results = view.messages().flat_map(|message| view.items(message));
                 let whole =

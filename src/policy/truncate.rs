@@ -3,6 +3,7 @@
 use super::action::Truncate;
 use super::marker::{Extents, marker};
 use super::plan::Switch;
+use crate::context::Ends;
 use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};
 
@@ -13,6 +14,8 @@ pub struct Cut {
     pub text: Text,
     /// Tokens of what is left of the original, by the vocabulary of the trace: its share of the truth.
     pub kept_tokens: u32,
+    /// Where what is left of it stood.
+    pub ends: Ends,
 }
 
 /// Applies the limits to a text; `None` where it passes whole.
@@ -27,7 +30,7 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
         None if lined == whole => return None,
-        None => return Some(result(lined, None, text)),
+        None => return Some(result(lined, None, text, Ends { head: whole.length.bytes, tail: 0 })),
     };
     let head_share = limits.head.clamp(0.0, 1.0);
     let from_head = |amount: u64| (amount as f64 * head_share).floor() as u64;
@@ -56,7 +59,7 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let extents =
         Extents { whole: lined.length, ends_in_newline: false, kept: kept.length, kept_lines: lines(head).saturating_add(lines(tail)) };
     let words = marker(&limits.header, limits, &extents) + &marker(&limits.marker, limits, &extents);
-    Some(result(kept, Some(&words), text))
+    Some(result(kept, Some(&words), text, Ends { head: head.length.bytes, tail: tail.length.bytes }))
 }
 
 /// The lines that lie whole within the end of a text.
@@ -166,7 +169,7 @@ fn smaller(a: Step, b: Step) -> Step {
     if a.length.bytes <= b.length.bytes { a } else { b }
 }
 
-fn result(kept: Step, words: Option<&str>, whole: &Text) -> Cut {
+fn result(kept: Step, words: Option<&str>, whole: &Text, ends: Ends) -> Cut {
     let marker = own_text(words.unwrap_or(""));
     let left = kept.plus(marker.whole());
     let json_bytes = match whole.length.bytes {
@@ -174,7 +177,7 @@ fn result(kept: Step, words: Option<&str>, whole: &Text) -> Cut {
         bytes => u32::try_from(u64::from(whole.json_bytes) * u64::from(left.length.bytes) / u64::from(bytes)).unwrap_or(u32::MAX),
     };
     let text = Text { length: left.length, tokens: left.tokens, json_bytes, ..Text::default() };
-    Cut { text, kept_tokens: kept.tokens }
+    Cut { text, kept_tokens: kept.tokens, ends }
 }
 
 /// The sizes of a text that a policy brings along itself. Its tokens are four characters each: such texts are short English.

@@ -243,6 +243,7 @@ impl Count {
             Counted::Messages => "messages",
             Counted::Turns => "turns",
             Counted::ToolResults => "tool results that are not masked",
+            Counted::Superseded => "results that something later shows again",
             Counted::Calls => "calls",
         };
         let since = if self.since_fired == Switch::On { " since it last fired" } else { "" };
@@ -264,6 +265,9 @@ impl Select {
         }
         if !self.not_tools.is_empty() {
             what += &format!(" not of {}", quoted(&self.not_tools));
+        }
+        if self.superseded == Switch::On {
+            what += " that something later shows again";
         }
         if self.not_errors == Switch::On {
             what += " without errors";
@@ -314,6 +318,9 @@ impl Select {
             };
             let to = list(snap.to.iter().map(named), " or ");
             cut.push(format!("{} to the next message of {to}; where there is none, {else_}", named(&snap.direction)));
+        }
+        if let Some(step) = self.step.as_ref().filter(|step| step.by > 1.0) {
+            cut.push(format!("{} at once", figure(step.by)));
         }
         match self.all_kept {
             AllKept::Nothing => {}

@@ -2,7 +2,7 @@
 
 use super::RenderError;
 use super::escape::escape;
-use crate::report::{Cell, Report};
+use crate::report::{Cell, Report, decimal_dollars};
 
 /// The flat table, its first line the keys of the columns.
 pub fn csv(report: &Report) -> Result<String, RenderError> {
@@ -19,6 +19,7 @@ fn field(cell: &Cell) -> String {
     match cell {
         Cell::Count(number) | Cell::Tokens(number) => number.to_string(),
         Cell::SignedTokens(number) => number.to_string(),
+        Cell::Money(nano_usd) => decimal_dollars(*nano_usd),
         Cell::Share { whole: 0, .. } | Cell::Empty => String::new(),
         Cell::Share { part, whole } => format!("{:.6}", *part as f64 / *whole as f64),
         Cell::Text(text) | Cell::Name(text) => guarded(&escape(text)),

@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 use super::layout::{Block, Measured, blocks, least_width, shorten, width, wrap};
-use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, grouped, percent};
+use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, dollars, grouped, percent};
 use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
@@ -167,7 +167,7 @@ fn aligned(column: Option<&Column>, text: &str, width: usize) -> String {
 
 /// Does a column hold numbers?
 pub(super) fn is_number(column: &Column) -> bool {
-    matches!(column.unit, Unit::Count | Unit::Tokens | Unit::Share)
+    matches!(column.unit, Unit::Count | Unit::Tokens | Unit::Share | Unit::Money)
 }
 
 /// A cell as people read it.
@@ -177,6 +177,7 @@ pub(super) fn figure(cell: &Cell) -> String {
         Cell::SignedTokens(number) if *number < 0 => format!("-{}", grouped(number.unsigned_abs())),
         Cell::SignedTokens(number) => grouped(number.unsigned_abs()),
         Cell::Share { part, whole } => percent(*part, *whole),
+        Cell::Money(nano_usd) => dollars(*nano_usd),
         Cell::Text(text) | Cell::Name(text) => escape(text).into_owned(),
         Cell::Empty => String::new(),
     }
@@ -206,7 +207,7 @@ fn best(table: &Table) -> BTreeSet<(usize, usize)> {
 fn rank(cell: &Cell) -> Option<i128> {
     match cell {
         Cell::Count(number) | Cell::Tokens(number) => Some(i128::from(*number)),
-        Cell::SignedTokens(number) => Some(i128::from(*number)),
+        Cell::SignedTokens(number) | Cell::Money(number) => Some(i128::from(*number)),
         // Shares compare to the decimal that is shown and beyond.
         Cell::Share { part, whole } => (i128::from(*part) * 1_000_000_000).checked_div(i128::from(*whole)),
         Cell::Text(_) | Cell::Name(_) | Cell::Empty => None,

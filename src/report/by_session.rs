@@ -1,37 +1,41 @@
 //! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
 
+use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure};
+use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Corpus, Replay};
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
 use std::cmp::Reverse;
 
 /// Sessions and policies, the worst first: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
-pub fn worst_first(corpus: &Corpus, replays: &[Replay]) -> Section {
+pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Section {
     let mut columns = vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent")];
     columns.extend(FIGURES.iter().map(|figure| figure.column));
-    let mut all: Vec<(&Trace, &Replay, &Outcome)> = pairs(corpus, replays).collect();
+    columns.extend(cost_figures::COLUMNS);
+    let mut all: Vec<(&Trace, &Replay, &Outcome, Option<&Bills>)> = pairs(corpus, replays).collect();
     // The sort is stable: equals stay in the order of policies and corpus.
-    all.sort_by_key(|(.., outcome)| {
+    all.sort_by_key(|(_, _, outcome, _)| {
         let totals = &outcome.totals;
         Reverse((totals.unrecoverable_sessions, totals.overflows, totals.squeezed, totals.over_budget, totals.peak_tokens))
     });
-    let rows = all.into_iter().map(|(trace, replay, outcome)| {
+    let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
         let names = [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone())];
-        names.into_iter().chain(cells(FIGURES, &outcome.totals)).collect()
+        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(costs(bills, cache)).collect()
     });
     let table = Table { labels: 2, rows: rows.collect(), columns };
     Section { title: "Sessions, the worst first".to_owned(), body: Body::Table(table) }
 }
 
 /// All that is known of each policy and session, a row each.
-pub fn flat(corpus: &Corpus, replays: &[Replay]) -> Table {
+pub fn flat(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Table {
     let names = [("policy", "policy"), ("session", "session"), ("source", "source"), ("agent", "agent"), ("model", "model")];
     let mut columns: Vec<Column> = names.iter().map(|(key, header)| Column::name(key, header)).collect();
     columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
     columns.extend(FIGURES.iter().chain(FURTHER).map(|figure| figure.column));
-    let rows = pairs(corpus, replays).map(|(trace, replay, outcome)| {
+    columns.extend(cost_figures::COLUMNS);
+    let rows = pairs(corpus, replays).map(|(trace, replay, outcome, bills)| {
         let text = |text: &str| Cell::Text(text.to_owned());
         let model = trace.main_model().map_or(Cell::Empty, text);
         let names = [
@@ -42,13 +46,20 @@ pub fn flat(corpus: &Corpus, replays: &[Replay]) -> Table {
             model,
             Cell::Tokens(outcome.window),
         ];
-        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(cells(FURTHER, &outcome.totals)).collect()
+        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(cells(FURTHER, &outcome.totals)).chain(costs(bills, cache)).collect()
     });
     Table { labels: 2, rows: rows.collect(), columns }
 }
 
-fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome)> {
-    replays.iter().flat_map(|replay| corpus.traces.iter().zip(&replay.outcomes).map(move |(trace, outcome)| (trace, replay, outcome)))
+fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome, Option<&'a Bills>)> {
+    replays.iter().flat_map(|replay| {
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
+        sessions.map(move |(place, (trace, outcome))| (trace, replay, outcome, replay.bills.get(place)))
+    })
+}
+
+fn costs(bills: Option<&Bills>, cache: CacheKind) -> [Cell; 2] {
+    bills.map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(bills, cache))
 }
 
 /// The cells of some figures for some sums.

@@ -80,6 +80,8 @@ pub enum Unit {
     Tokens,
     /// A share of something.
     Share,
+    /// Dollars.
+    Money,
 }
 
 /// Where a number comes from.
@@ -120,6 +122,8 @@ pub enum Cell {
         /// The whole.
         whole: u64,
     },
+    /// Money in thousand-millionths of a dollar.
+    Money(i64),
     /// Words from a transcript: nobody knows what is in them.
     Text(String),
     /// Words of the program or of the user.
@@ -129,6 +133,11 @@ pub enum Cell {
 }
 
 impl Cell {
+    /// An amount of money.
+    pub fn money(nano_usd: u64) -> Cell {
+        Cell::Money(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+    }
+
     /// A share of two counts.
     pub fn share(part: u64, whole: u64) -> Cell {
         Cell::Share { part: i64::try_from(part).unwrap_or(i64::MAX), whole }

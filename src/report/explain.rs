@@ -5,7 +5,7 @@ mod folding;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::{ExplainRecord, Record};
 use super::words::{counted, grouped, percent};
-use super::{causes, notes};
+use super::{causes, notes, references};
 use crate::experiment::{Corpus, Replay};
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome};
@@ -39,6 +39,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     ];
     sections.extend(causes::causes(replays));
     sections.extend(causes::warnings(replays));
+    sections.extend(references::worst_of(outcome));
     let notes = notes::of_one_session(subject.corpus, subject.replay);
     let record = ExplainRecord::new(trace, subject.replay, outcome, subject.command.clone(), notes.clone());
     Report {

@@ -2,6 +2,7 @@
 
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use crate::sim::{EventKind, Totals};
+use crate::trace::Evidence;
 
 /// A column, and how its cell follows from sums over calls.
 pub struct Figure {
@@ -106,6 +107,23 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(3)
     .better(Better::Less),
+    figure(
+        "references_kept_share",
+        "refer\u{ad}ences kept",
+        "lines that a reply takes up again and that were still there",
+        Unit::Share,
+        |totals| {
+            let lines = totals.retention.of(Evidence::Line);
+            Cell::share(lines.kept, lines.all())
+        },
+    )
+    .first(3)
+    .better(Better::More),
+    figure("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more", Unit::Share, |totals| {
+        Cell::share(totals.retention.broken_calls, totals.calls)
+    })
+    .first(3)
+    .better(Better::Less),
     figure("anchored_share", "an\u{ad}chored", "share of the prompt tokens that rests on recorded usage", Unit::Share, |totals| {
         Cell::share(totals.anchored_tokens, totals.prompt_tokens)
     })
@@ -125,6 +143,39 @@ pub const FURTHER: &[Figure] = &[
     figure("summariser_calls", "summariser calls", "the summariser's own calls", Unit::Count, |totals| {
         Cell::Count(totals.summariser_calls)
     }),
+    figure("line_references", "line references", "times that a reply takes up lines of one source", Unit::Count, |totals| {
+        Cell::Count(totals.retention.of(Evidence::Line).all())
+    }),
+    figure("line_references_broken", "line references broken", "of them, those whose lines were not there", Unit::Count, |totals| {
+        Cell::Count(totals.retention.of(Evidence::Line).broken())
+    }),
+    figure("identifier_references", "identifier references", "times that a reply takes up names of one source", Unit::Count, |totals| {
+        Cell::Count(totals.retention.of(Evidence::Identifier).all())
+    }),
+    figure(
+        "identifier_references_broken",
+        "identifier references broken",
+        "of them, those whose names were not there",
+        Unit::Count,
+        |totals| Cell::Count(totals.retention.of(Evidence::Identifier).broken()),
+    ),
+    figure("broken_calls", "calls broken", "calls whose reply takes up lines that were not there any more", Unit::Count, |totals| {
+        Cell::Count(totals.retention.broken_calls)
+    }),
+    figure(
+        "line_references_achievable",
+        "achievable",
+        "line references that any policy could keep with as much content",
+        Unit::Count,
+        |totals| Cell::Count(totals.retention.achievable),
+    ),
+    figure(
+        "dead_tokens",
+        "dead weight",
+        "results that something later in the context shows again, summed over calls",
+        Unit::Tokens,
+        |totals| Cell::Tokens(totals.retention.dead_tokens),
+    ),
     figure("injected_tokens", "injected tokens", "tokens that the policy put in", Unit::Tokens, |totals| {
         Cell::Tokens(totals.injected_tokens)
     }),

@@ -36,6 +36,17 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes
 }
 
+/// The notes of a report that replays nothing.
+pub fn without_replay(corpus: &Corpus) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes = vec![anchorage(facts)];
+    notes.extend(trust(facts));
+    notes.extend(duplicates(facts));
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
 /// The notes of a backtest: `how` says from which context each event is predicted.
 pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
     let facts = &corpus.facts;

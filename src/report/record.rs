@@ -2,13 +2,16 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
+use super::cost_record::{BillsRecord, CostRecord};
+use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use super::sweep_record::SweepRecord;
+use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{CallOutcome, Cause, Drift, Event, EventKind, Outcome, Totals, Warning};
-use crate::trace::Trace;
+use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
+use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -23,10 +26,14 @@ pub enum Record {
     Explain(Box<ExplainRecord>),
     /// How far estimators are from recorded usage.
     Drift(Box<EstimatorsRecord>),
+    /// What sessions cost.
+    Cost(Box<CostRecord>),
     /// What the recording agents did, and what their own policies would have done.
     Backtest(Box<BacktestRecord>),
     /// Where two policies part.
     Diff(Box<DiffRecord>),
+    /// From how far back texts are taken up again.
+    Curve(Box<CurveRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
 }
@@ -82,6 +89,8 @@ pub(super) struct PolicyRecord {
     #[serde(flatten)]
     figures: FiguresRecord,
     regions: BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     tools: Vec<ToolRecord>,
     sessions: Vec<SessionRecord>,
 }
@@ -97,6 +106,8 @@ struct SessionRecord {
     prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
 }
@@ -131,6 +142,20 @@ pub(super) struct FiguresRecord {
     anchored_share: f64,
     estimator_drift: DriftRecord,
     belief_drift: DriftRecord,
+    references: Vec<ReferenceRecord>,
+    broken_calls: u64,
+    achievable: u64,
+    carried_tokens: u64,
+    needed_tokens: u64,
+    dead_tokens: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ReferenceRecord {
+    evidence: Evidence,
+    source: Category,
+    #[serde(flatten)]
+    fates: Fates,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -165,6 +190,7 @@ pub struct ExplainRecord {
     #[serde(flatten)]
     session: SessionRecord,
     timeline: Vec<Event>,
+    broken_references: Vec<Broken>,
     notes: Vec<String>,
 }
 
@@ -186,8 +212,9 @@ impl ExplainRecord {
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, Series::Included),
+            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
+            broken_references: outcome.broken.clone(),
             notes,
         }
     }
@@ -228,7 +255,8 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).map(|(trace, outcome)| SessionRecord::new(trace, outcome, series));
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -237,6 +265,7 @@ impl PolicyRecord {
             outgrown_models: replay.outgrown.iter().cloned().collect(),
             figures: FiguresRecord::new(totals),
             regions,
+            cost: BillsRecord::new(&replay.bill),
             tools: ranked(totals).into_iter().map(tool).collect(),
             sessions: sessions.collect(),
         }
@@ -244,7 +273,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -254,6 +283,7 @@ impl SessionRecord {
             window: outcome.window,
             prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
+            cost: bills.and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
@@ -261,6 +291,8 @@ impl SessionRecord {
 
 impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
+        let all = totals.retention.fates.iter();
+        let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {
             calls: totals.calls,
             overflows: totals.overflows,
@@ -290,6 +322,12 @@ impl FiguresRecord {
             anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
             estimator_drift: DriftRecord::new(&totals.estimates),
             belief_drift: DriftRecord::new(&totals.beliefs),
+            references: references.collect(),
+            broken_calls: totals.retention.broken_calls,
+            achievable: totals.retention.achievable,
+            carried_tokens: totals.retention.carried_tokens,
+            needed_tokens: totals.retention.needed_tokens,
+            dead_tokens: totals.retention.dead_tokens,
         }
     }
 }

@@ -4,7 +4,8 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, guesses, notes};
+use super::{by_region, by_session, by_tool, causes, cost_figures, guesses, notes, references};
+use crate::cost::CacheKind;
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
 /// What a row stands for.
@@ -19,6 +20,8 @@ pub enum By {
     Tool,
     /// A region of the window under a policy.
     Region,
+    /// A kind of text that replies refer to, under a policy.
+    Reference,
 }
 
 /// What was asked, beside the question itself.
@@ -28,6 +31,8 @@ pub struct Asked {
     pub by: By,
     /// Are the calls one by one part of the record?
     pub series: Series,
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
@@ -35,14 +40,19 @@ pub struct Asked {
 /// The report on a replay.
 pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     let mut notes = notes::notes(corpus, replays);
+    notes.extend(cost_figures::unpriced(replays.iter()));
     let mut sections = match asked.by {
-        By::Policy => vec![by_policy(replays)],
-        By::Session => vec![by_session::worst_first(corpus, replays)],
+        By::Policy => vec![by_policy(replays, asked.cache)],
+        By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
+        By::Reference => references::sections(corpus, replays),
     };
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
+    }
+    if asked.by == By::Reference {
+        notes.splice(0..0, references::notes(corpus));
     }
     if asked.by == By::Policy {
         sections.extend(guesses::guesses(replays));
@@ -52,19 +62,24 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         sections.extend(causes::warnings(replays));
     }
     let rows = match asked.by {
-        By::Policy | By::Session => by_session::flat(corpus, replays),
+        By::Policy | By::Session => by_session::flat(corpus, replays, asked.cache),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
+        By::Reference => references::flat(replays),
     };
     let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone());
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
-fn by_policy(replays: &[Replay]) -> Section {
-    let columns = std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
-    let row =
-        |replay: &Replay| std::iter::once(Cell::Name(replay.policy.clone())).chain(by_session::cells(FIGURES, &replay.totals)).collect();
+fn by_policy(replays: &[Replay], cache: CacheKind) -> Section {
+    let mut columns: Vec<Column> =
+        std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
+    columns.extend(cost_figures::COLUMNS);
+    let row = |replay: &Replay| {
+        let name = std::iter::once(Cell::Name(replay.policy.clone()));
+        name.chain(by_session::cells(FIGURES, &replay.totals)).chain(cost_figures::cells(&replay.bill, cache)).collect()
+    };
     Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: replays.iter().map(row).collect() }) }
 }
 

@@ -38,3 +38,20 @@ pub fn first_few<T: AsRef<str>>(all: &[T], few: usize) -> String {
         rest => format!("{} and {} more", shown.join(", "), grouped(rest as u64)),
     }
 }
+
+/// Money as people read it: `$1,234.57`, below a hundred dollars with four decimals. Rounded to the nearest.
+pub fn dollars(nano_usd: i64) -> String {
+    let (size, sign) = (nano_usd.unsigned_abs(), if nano_usd < 0 { "-" } else { "" });
+    let decimals = if size < 100_000_000_000 { 4 } else { 2 };
+    let one = 10_u64.pow(decimals);
+    let unit = 1_000_000_000 / one;
+    let rounded = size / unit + u64::from(size % unit >= unit / 2);
+    format!("{sign}${}.{:0width$}", grouped(rounded / one), rounded % one, width = decimals as usize)
+}
+
+/// Money as programs read it: dollars as a decimal number, exact, without zeros at its end.
+pub fn decimal_dollars(nano_usd: i64) -> String {
+    let (size, sign) = (nano_usd.unsigned_abs(), if nano_usd < 0 { "-" } else { "" });
+    let text = format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

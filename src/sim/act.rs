@@ -3,9 +3,9 @@
 use super::cause::Look;
 use super::intake::cut_item;
 use super::note::Note;
-use super::outcome::EventKind;
+use super::outcome::{EventKind, SummaryCall};
 use super::state::State;
-use crate::context::{Arrival, Item, Region, Replacement, SeenItem, State as ItemState};
+use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
@@ -191,8 +191,8 @@ impl State<'_> {
     fn masked(&self, id: u32, mask: &Mask, marker: &Text, rule: &Rule) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let (text, kept) = match &mask.preview {
-            None => (marker.clone(), 0),
+        let left = match &mask.preview {
+            None => Cut { text: marker.clone(), kept_tokens: 0, ends: Ends::default() },
             Some(preview) => {
                 let limits = Truncate {
                     max: Some(0),
@@ -202,19 +202,21 @@ impl State<'_> {
                     marker: mask.text.clone(),
                     ..Truncate::default()
                 };
-                cut(&limits, &part.text).map(|Cut { text, kept_tokens }| (text, kept_tokens))?
+                cut(&limits, &part.text)?
             }
         };
-        let by = self.context_item(id, &text, kept)?;
+        let by = self.context_item(id, &left)?;
         let shrinks = by.alone < item.alone;
         (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { state: ItemState::Masked, ..by })
     }
 
-    fn context_item(&self, id: u32, text: &Text, kept: u32) -> Option<Replacement> {
+    fn context_item(&self, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let cut = cut_item(&self.gauge(), item, part, text, kept, self.context.role_of(id)?);
-        Some(Replacement { state: ItemState::Truncated, guess: cut.guess, alone: cut.alone, actual: cut.actual })
+        let by = cut_item(&self.gauge(), item, part, cut, self.context.role_of(id)?);
+        // What an earlier cut has taken does not come back.
+        let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
+        Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
     }
 
     fn truncate(&mut self, rule: &Rule, limits: &Truncate) -> Done {
@@ -241,11 +243,11 @@ impl State<'_> {
             else {
                 continue;
             };
-            let Some(Cut { text, kept_tokens }) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
+            let Some(cut) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
             // A text that was cut before, marker and all, is not cut again for nothing.
-            if let Some(by) = self.context_item(item.id, &text, kept_tokens).filter(|by| by.alone < item.alone) {
+            if let Some(by) = self.context_item(item.id, &cut).filter(|by| by.alone < item.alone) {
                 gross += item.alone;
-                changes.push((item.id, by, text));
+                changes.push((item.id, by, cut.text));
             }
         }
         let comes: u64 = changes.iter().map(|(_, by, _)| by.alone).sum();
@@ -304,9 +306,15 @@ impl State<'_> {
         let totals = &mut self.outcome.totals;
         totals.summariser_calls += calls;
         totals.summariser_tokens += input + calls.max(1) * size;
+        if calls > 0 {
+            let prefix = if summarise.input == Input::Context { self.prefix().min(input) } else { 0 };
+            let call = self.index as u32;
+            self.outcome.summaries.push(SummaryCall { call, prompt: input, prefix, output: calls * size, calls });
+        }
         self.shorten(rule, &selection);
         let leaving = selection.leaving();
-        self.context.remove(&leaving);
+        self.context.condense(&selection.gone);
+        self.context.remove(&selection.lost);
         if summarise.place == Place::SystemPrompt {
             self.context.remove_own_system_text();
         }
@@ -398,8 +406,11 @@ impl State<'_> {
                 continue;
             }
             let share = |value: u64| (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64;
+            let bytes = old.part.and_then(|part| self.trace.parts.get(part as usize)).map_or(0, |part| part.text.length.bytes);
             let by = Replacement {
                 state: ItemState::Truncated,
+                // What is older goes first.
+                ends: Ends { head: 0, tail: share(u64::from(bytes)) as u32 },
                 guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
                 alone: share(old.alone),
                 actual: share(old.actual),
@@ -412,8 +423,8 @@ impl State<'_> {
     fn excerpt(&self, rule: &Rule, id: u32, item: &Item, keeps: u64, of: u64) -> Option<Replacement> {
         let text = &self.trace.parts.get(item.part? as usize).filter(|part| part.kind == PartKind::Text)?.text;
         let share = (u128::from(item.alone) * u128::from(keeps) / u128::from(of.max(1))) as u64;
-        let Cut { text, kept_tokens } = cut(&rule.select.excerpt_limits(share, self.context.estimator()), text)?;
-        self.context_item(id, &text, kept_tokens)
+        let cut = cut(&rule.select.excerpt_limits(share, self.context.estimator()), text)?;
+        self.context_item(id, &cut)
     }
 
     /// The policy has rewritten its own history: what is the last usage worth now?

@@ -7,6 +7,7 @@ use crate::context::Arrival;
 use crate::estimate::Guess;
 use crate::policy::{Hook, Switch};
 use crate::transcript::Role;
+use std::ops::Range;
 use std::rc::Rc;
 
 impl State<'_> {
@@ -98,10 +99,19 @@ impl State<'_> {
         let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
         let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, call: self.index as u32 };
         let id = self.context.push(arrival, self.intake.items(message), None);
+        self.supersede(row.map_or(0..0, |row| row.first_part..row.first_part + row.part_count));
         let keeps = self.keeps_cuts == Switch::On;
         if let Some(first) = self.context.entry(id).filter(|_| keeps).map(|entry| entry.first) {
             self.cuts.extend(self.intake.cuts(message).iter().map(|cut| (first + cut.offset, cut.text.clone())));
         }
         id
+    }
+
+    /// What these parts show again is dead weight from now on.
+    fn supersede(&mut self, parts: Range<u32>) {
+        let trace = self.trace;
+        let first = trace.repetitions.partition_point(|repetition| repetition.later < parts.start);
+        let mine = trace.repetitions.iter().skip(first).take_while(|repetition| repetition.later < parts.end);
+        mine.for_each(|repetition| self.context.supersede(repetition.earlier));
     }
 }

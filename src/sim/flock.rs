@@ -147,12 +147,14 @@ impl<'a> Family<'a> {
         }
         if others.is_empty() {
             run(&mut start, call, usize::MAX);
+            start.judge_all();
             self.collect(&start, [leader].into_iter(), shared);
             return;
         }
         let mut first = start.clone();
         first.referee = Some(Box::new(Referee::new(self, leader, &others)));
         run(&mut first, call, usize::MAX);
+        first.judge_all();
         let Some(referee) = first.referee.take() else { return };
         self.collect(&first, std::iter::once(leader).chain(referee.faithful()), shared);
         drop(first);

@@ -1,9 +1,9 @@
 //! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
 
 use super::state::{Conditions, Guesses};
-use crate::context::{Item, Region, State};
+use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Hook, Plan, cut};
+use crate::policy::{Cut, Hook, Plan, cut};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::ops::Range;
@@ -41,10 +41,10 @@ impl Intake {
             let (items, cuts) = (intake.items.len(), intake.cuts.len());
             for (offset, part) in trace.parts_of(row).iter().enumerate() {
                 let mut item = whole_item(&gauge, row, part, row.first_part + offset as u32);
-                if let Some((text, kept, rule)) = ingest(trace, plan, row, part, &item) {
+                if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
                     let before = item.actual;
-                    item = cut_item(&gauge, &item, part, &text, kept, row.role);
-                    intake.cuts.push(Ingested { offset: offset as u32, text, rule, before, after: item.actual });
+                    item = cut_item(&gauge, &item, part, &cut, row.role);
+                    intake.cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
                 }
                 intake.items.push(item);
             }
@@ -102,6 +102,8 @@ pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, in
         state: State::Whole,
         error: part.error,
         expires: part.expires,
+        ends: Ends::default(),
+        superseded: false,
         guess: gauge.part(part, &part.text, part.truth, row.role),
         alone: gauge.alone(&part.text, part.truth),
         actual: part.truth,
@@ -110,13 +112,15 @@ pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, in
 }
 
 /// An item after a cut: the share of the truth that its kept tokens have, and the marker.
-pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, text: &Text, kept: u32, role: Role) -> Item {
+pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut, role: Role) -> Item {
+    let (text, kept) = (&cut.text, cut.kept_tokens);
     let original = u128::from(part.text.tokens.max(1));
     let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
     let marker = u64::from(text.tokens.saturating_sub(kept));
     let actual = share as u64 + marker;
     Item {
         state: State::Truncated,
+        ends: cut.ends,
         guess: gauge.part(part, text, actual, role),
         alone: gauge.alone(text, actual),
         actual,
@@ -125,18 +129,19 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, text: &Te
     }
 }
 
-/// The text that the ingestion limits leave of a part, the tokens that are left of the original, and the last rule that cut it.
-fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Text, u32, usize)> {
-    let mut result: Option<(Text, u32, usize)> = None;
+/// What the ingestion limits leave of a part, and the last rule that cut it.
+fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
+    let mut result: Option<(Cut, usize)> = None;
     for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest) {
         let Some(limits) = &rule.truncate else { continue };
         if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
             continue;
         }
-        let text = result.as_ref().map_or(&part.text, |(text, ..)| text);
+        let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);
         if let Some(cut) = cut(limits, text) {
-            let kept = result.as_ref().map_or(cut.kept_tokens, |(_, kept, _)| cut.kept_tokens.min(*kept));
-            result = Some((cut.text, kept, index));
+            let kept_tokens = result.as_ref().map_or(cut.kept_tokens, |(before, _)| cut.kept_tokens.min(before.kept_tokens));
+            let ends = result.as_ref().map_or(cut.ends, |(before, _)| cut.ends.least(before.ends));
+            result = Some((Cut { kept_tokens, ends, ..cut }, index));
         }
     }
     result

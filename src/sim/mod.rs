@@ -2,6 +2,7 @@
 
 mod act;
 mod arrive;
+mod bound;
 mod cause;
 mod drift;
 mod flock;
@@ -10,13 +11,17 @@ mod intent;
 mod note;
 mod outcome;
 mod referee;
+mod references;
+mod request;
 mod stand;
 mod state;
 mod summary;
 
+pub use bound::{bound, costs};
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
-pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, Totals, Warning};
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
+pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use stand::{Stand, Standing};
 pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;

@@ -1,6 +1,7 @@
 //! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
 
 use super::drift::Drift;
+use super::references::{Broken, Retention};
 use crate::context::Region;
 use crate::policy::Tally;
 use serde::{Deserialize, Serialize};
@@ -26,14 +27,36 @@ pub struct CallOutcome {
     pub output: u64,
     /// The recorded prompt, where there is one.
     pub recorded: Option<u64>,
+    /// Tokens at the head of the prompt that stood the same in the prompt of the call before, up to the first message that differs;
+    /// 0 at the first call.
+    pub prefix: u64,
+    /// Items in the prompt: what a provider counts as blocks.
+    pub blocks: u32,
     /// Tries that the provider would have refused.
     pub refused: u32,
+    /// Their prompts, summed.
+    pub refused_tokens: u64,
     /// Refused to the end: nothing helped.
     pub unrecovered: bool,
     /// The reply would have been cut.
     pub squeezed: bool,
     /// Above the window less the output reserve.
     pub over_budget: bool,
+}
+
+/// The summariser's own request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SummaryCall {
+    /// Before which call it was made, from 0.
+    pub call: u32,
+    /// Tokens that it read.
+    pub prompt: u64,
+    /// Tokens at the head of them that stood the same in the prompt of the last call: 0 where it reads a text of its own.
+    pub prefix: u64,
+    /// Tokens that it wrote.
+    pub output: u64,
+    /// How many requests they are the sum of.
+    pub calls: u64,
 }
 
 /// Kinds of events.
@@ -256,6 +279,8 @@ pub struct Totals {
     pub estimates: Drift,
     /// What the policy believed at its last look before a call, beside the actual size of the call's prompt.
     pub beliefs: Drift,
+    /// What was still there of what later messages took up again.
+    pub retention: Retention,
 }
 
 impl Totals {
@@ -318,6 +343,7 @@ impl AddAssign<&Totals> for Totals {
         self.regions.iter_mut().zip(other.regions).for_each(|(mine, theirs)| *mine += theirs);
         self.estimates += &other.estimates;
         self.beliefs += &other.beliefs;
+        self.retention += &other.retention;
         for (tool, carried) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += *carried;
         }
@@ -343,6 +369,10 @@ pub struct Outcome {
     pub calls: Vec<CallOutcome>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// The heaviest broken references: lines before identifiers, then by how many.
+    pub broken: Vec<Broken>,
+    /// The summariser's own requests, in order.
+    pub summaries: Vec<SummaryCall>,
     /// Sums.
     pub totals: Totals,
 }

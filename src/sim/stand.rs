@@ -4,7 +4,7 @@ use super::Conditions;
 use super::intake::whole_item;
 use super::outcome::Outcome;
 use super::state::{Memory, State};
-use crate::context::{Arrival, Context, Item, Replacement, State as ItemState};
+use crate::context::{Arrival, Context, Ends, Item, Replacement, State as ItemState};
 use crate::policy::{Hook, Measure, Plan, Rule, Verdict};
 use crate::trace::Trace;
 
@@ -77,7 +77,8 @@ impl<'a> Stand<'a> {
     /// An item has been masked before.
     pub fn mask(&mut self, item: u32) {
         if let Some(old) = self.state.context.item(item).cloned() {
-            let by = Replacement { state: ItemState::Masked, guess: old.guess, alone: old.alone, actual: old.actual };
+            let ends = Ends::default();
+            let by = Replacement { state: ItemState::Masked, ends, guess: old.guess, alone: old.alone, actual: old.actual };
             self.state.context.replace(item, by);
         }
     }

@@ -6,12 +6,12 @@ use super::intake::{Gauge, Intake};
 use super::note::Note;
 use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
 use super::referee::Referee;
+use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::Text;
-use crate::units::Tokens;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -102,6 +102,8 @@ pub(super) struct State<'a> {
     /// Estimate of a user message that is about to enter.
     pub incoming: u64,
     pub next_message: u32,
+    /// The first reference of a later message.
+    pub next_reference: usize,
     pub index: usize,
     pub call: Option<&'a CallRow>,
     pub last_time: Option<i64>,
@@ -117,6 +119,8 @@ pub(super) struct State<'a> {
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
     tools: Vec<super::outcome::Carried>,
+    /// What is remembered of the last request.
+    pub last_request: Option<Request>,
 }
 
 impl<'a> State<'a> {
@@ -155,6 +159,7 @@ impl<'a> State<'a> {
             pending: 0,
             incoming: 0,
             next_message: 0,
+            next_reference: 0,
             index: 0,
             call: None,
             last_time: None,
@@ -165,6 +170,7 @@ impl<'a> State<'a> {
             largest_arrival: None,
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
+            last_request: None,
         }
     }
 
@@ -185,6 +191,7 @@ impl<'a> State<'a> {
         self.arrive(call.message);
         self.before_call();
         self.call();
+        self.judge(call.message);
         look(&self.context, self.notes.len());
         self.reply(call.message);
         self.checkpoint(Hook::PostCall);
@@ -285,13 +292,16 @@ impl<'a> State<'a> {
         let limit = self.conditions.prompt_limit;
         let attempted = self.actual();
         let mut refused = 0;
+        let mut refused_tokens = 0;
         if attempted > limit {
             refused = 1;
+            refused_tokens = attempted;
             self.overflow(attempted);
             let retries = self.plan.reactive.retries.min(MOST_RETRIES);
             while self.actual() > limit && refused <= retries && self.fall_back(refused) {
                 if self.actual() > limit {
                     refused += 1;
+                    refused_tokens += self.actual();
                 }
             }
         }
@@ -310,7 +320,10 @@ impl<'a> State<'a> {
             estimated: self.context.view().request(),
             output: call.output,
             recorded: call.usage.as_ref().map(|usage| usage.prompt),
+            prefix: self.send(actual),
+            blocks: self.context.blocks(),
             refused,
+            refused_tokens,
             unrecovered,
             squeezed: actual + call.output > self.conditions.window,
             over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),
@@ -460,6 +473,7 @@ impl<'a> State<'a> {
 
     /// Hands over what was written down.
     pub fn finish(mut self) -> Outcome {
+        self.judge_all();
         for (name, carried) in self.trace.tools.iter().zip(&self.tools) {
             if *carried != Default::default() {
                 *self.outcome.totals.tools.entry(name.clone()).or_default() += *carried;
@@ -473,19 +487,5 @@ impl<'a> State<'a> {
         }
         self.outcome.events = self.notes.iter().map(|note| note.event(self.plan, self.trace)).collect();
         self.outcome
-    }
-
-    /// The size of a summary that replaces so many tokens.
-    pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
-        use crate::policy::SummaryModel;
-        let summary = &self.plan.summary;
-        match summary.model {
-            SummaryModel::Fixed => summary.tokens,
-            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
-            SummaryModel::Share => {
-                let share = (replaced.0 as f64 * summary.ratio).round() as u64;
-                share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
-            }
-        }
     }
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The floors from the ground up. A room may use those of lower floors alone; rooms of one floor are strangers to each other.
-const FLOORS: [&[&str]; 14] = [
+const FLOORS: [&[&str]; 15] = [
     &["units"],
     &["catalog"],
     &["transcript"],
@@ -14,7 +14,8 @@ const FLOORS: [&[&str]; 14] = [
     &["context"],
     &["policy", "measure"],
     &["sim"],
-    &["experiment", "cost"],
+    &["cost"],
+    &["experiment"],
     &["report"],
     &["render"],
     &["cli"],

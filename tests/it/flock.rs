@@ -69,6 +69,7 @@ fn session(random: &mut Random) -> Trace {
                 truth: u64::from(tokens) + random.below(20),
                 anchored: random.one_in(2),
                 expires: *kind == PartKind::Thinking && random.one_in(2),
+                answers: None,
             });
             visible += trace.parts.last().unwrap().truth;
         }

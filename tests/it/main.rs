@@ -8,6 +8,8 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Money: prices, prompt caches, bills; real files against an independent count.
+mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
 /// `ctxsim diff`: where two policies part.
@@ -67,6 +69,8 @@ mod read_swe_agent;
 mod read_tau2;
 /// The first tau-bench.
 mod read_tau_bench;
+/// References: what later messages take up again, and what policies lose of it.
+mod references;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

@@ -1,7 +1,7 @@
 //! Policies and the replay: the session worked by hand, the main facts of each preset, properties.
 
 use ctxsim::catalog::Catalog;
-use ctxsim::context::{Arrival, Context, Item, Region, Replacement, State};
+use ctxsim::context::{Arrival, Context, Ends, Item, Region, Replacement, State};
 use ctxsim::estimate::{Estimator, Guess, Vocabulary};
 use ctxsim::measure::{self, Measure};
 use ctxsim::policy::{Facts, Policy, presets};
@@ -447,12 +447,13 @@ proptest! {
                     let role = if edit == 0 { Role::User } else { Role::System };
                     let item = Item {
                         part: Some(0), tool: None, region: Region::User, state: State::Whole, error: false, expires: size % 2 == 0,
+                        ends: Ends::default(), superseded: false,
                         guess, alone: size, actual: size, anchored: size / 2,
                     };
                     let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, call: 0 };
                     context.push(arrival, &vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
-                2 => context.replace(target, Replacement { state: State::Masked, guess, alone: size, actual: size }),
+                2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, actual: size }),
                 3 => context.remove_item(target),
                 _ if size % 5 == 0 => context.withdraw(target),
                 _ => context.remove(&[target]),

@@ -1,5 +1,6 @@
 //! Every form of a report: it fits its page, and whatever stands in a transcript stays text.
 
+use ctxsim::cost::CacheKind;
 use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
 use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
 use ctxsim::report::{Asked, By, Report, Series, grouped, percent, replay};
@@ -49,12 +50,14 @@ fn corpus() -> Corpus {
 fn replays() -> Vec<Replay> {
     let one = |policy: &str, size: u64| {
         let outcome = |size| Outcome {
+            broken: Vec::new(),
             policy: policy.to_owned(),
             window: 200_000,
             prompt_limit: 200_000,
             totals: totals(size),
             calls: vec![CallOutcome::default()],
             events: Vec::new(),
+            summaries: Vec::new(),
         };
         let outcomes = vec![outcome(size), outcome(size / 2)];
         let mut sum = Totals::default();
@@ -71,7 +74,11 @@ fn replays() -> Vec<Replay> {
 }
 
 fn report(by: By) -> Report {
-    replay(&corpus(), &replays(), &Asked { by, series: Series::LeftOut, command: Some(format!("ctxsim replay '{HOSTILE}'")) })
+    replay(
+        &corpus(),
+        &replays(),
+        &Asked { by, series: Series::LeftOut, cache: CacheKind::Modelled, command: Some(format!("ctxsim replay '{HOSTILE}'")) },
+    )
 }
 
 fn plain(width: usize) -> Page {

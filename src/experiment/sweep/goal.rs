@@ -78,7 +78,10 @@ impl Constraint {
         }
         let limit = Value { part: part.round() as i64, whole: PARTS };
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Ok(Constraint { measure: Measure::parse(left)?, comparator, limit, words })
+        let measure = Measure::parse(left)?;
+        let share = || measure.as_share().ok_or_else(|| wrong("percent of what? Say `per`, as in 'prunes per call <= 5 %'"));
+        let measure = if compact.ends_with('%') { share()? } else { measure };
+        Ok(Constraint { measure, comparator, limit, words })
     }
 
     /// Is it kept?

@@ -3,6 +3,7 @@
 use super::SweepError;
 use crate::policy::suggestion;
 use crate::sim::{EventKind, Totals};
+use crate::trace::Evidence;
 use std::cmp::Ordering;
 
 /// A figure over all sessions.
@@ -59,6 +60,8 @@ pub const METRICS: &[Metric] = &[
     sum("drops", Count, |totals| signed(totals.events_of(EventKind::Drop))),
     sum("truncations", Count, |totals| signed(totals.events_of(EventKind::Truncate))),
     sum("unrecoverable", Count, |totals| signed(totals.unrecoverable_sessions)),
+    sum("broken references", Count, |totals| signed(totals.retention.of(Evidence::Line).broken())),
+    sum("references", Count, |totals| signed(totals.retention.of(Evidence::Line).all())),
     sum("calls", Count, |totals| signed(totals.calls)),
     sum("sessions", Count, |totals| signed(totals.sessions)),
     sum("baseline tokens", Tokens, |totals| signed(totals.baseline_tokens)),
@@ -71,6 +74,15 @@ const ALSO: &[(&str, &str)] = &[
     ("mean context", "prompt tokens per calls"),
     ("unrecoverable sessions", "unrecoverable"),
     ("peak tokens", "peak context"),
+];
+
+/// What a metric is a share of where a limit is given in percent.
+const SHARES: &[(&str, &str)] = &[
+    ("broken references", "references"),
+    ("tokens saved", "baseline tokens"),
+    ("overflows", "calls"),
+    ("squeezed", "calls"),
+    ("over budget", "calls"),
 ];
 
 fn signed(count: u64) -> i64 {
@@ -112,6 +124,15 @@ impl Measure {
             None => Ok(Measure { part: find(words)?, whole: None }),
             Some((part, whole)) => Ok(Measure { part: find(part)?, whole: Some(find(whole)?) }),
         }
+    }
+
+    /// The measure as a share, for limits in percent; `None` where it is a share of nothing in particular.
+    pub fn as_share(self) -> Option<Measure> {
+        if self.whole.is_some() {
+            return Some(self);
+        }
+        let (_, whole) = SHARES.iter().find(|(name, _)| *name == self.part.name)?;
+        Some(Measure { whole: METRICS.iter().find(|metric| metric.name == *whole), ..self })
     }
 
     /// Its name: `compactions per session`.

@@ -97,7 +97,7 @@ impl Store {
             _ => SweepError::File { path: name.clone(), error },
         })?;
         let mut store = Store { path: name, file };
-        store.write(&[line(header)])?;
+        store.write([line(header)].into_iter().collect())?;
         Ok(store)
     }
 
@@ -129,7 +129,7 @@ impl Store {
                 rows.push(row);
                 whole += length as u64;
             }
-        } else if !text.is_empty() && !line(header).starts_with(&text) {
+        } else if !text.is_empty() && !line(header).map_err(failed)?.starts_with(&text) {
             // Not the beginning of our own first line: somebody else's file, which is left alone.
             return Err(foreign(&name, "form"));
         }
@@ -137,18 +137,18 @@ impl Store {
         file.seek(SeekFrom::End(0)).map_err(failed)?;
         let mut store = Store { path: name.clone(), file };
         if whole == 0 {
-            store.write(&[line(header)])?;
+            store.write([line(header)].into_iter().collect())?;
         }
         Ok((store, rows))
     }
 
     /// Adds rows.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), SweepError> {
-        self.write(&rows.iter().map(line).collect::<Vec<_>>())
+        self.write(rows.iter().map(line).collect())
     }
 
-    fn write(&mut self, lines: &[Vec<u8>]) -> Result<(), SweepError> {
-        let written = self.file.write_all(&lines.concat()).and_then(|()| self.file.sync_data());
+    fn write(&mut self, lines: std::io::Result<Vec<Vec<u8>>>) -> Result<(), SweepError> {
+        let written = lines.and_then(|lines| self.file.write_all(&lines.concat())).and_then(|()| self.file.sync_data());
         written.map_err(|error| SweepError::File { path: self.path.clone(), error })
     }
 }
@@ -157,9 +157,9 @@ fn foreign(path: &str, what: &'static str) -> SweepError {
     SweepError::Foreign { path: path.to_owned(), what }
 }
 
-/// A line of JSON. What is written here is made of numbers and names, for which JSON has forms.
-fn line(value: &impl Serialize) -> Vec<u8> {
-    let mut line = serde_json::to_vec(value).unwrap_or_default();
+/// A line of JSON.
+fn line(value: &impl Serialize) -> std::io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
-    line
+    Ok(line)
 }

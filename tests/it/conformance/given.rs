@@ -100,6 +100,7 @@ pub fn part(kind: PartKind, text: &str) -> PartRow {
         truth: 0,
         anchored: false,
         expires: false,
+        answers: None,
     }
 }
 

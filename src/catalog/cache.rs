@@ -1,0 +1,110 @@
+//! How a provider's prompt cache works.
+
+use super::model::Model;
+use super::table::CatalogError;
+use serde::Deserialize;
+
+const CACHES: &str = include_str!("../../catalog/caches.toml");
+
+/// How far into a prompt a hit may reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Hits {
+    /// As far as the prompt is the same as an earlier one.
+    Prefix,
+    /// To the end of an earlier prompt, if that end is found among the last blocks of this one.
+    Blocks,
+}
+
+/// On or off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Refresh {
+    /// A read begins the lifetime anew.
+    On,
+    /// It does not.
+    Off,
+}
+
+/// What a write costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Writes {
+    /// What the price table says of writes.
+    Paid,
+    /// What input costs anyway.
+    Free,
+}
+
+/// The rules of one cache. Sources and meanings stand in `catalog/caches.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CacheRule {
+    provider: String,
+    #[serde(default)]
+    models: Vec<String>,
+    /// Shortest prompt that is cached, in tokens.
+    pub minimum: u64,
+    /// Hits come in multiples of so many tokens.
+    pub step: u64,
+    /// How far a hit may reach.
+    pub hits: Hits,
+    /// Blocks that are looked at from the end backwards, the last included; absent where blocks do not matter.
+    pub lookback: Option<u32>,
+    /// Seconds after which an entry is gone.
+    lifetime: i64,
+    /// The same for writes that ask for the longer lifetime; absent where there is none.
+    long_lifetime: Option<i64>,
+    /// Does a read begin the lifetime anew?
+    pub refresh: Refresh,
+    /// What a write costs.
+    pub writes: Writes,
+}
+
+impl CacheRule {
+    /// Milliseconds after which an entry is gone.
+    pub fn lifetime_millis(&self) -> i64 {
+        self.lifetime.saturating_mul(1000)
+    }
+
+    /// The same for writes that ask for the longer lifetime.
+    pub fn long_lifetime_millis(&self) -> i64 {
+        self.long_lifetime.unwrap_or(self.lifetime).saturating_mul(1000)
+    }
+}
+
+/// The rules of all caches.
+#[derive(Clone, Debug)]
+pub struct CacheRules {
+    rows: Vec<CacheRule>,
+}
+
+impl CacheRules {
+    /// The rules that ship with the program.
+    pub fn builtin() -> Result<CacheRules, CatalogError> {
+        CacheRules::parse(CACHES)
+    }
+
+    /// Rules from the text of a table like `catalog/caches.toml`.
+    pub fn parse(text: &str) -> Result<CacheRules, CatalogError> {
+        let table: Table = toml::from_str(text).map_err(CatalogError::Caches)?;
+        match table.caches.iter().find(|rule| rule.step == 0) {
+            Some(rule) => Err(CatalogError::CacheStep { provider: rule.provider.clone() }),
+            None => Ok(CacheRules { rows: table.caches }),
+        }
+    }
+
+    /// The rule for a model, or for one that nobody knows; absent where the table has none for it.
+    pub fn of(&self, model: Option<&Model>) -> Option<&CacheRule> {
+        let lists = |rule: &&CacheRule, model: &Model| rule.models.iter().any(|name| name == model.plain_id());
+        let named = |model: &Model| self.rows.iter().find(|rule| rule.provider == model.provider && lists(rule, model));
+        let plain = |provider: &str| self.rows.iter().find(|rule| rule.provider == provider && rule.models.is_empty());
+        model.and_then(|model| named(model).or_else(|| plain(&model.provider))).or_else(|| plain(""))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    caches: Vec<CacheRule>,
+}

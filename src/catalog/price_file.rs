@@ -1,0 +1,128 @@
+//! Price tables that users bring: the JSON that LiteLLM and models.dev publish, as it is.
+
+use super::name::Name;
+use super::price::{Price, Rate, Rates};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Prices by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PriceFile {
+    /// As the file spells them, in lower case.
+    spelled: BTreeMap<String, Price>,
+    /// As names are compared; where several providers sell a model, the row that names none of them, else the first.
+    plain: BTreeMap<String, (Rank, Price)>,
+}
+
+/// Whose row it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    /// The maker's own.
+    Maker,
+    /// Somebody's who hosts it.
+    Host,
+}
+
+/// Providers of models.dev that sell their own models.
+const MAKERS: [&str; 14] = [
+    "anthropic",
+    "openai",
+    "google",
+    "deepseek",
+    "alibaba",
+    "mistral",
+    "xai",
+    "llama",
+    "moonshotai",
+    "zai",
+    "minimax",
+    "cohere",
+    "xiaomi",
+    "stepfun",
+];
+
+impl PriceFile {
+    /// Reads either form; `None` where the text is neither or holds no price.
+    pub fn parse(text: &str) -> Option<PriceFile> {
+        let Ok(Value::Object(top)) = serde_json::from_str::<Value>(text) else { return None };
+        let mut file = PriceFile::default();
+        for (key, value) in &top {
+            match value.get("models").and_then(Value::as_object) {
+                Some(models) => {
+                    let rank = if MAKERS.contains(&key.as_str()) { Rank::Maker } else { Rank::Host };
+                    for (name, model) in models {
+                        if let Some(price) = model.get("cost").and_then(Value::as_object).and_then(models_dev) {
+                            file.add(&format!("{key}/{name}"), name, rank, price);
+                        }
+                    }
+                }
+                None => {
+                    if let Some(price) = value.as_object().and_then(litellm) {
+                        file.add(key, key, if key.contains('/') { Rank::Host } else { Rank::Maker }, price);
+                    }
+                }
+            }
+        }
+        (!file.spelled.is_empty()).then_some(file)
+    }
+
+    fn add(&mut self, spelled: &str, name: &str, rank: Rank, price: Price) {
+        let key = Name::new(name).key();
+        if self.plain.get(&key).is_none_or(|(there, _)| rank < *there) {
+            self.plain.insert(key, (rank, price.clone()));
+        }
+        self.spelled.insert(spelled.to_lowercase(), price);
+    }
+
+    /// The price of a model: by the name in the log, then by its bare name, then by its id in the catalogue.
+    pub fn find(&self, name: &str, id: Option<&str>) -> Option<&Price> {
+        let plain = |name: &str| self.plain.get(&Name::new(name).key()).map(|(_, price)| price);
+        self.spelled.get(&name.to_lowercase()).or_else(|| plain(name)).or_else(|| id.and_then(plain))
+    }
+}
+
+/// A number as its shortest decimal text.
+fn rate(value: Option<&Value>, power: i32) -> Option<Rate> {
+    value.and_then(Value::as_number).and_then(|number| Rate::parse(&number.to_string(), power))
+}
+
+fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output: Option<Rate>) -> Option<Rates> {
+    let input = input?;
+    // A write of price 0 means that writing costs nothing beside the input.
+    let cache_write = write.filter(|rate| rate.0 > 0).unwrap_or(input);
+    Some(Rates { input, cache_read: read.unwrap_or(input), cache_write, cache_write_1h: write_1h.unwrap_or(cache_write), output: output? })
+}
+
+/// LiteLLM: dollars a token; tiers by the ends of the names (`input_cost_per_token_above_200k_tokens`).
+fn litellm(row: &Map<String, Value>) -> Option<Price> {
+    let at = |end: &str| {
+        let get = |name: &str| rate(row.get(&format!("{name}{end}")), 0);
+        let caches =
+            [get("cache_read_input_token_cost"), get("cache_creation_input_token_cost"), get("cache_creation_input_token_cost_above_1hr")];
+        rates(get("input_cost_per_token"), caches, get("output_cost_per_token"))
+    };
+    let above = |key: &String| {
+        let number = key.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
+        Some((number.parse::<u64>().ok()?.checked_mul(1000)?, at(&format!("_above_{number}k_tokens"))?))
+    };
+    let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(above).collect();
+    tiers.sort_by_key(|(above, _)| *above);
+    Some(Price { from: i64::MIN, rates: at("")?, tiers })
+}
+
+/// models.dev: dollars a million tokens; tiers as a list, or `context_over_200k` in older copies.
+fn models_dev(cost: &Map<String, Value>) -> Option<Price> {
+    let at = |cost: &Map<String, Value>| {
+        let get = |name: &str| rate(cost.get(name), -6);
+        rates(get("input"), [get("cache_read"), get("cache_write"), None], get("output"))
+    };
+    let tier = |value: &Value| {
+        let row = value.as_object()?;
+        Some((row.get("tier")?.get("size")?.as_u64()?, at(row)?))
+    };
+    let listed = cost.get("tiers").and_then(Value::as_array).map(|tiers| tiers.iter().filter_map(tier).collect());
+    let older = || cost.get("context_over_200k").and_then(Value::as_object).and_then(at).map(|rates| vec![(200_000, rates)]);
+    let mut tiers: Vec<(u64, Rates)> = listed.or_else(older).unwrap_or_default();
+    tiers.sort_by_key(|(above, _)| *above);
+    Some(Price { from: i64::MIN, rates: at(cost)?, tiers })
+}

@@ -1,0 +1,97 @@
+//! `ctxsim cost`: what recorded sessions cost, and what policies would have made of it.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::pricing::Pricing;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{BreakEven, Corpus, Replay, ReplaySettings, break_even, check_model, price};
+use ctxsim::policy::Policy;
+use ctxsim::report::{self, Breakdown, Priced};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim cost logs/                                        the main presets, and the model of the cache held against the logs
+  ctxsim cost logs/ --policy opencode --bill               with the breakdown by tier
+  ctxsim cost logs/ --policy opencode --break-even prune_minimum
+  ctxsim cost logs/ --model claude-opus-4-6 --prices model_prices_and_context_window.json
+
+docs/cost.md says how the figures are made.";
+
+/// Price logs under policies: without a prompt cache, with the provider's, with a perfect one; recorded beside modelled
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Cost {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    pricing: Pricing,
+    #[command(flatten)]
+    output: Output,
+    /// Break each policy's bill down: fresh input, cache reads and writes, output, summariser
+    #[arg(long)]
+    bill: bool,
+    /// Ask whether prunes pay, and where this parameter of the first policy (its smallest prune, in tokens) should stand
+    #[arg(long, value_name = "PARAM")]
+    break_even: Option<String>,
+}
+
+impl Cost {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policies = self.policies.load()?;
+        let catalog = Catalog::builtin()?;
+        let tables = self.pricing.tables()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.logs.read(&catalog)?;
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        price(&corpus, &mut replays, &tariff);
+        let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
+        price(&corpus, &mut unchanged, &tariff);
+        let checks = check_model(&corpus, &tariff);
+        let settings = ReplaySettings { catalog: &catalog, window: self.policies.window, model: self.logs.model.clone(), reserve: None };
+        let swept = match (&self.break_even, policies.first()) {
+            (Some(param), Some(policy)) => Some(break_even(&corpus, policy, param, &settings, &tariff)?),
+            _ => None,
+        };
+        if let Some(unchanged) = unchanged.first() {
+            self.give(&corpus, &replays, unchanged, &checks, swept.as_ref())?;
+        }
+        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+            tell(&format!("wrote cost.txt, .md, .csv and .json into {}", folder.display()));
+        }
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn give(
+        &self,
+        corpus: &Corpus,
+        replays: &[Replay],
+        unchanged: &Replay,
+        checks: &std::collections::BTreeMap<String, ctxsim::cost::Check>,
+        break_even: Option<&BreakEven>,
+    ) -> Result<(), Failure> {
+        let cache = self.pricing.cache.kind();
+        let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
+        self.output.give("cost", self.command(), |command| {
+            report::cost(&Priced { corpus, replays, unchanged, checks, break_even, cache, breakdown, command })
+        })
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "cost".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        words.extend(self.pricing.words());
+        words.extend(self.bill.then(|| "--bill".to_owned()));
+        words.extend(self.break_even.iter().flat_map(|param| ["--break-even".to_owned(), param.clone()]));
+        quoted(&words)
+    }
+}

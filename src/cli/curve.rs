@@ -1,0 +1,48 @@
+//! `ctxsim curve`: from how far back texts are taken up again.
+
+use super::failure::Failure;
+use super::logs::{Logs, tokens};
+use super::output::Output;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::report;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim curve logs/                     where should a protect limit stand?
+  ctxsim curve logs/ --window 1m --csv   every point, for a plot";
+
+/// The window that the presets' formulas are worked out for.
+const WINDOW: u64 = 200_000;
+
+/// From how far back replies take up earlier texts again: what the newest N tokens or messages would keep, and where the presets stand
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Curve {
+    #[command(flatten)]
+    logs: Logs,
+    /// Work the presets' limits out for a window of so many tokens [default: 200000]
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    window: Option<u64>,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Curve {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let corpus = self.logs.read(&Catalog::builtin()?)?;
+        let window = self.window.unwrap_or(WINDOW);
+        self.output.give("curve", self.command(), |command| report::curve(&corpus, window, command))?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "curve".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.window.into_iter().flat_map(|tokens| ["--window".to_owned(), tokens.to_string()]));
+        quoted(&words)
+    }
+}

@@ -1,0 +1,94 @@
+//! At what prices: arguments of commands that count money.
+
+use super::failure::Failure;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::cost::{CacheKind, Tariff};
+use std::path::PathBuf;
+
+/// Prices, and the cache that bills are made with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Pricing {
+    /// Take prices from this file first: the JSON of LiteLLM's or models.dev's price table, as they publish it
+    #[arg(long, value_name = "FILE")]
+    pub prices: Option<PathBuf>,
+    /// The prompt cache that costs are shown with
+    #[arg(long, value_name = "CACHE", default_value = "modelled")]
+    pub cache: Cache,
+    /// Seconds between two calls where a log has no times: caches forget
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32))]
+    pub gap: u32,
+}
+
+/// A prompt cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Cache {
+    /// The provider's: its minimum, steps, lifetime, price of writes
+    #[default]
+    Modelled,
+    /// One that forgets nothing: the bound that no provider beats
+    Perfect,
+    /// None: every prompt token at the input price
+    None,
+}
+
+impl Cache {
+    /// The same within the library.
+    pub fn kind(self) -> CacheKind {
+        match self {
+            Cache::Modelled => CacheKind::Modelled,
+            Cache::Perfect => CacheKind::Perfect,
+            Cache::None => CacheKind::None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Cache::Modelled => "modelled",
+            Cache::Perfect => "perfect",
+            Cache::None => "none",
+        }
+    }
+}
+
+/// The tables that bills are made by.
+pub struct Tables {
+    prices: Prices,
+    caches: CacheRules,
+}
+
+impl Pricing {
+    /// Reads the tables.
+    pub fn tables(&self) -> Result<Tables, Failure> {
+        let builtin = Prices::builtin()?;
+        let prices = match &self.prices {
+            None => builtin,
+            Some(path) => {
+                let unreadable = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
+                let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+                builtin.with_file(&text).map_err(|error| unreadable(&error))?
+            }
+        };
+        Ok(Tables { prices, caches: CacheRules::builtin()? })
+    }
+
+    /// The options as they would be typed again.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if let Some(path) = &self.prices {
+            words.extend(["--prices".to_owned(), path.display().to_string()]);
+        }
+        if self.cache != Cache::default() {
+            words.extend(["--cache".to_owned(), self.cache.name().to_owned()]);
+        }
+        if self.gap > 0 {
+            words.extend(["--gap".to_owned(), self.gap.to_string()]);
+        }
+        words
+    }
+
+    /// What bills are made by.
+    pub fn tariff<'a>(&self, tables: &'a Tables, catalog: &'a Catalog, model: Option<String>) -> Tariff<'a> {
+        Tariff { catalog, prices: &tables.prices, caches: &tables.caches, model, gap_millis: i64::from(self.gap) * 1000 }
+    }
+}

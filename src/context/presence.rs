@@ -1,0 +1,96 @@
+//! What has become of the parts of the log in the context: whole, cut, masked, gone.
+
+use super::{Context, Item, State};
+
+/// How much of a text is left at its two ends, in bytes of the text as it was recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ends {
+    /// At its start.
+    pub head: u32,
+    /// At its end.
+    pub tail: u32,
+}
+
+impl Ends {
+    /// What is left after both of two cuts.
+    pub fn least(self, other: Ends) -> Ends {
+        Ends { head: self.head.min(other.head), tail: self.tail.min(other.tail) }
+    }
+}
+
+/// How a part of the log stands in the context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Presence {
+    /// As recorded.
+    Whole,
+    /// Cut; the ends are left.
+    Cut(Ends),
+    /// A placeholder stands for it; the ends are left, if any.
+    Masked(Ends),
+    /// A summary stands for its message.
+    Summarised,
+    /// Removed, or never there.
+    Gone,
+}
+
+impl Context {
+    /// What has become of a part of the log.
+    pub fn presence(&self, part: u32) -> Presence {
+        let Some(item) = self.place(part) else { return Presence::Gone };
+        let after = self.entries.partition_point(|entry| entry.first <= item);
+        let owner = after.checked_sub(1).and_then(|id| self.entries.get(id));
+        match (owner, self.items.get(item as usize)) {
+            (Some(entry), _) if !entry.live && entry.summarised => Presence::Summarised,
+            (Some(entry), Some(slot)) if entry.live => match slot.state {
+                State::Whole => Presence::Whole,
+                State::Truncated => Presence::Cut(slot.ends),
+                State::Masked => Presence::Masked(slot.ends),
+                State::Removed => Presence::Gone,
+            },
+            _ => Presence::Gone,
+        }
+    }
+
+    /// Removes whole messages whose content a summary takes over.
+    pub fn condense(&mut self, gone: &[u32]) {
+        for id in gone {
+            if let Some(entry) = self.entries.get_mut(*id as usize).filter(|entry| entry.live) {
+                entry.summarised = true;
+            }
+        }
+        self.remove(gone);
+    }
+
+    /// Something later shows this part of the log again: what is left of it is dead weight.
+    pub fn supersede(&mut self, part: u32) {
+        let Some(item) = self.place(part) else { return };
+        let there = self.owner(item).is_some();
+        if let Some(slot) = self.items.get_mut(item as usize).filter(|slot| !slot.superseded && slot.state != State::Removed) {
+            slot.superseded = true;
+            self.dead += if there { slot.actual } else { 0 };
+            self.superseded += u64::from(there && slot.state != State::Masked);
+        }
+    }
+
+    /// Actual tokens of what is still there although something later shows it again.
+    pub fn dead_weight(&self) -> u64 {
+        self.dead
+    }
+
+    fn place(&self, part: u32) -> Option<u32> {
+        self.places.get(part as usize).copied().flatten()
+    }
+
+    /// Notes where the items of a new message stand.
+    pub(super) fn note_places(&mut self, first: u32, items: &[Item]) {
+        for (offset, item) in items.iter().enumerate() {
+            let Some(part) = item.part.map(|part| part as usize) else { continue };
+            if self.places.len() <= part {
+                self.places.resize(part + 1, None);
+            }
+            if let Some(place) = self.places.get_mut(part) {
+                *place = Some(first + offset as u32);
+            }
+        }
+    }
+}

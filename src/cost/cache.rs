@@ -1,0 +1,122 @@
+//! The prompt cache of one model within one session: what of a request it knows.
+
+use crate::catalog::{CacheRule, Hits, Refresh, Writes};
+
+/// What the cache is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Request {
+    /// When, in milliseconds on any clock that does not go back.
+    pub time: i64,
+    /// Tokens of the prompt.
+    pub prompt: u64,
+    /// Tokens at its head that stood the same in the model's request before.
+    pub prefix: u64,
+    /// Tokens of system prompt and tools in front of all messages: agents set a breakpoint behind them.
+    pub hidden: u64,
+    /// Items in the prompt.
+    pub blocks: u32,
+}
+
+/// What becomes of a prompt; the three add up to it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Tokens read from the cache.
+    pub read: u64,
+    /// Tokens written to it at the price of a write.
+    pub write: u64,
+    /// Tokens at the input price.
+    pub fresh: u64,
+}
+
+/// Which lifetime the agent asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lifetime {
+    /// The usual one.
+    #[default]
+    Usual,
+    /// The longer one, at a higher price.
+    Long,
+}
+
+/// An earlier prompt that the cache holds: all requests that are still prefixes of the conversation, the longest on top.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    tokens: u64,
+    /// Items before its end.
+    blocks: u32,
+    /// When it was written or read last.
+    used: i64,
+}
+
+/// The cache.
+#[derive(Clone, Debug)]
+pub struct PromptCache<'a> {
+    rule: Option<&'a CacheRule>,
+    lifetime: Lifetime,
+    /// Tokens at the head of every prompt that other sessions keep in the cache.
+    shared: u64,
+    marks: Vec<Mark>,
+}
+
+impl<'a> PromptCache<'a> {
+    /// A cache that holds nothing of this session yet. `shared` is what other sessions have put into it; without a rule nothing is cached.
+    pub fn new(rule: Option<&'a CacheRule>, lifetime: Lifetime, shared: u64) -> PromptCache<'a> {
+        PromptCache { rule, lifetime, shared, marks: Vec::new() }
+    }
+
+    /// A request goes out: what of it is read, and what is written.
+    pub fn ask(&mut self, request: &Request) -> Split {
+        let Some(rule) = self.rule else { return Split { fresh: request.prompt, ..Split::default() } };
+        let cached = |tokens: u64| if tokens < rule.minimum { 0 } else { tokens / rule.step * rule.step };
+        let own = if cached(request.prompt) > 0 { cached(self.known(rule, request)) } else { 0 };
+        let read = own.max(self.shared.min(request.prompt));
+        if let (Refresh::On, Some(top)) = (rule.refresh, self.marks.last_mut())
+            && own > 0
+        {
+            top.used = request.time;
+        }
+        let writable = cached(request.prompt).max(read);
+        if cached(request.prompt) > 0 {
+            if rule.hits == Hits::Blocks && self.marks.is_empty() && request.hidden >= rule.minimum {
+                self.marks.push(Mark { tokens: request.hidden, blocks: 0, used: request.time });
+            }
+            self.marks.push(Mark { tokens: request.prompt, blocks: request.blocks, used: request.time });
+        }
+        let write = if rule.writes == Writes::Paid { writable - read } else { 0 };
+        Split { read, write, fresh: request.prompt - read - write }
+    }
+
+    /// Tokens of the prompt that an entry of this session still covers. Entries that no longer begin the conversation are forgotten.
+    fn known(&mut self, rule: &CacheRule, request: &Request) -> u64 {
+        let prefix = request.prefix.min(request.prompt);
+        while let Some(top) = self.marks.last().copied().filter(|top| top.tokens > prefix) {
+            self.marks.pop();
+            let below = self.marks.last().map_or(0, |mark| mark.tokens);
+            match self.marks.last_mut() {
+                // Whoever read the longer entry read the shorter one with it.
+                Some(below) if rule.refresh == Refresh::On => below.used = below.used.max(top.used),
+                _ => {}
+            }
+            if rule.hits == Hits::Prefix && below < prefix {
+                // A part of the entry is still good.
+                self.marks.push(Mark { tokens: prefix, ..top });
+            }
+        }
+        let lifetime = match self.lifetime {
+            Lifetime::Usual => rule.lifetime_millis(),
+            Lifetime::Long => rule.long_lifetime_millis(),
+        };
+        let Some(top) = self.marks.last().filter(|top| request.time - top.used <= lifetime) else {
+            self.marks.clear();
+            return 0;
+        };
+        let in_sight = rule.lookback.is_none_or(|lookback| request.blocks.saturating_sub(top.blocks) < lookback);
+        if in_sight {
+            return top.tokens;
+        }
+        // The breakpoint behind the system prompt is looked at by itself.
+        let system = self.marks.first().filter(|mark| mark.blocks == 0).copied();
+        self.marks.truncate(usize::from(system.is_some()));
+        system.map_or(0, |mark| mark.tokens)
+    }
+}

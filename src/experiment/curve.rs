@@ -1,0 +1,232 @@
+//! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
+
+use super::corpus::Corpus;
+use super::distance::Distance;
+
+/// What a limit on retention counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Axis {
+    /// The newest tokens of the conversation.
+    Tokens,
+    /// The newest tokens of tool output.
+    OutputTokens,
+    /// The newest messages.
+    Messages,
+    /// The newest results.
+    Results,
+}
+
+impl Axis {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Axis::Tokens => "tokens",
+            Axis::OutputTokens => "tokens of tool output",
+            Axis::Messages => "messages",
+            Axis::Results => "results",
+        }
+    }
+
+    /// A distance along this axis.
+    pub fn of(self, distance: &Distance) -> u64 {
+        match self {
+            Axis::Tokens => distance.tokens,
+            Axis::OutputTokens => distance.output_tokens,
+            Axis::Messages => distance.messages,
+            Axis::Results => distance.results,
+        }
+    }
+}
+
+/// One point of a curve.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Point {
+    /// The newest so many stay.
+    pub retained: u64,
+    /// References that this keeps.
+    pub kept: u64,
+    /// The band in which 95 % of the shares lie when sessions are drawn anew, in millionths. Absent with fewer than two sessions.
+    pub band: Option<(u64, u64)>,
+}
+
+/// A curve.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Curve {
+    /// All references.
+    pub references: u64,
+    /// Sessions that have any.
+    pub sessions: u64,
+    /// Points, by ascending retention.
+    pub points: Vec<Point>,
+    /// Where the curve bends: from here on, keeping more keeps little. Absent where there is nothing to bend.
+    pub knee: Option<u64>,
+}
+
+/// Retentions that are shown, in tokens.
+const TOKENS: [u64; 10] = [1_000, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000];
+
+/// Retentions that are shown, in messages or results.
+const MESSAGES: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
+
+/// Sessions are drawn anew so many times.
+const DRAWS: usize = 1_000;
+
+/// The seed of these draws; any will do, but always the same.
+const SEED: u64 = 0x6374_7873_696d;
+
+/// The curve of these distances along an axis. It ends with the first retention that keeps them all.
+pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
+    let grid = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { TOKENS } else { MESSAGES };
+    let mut all: Vec<u64> = distances.iter().map(|distance| axis.of(distance)).collect();
+    all.sort_unstable();
+    let kept = |limit: u64| all.partition_point(|distance| *distance <= limit) as u64;
+    let references = all.len() as u64;
+    let shown = grid.iter().position(|limit| kept(*limit) == references).map_or(grid.len(), |last| last + 1);
+    let by_session = sessions(distances, axis, &grid);
+    let bands = bands(&by_session, grid.len());
+    let points =
+        grid.iter().zip(0..shown).map(|(limit, place)| Point { retained: *limit, kept: kept(*limit), band: bands.get(place).copied() });
+    Curve { references, sessions: by_session.len() as u64, points: points.collect(), knee: knee(&all, axis) }
+}
+
+/// How many of these distances a limit keeps, of how many.
+pub fn kept_by(distances: &[&Distance], axis: Axis, limit: u64) -> (u64, u64) {
+    let kept = distances.iter().filter(|distance| axis.of(distance) <= limit).count();
+    (kept as u64, distances.len() as u64)
+}
+
+/// The distance below which so many percent of the distances lie; `None` of nothing.
+pub fn quantile(distances: &[&Distance], axis: Axis, percent: usize) -> Option<u64> {
+    let mut all: Vec<u64> = distances.iter().map(|distance| axis.of(distance)).collect();
+    all.sort_unstable();
+    all.get((all.len() * percent / 100).min(all.len().saturating_sub(1))).copied()
+}
+
+/// For each session its references, and how many of them each retention keeps.
+fn sessions(distances: &[&Distance], axis: Axis, grid: &[u64]) -> Vec<(u64, Vec<u64>)> {
+    distances
+        .chunk_by(|one, other| one.session == other.session)
+        .map(|mine| {
+            let kept = grid.iter().map(|limit| mine.iter().filter(|distance| axis.of(distance) <= *limit).count() as u64);
+            (mine.len() as u64, kept.collect())
+        })
+        .collect()
+}
+
+/// The bootstrap over sessions: references of one session are no independent witnesses, so whole sessions are drawn.
+fn bands(sessions: &[(u64, Vec<u64>)], points: usize) -> Vec<(u64, u64)> {
+    if sessions.len() < 2 {
+        return Vec::new();
+    }
+    let mut generator = Generator(SEED);
+    let mut shares: Vec<Vec<u64>> = vec![Vec::with_capacity(DRAWS); points];
+    for _ in 0..DRAWS {
+        let mut whole = 0;
+        let mut parts = vec![0; points];
+        for _ in 0..sessions.len() {
+            let Some((references, kept)) = sessions.get(generator.below(sessions.len())) else { continue };
+            whole += references;
+            parts.iter_mut().zip(kept).for_each(|(part, kept)| *part += kept);
+        }
+        for (share, part) in shares.iter_mut().zip(parts) {
+            share.push(part * 1_000_000 / whole.max(1));
+        }
+    }
+    let band = |mut share: Vec<u64>| {
+        share.sort_unstable();
+        let at = |place: usize| share.get(place).copied().unwrap_or(0);
+        (at(DRAWS / 40), at(DRAWS - 1 - DRAWS / 40))
+    };
+    shares.into_iter().map(band).collect()
+}
+
+/// The distance at which the curve is farthest above the straight line from its start to its end, over the logarithm of the distance.
+///
+/// This is the rule of Satopää and others ("Finding a 'Kneedle' in a Haystack", 2011) without smoothing.
+fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
+    let last = *sorted.last()?;
+    // Below a thousand tokens nobody would put a limit: there the scale is nearly even.
+    let unit = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { 1_000.0 } else { 1.0 };
+    let logarithm = |distance: u64| (distance as f64 / unit + 1.0).ln();
+    if last == 0 {
+        return None;
+    }
+    let above = |place: usize, distance: u64| (place + 1) as f64 / sorted.len() as f64 - logarithm(distance) / logarithm(last);
+    let mut best: Option<(f64, u64)> = None;
+    for (place, distance) in sorted.iter().enumerate() {
+        // Of equal distances the last one says how many they keep.
+        let height = above(place, *distance);
+        if sorted.get(place + 1) != Some(distance) && best.is_none_or(|(highest, _)| height > highest) {
+            best = Some((height, *distance));
+        }
+    }
+    best.map(|(_, distance)| distance)
+}
+
+/// A small generator of even numbers (SplitMix64): the same draws on every machine.
+struct Generator(u64);
+
+impl Generator {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+}
+
+/// Where a preset's rule stands: it keeps the newest so many of something.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Protection {
+    /// The preset.
+    pub preset: &'static str,
+    /// Its rule.
+    pub rule: String,
+    /// What the rule counts.
+    pub axis: Axis,
+    /// How many stay.
+    pub limit: u64,
+}
+
+/// The fixed ends that the presets protect, for a window of this size. Ends in turns or shares are none.
+pub fn protections(window: u64) -> Vec<Protection> {
+    use crate::policy::{EndOf, EndUnit, Facts, Kind, Policy, presets};
+    let facts = Facts { window: Some(window), ..Facts::default() };
+    let mut found: Vec<Protection> = Vec::new();
+    for preset in presets() {
+        let Ok(plan) = Policy::load(preset.name).and_then(|policy| policy.plan(&facts)) else { continue };
+        for rule in &plan.rule {
+            let results_alone = rule.select.kind == [Kind::ToolResult];
+            for end in rule.select.tail.iter().filter(|end| end.n > 0.0) {
+                let axis = match (end.unit, end.of, results_alone) {
+                    (EndUnit::Tokens, EndOf::All, _) => Axis::Tokens,
+                    (EndUnit::Tokens, EndOf::Selected, true) => Axis::OutputTokens,
+                    (EndUnit::Messages, ..) => Axis::Messages,
+                    (EndUnit::Items, _, true) => Axis::Results,
+                    _ => continue,
+                };
+                let protection = Protection { preset: preset.name, rule: rule.id.clone(), axis, limit: end.n as u64 };
+                let known = |other: &Protection| (other.preset, other.axis, other.limit) == (preset.name, axis, protection.limit);
+                if !found.iter().any(known) {
+                    found.push(protection);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// References to tool results of one kind of evidence, in the order of sessions.
+pub fn to_results(distances: &[Distance], kind: crate::trace::Evidence) -> Vec<&Distance> {
+    distances.iter().filter(|distance| distance.kind == kind && distance.result).collect()
+}
+
+/// The name of the tool that a distance leads to; absent where it is not known.
+pub fn tool_of<'a>(corpus: &'a Corpus, distance: &Distance) -> Option<&'a str> {
+    let trace = corpus.traces.get(distance.session)?;
+    trace.tools.get(distance.tool? as usize).map(String::as_str)
+}

@@ -1,0 +1,30 @@
+//! What replays cost, session by session. It follows from the outcomes, so that other prices need no other replay.
+
+use super::corpus::Corpus;
+use super::replay::Replay;
+use crate::cost::{Bills, Check, Tariff, bills, check};
+use crate::policy::Plan;
+use crate::sim::{Conditions, simulate};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+
+/// Makes the bills of replays, in place of those that they had.
+pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
+    for replay in replays {
+        replay.bills = corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| bills(trace, outcome, tariff)).collect();
+        replay.bill = Bills::default();
+        replay.bills.iter().for_each(|bills| replay.bill += bills);
+    }
+}
+
+/// The model of the cache held against what was recorded, by agent in the order of their names.
+pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let checks: Vec<Check> =
+        corpus.traces.par_iter().map(|trace| check(trace, &simulate(trace, &Plan::default(), &unlimited), tariff)).collect();
+    let mut by_agent: BTreeMap<String, Check> = BTreeMap::new();
+    for (trace, check) in corpus.traces.iter().zip(&checks) {
+        *by_agent.entry(trace.agent.clone()).or_default() += check;
+    }
+    by_agent
+}

@@ -1,0 +1,232 @@
+//! What of a text can be recognised in a later one: its lines and its identifiers, hashed. `docs/references.md` gives the rules.
+
+use super::json_strings::{JsonString, json_strings};
+use crate::transcript::{Evidence, Unit};
+use memchr::memchr;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// By which rules pieces are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Definition {
+    /// The rules of the first measurements, kept to compare with: lines of 24 characters, any run of ten.
+    First,
+    /// The rules in use: marks of differences stripped, rules and borders passed over, very long lines in pieces, names that look like names.
+    #[default]
+    Refined,
+}
+
+/// A line must have so many characters, or bytes of UTF-8 under the refined rules: eight characters of Chinese say as much.
+const SHORTEST_LINE: usize = 24;
+
+/// An identifier must have so many bytes.
+const SHORTEST_IDENTIFIER: usize = 10;
+
+/// A line must have so many letters and digits: one of dashes says nothing.
+const FEWEST_LETTERS: usize = 8;
+
+/// A line of more bytes is taken in pieces: sentences, statements.
+const LONG_LINE: usize = 400;
+
+/// Of one text so many pieces are kept at most.
+const MOST_UNITS: usize = 32_768;
+
+/// After so many pieces of one session, half of what follows is kept, then a quarter, and so on.
+pub const UNITS_PER_LEVEL: usize = 1 << 19;
+
+/// Keys of arguments that name what a tool works on.
+const SUBJECTS: [&str; 14] = [
+    "path",
+    "file_path",
+    "filePath",
+    "filepath",
+    "file",
+    "filename",
+    "fileName",
+    "absolute_path",
+    "AbsolutePath",
+    "target_file",
+    "notebook_path",
+    "relative_path",
+    "relative_workspace_path",
+    "url",
+];
+
+/// Takes the pieces of a text. `spent` is how many its session has given so far.
+pub fn evidence(text: &str, definition: Definition, spent: usize) -> Evidence {
+    let mut finder = Finder { definition, units: Vec::new(), mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, left_out: 0 };
+    let mut subject = 0;
+    let mut values = 0;
+    if is_json_line(text) {
+        values = json_strings(text, &mut |JsonString { key, value, at }| {
+            finder.text(value, at);
+            if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
+                subject = xxh3_64(value.as_bytes());
+            }
+        });
+    } else {
+        finder.text(text, 0);
+    }
+    finder.settle();
+    let identity = if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) };
+    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values }
+}
+
+/// Arguments and many results are JSON on one line, whose strings hold lines of their own.
+fn is_json_line(text: &str) -> bool {
+    let shape = (text.starts_with('{') && text.ends_with('}')) || (text.starts_with('[') && text.ends_with(']'));
+    shape && memchr(b'\n', text.as_bytes()).is_none() && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+}
+
+struct Finder {
+    definition: Definition,
+    units: Vec<Unit>,
+    /// Only hashes without these bits are kept. The same pieces are kept everywhere, so that what is kept still meets its like.
+    mask: u64,
+    left_out: u32,
+}
+
+impl Finder {
+    fn keep(&mut self, unit: Unit) {
+        // The lowest bit is the kind, so the sample is drawn from those above it.
+        if (unit.hash >> 1) & self.mask != 0 {
+            self.left_out = self.left_out.saturating_add(1);
+            return;
+        }
+        self.units.push(unit);
+        if self.units.len() >= 2 * MOST_UNITS {
+            self.settle();
+        }
+    }
+
+    /// Each piece once; where there are too many, half of them go.
+    fn settle(&mut self) {
+        self.units.sort_unstable();
+        self.units.dedup_by_key(|unit| unit.hash);
+        while self.units.len() > MOST_UNITS {
+            self.mask = self.mask << 1 | 1;
+            let (before, mask) = (self.units.len(), self.mask);
+            self.units.retain(|unit| (unit.hash >> 1) & mask == 0);
+            self.left_out = self.left_out.saturating_add((before - self.units.len()) as u32);
+        }
+    }
+
+    fn text(&mut self, text: &str, base: usize) {
+        let mut at = 0;
+        while at < text.len() {
+            let rest = text.get(at..).unwrap_or_default();
+            let length = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let line = rest.get(..length).unwrap_or_default();
+            self.line(line, base + at);
+            at += length + 1;
+        }
+        self.identifiers(text, base);
+    }
+
+    fn line(&mut self, line: &str, at: usize) {
+        if line.len() < SHORTEST_LINE {
+            return;
+        }
+        let line = without_number(line).trim();
+        match self.definition {
+            Definition::First => {
+                if line.chars().nth(SHORTEST_LINE - 1).is_some() {
+                    self.keep(Unit::line(xxh3_64(line.as_bytes()), at));
+                }
+            }
+            Definition::Refined => {
+                let line = without_mark(line);
+                if line.len() <= LONG_LINE && (line.is_ascii() || !line.contains(ends_phrase)) {
+                    return self.piece(line, at);
+                }
+                let long = line.len() > LONG_LINE;
+                let mut start = 0;
+                for (place, mark) in line.char_indices().filter(|(_, mark)| ends_phrase(*mark) || long) {
+                    let after = place + mark.len_utf8();
+                    let sentence = mark == '.' && line.as_bytes().get(after) == Some(&b' ');
+                    if ends_phrase(mark) || sentence || matches!(mark, ';' | '{' | '}') {
+                        self.piece(line.get(start..place).unwrap_or_default().trim(), at + start);
+                        start = after;
+                    }
+                }
+                self.piece(line.get(start..).unwrap_or_default().trim(), at + start);
+            }
+        }
+    }
+
+    fn piece(&mut self, piece: &str, at: usize) {
+        let telling = |byte: &&u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
+        if piece.len() >= SHORTEST_LINE && piece.as_bytes().iter().filter(telling).nth(FEWEST_LETTERS - 1).is_some() {
+            self.keep(Unit::line(xxh3_64(piece.as_bytes()), at));
+        }
+    }
+
+    fn identifiers(&mut self, text: &str, base: usize) {
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while at < bytes.len() {
+            // A run of ten or more covers every tenth byte: where that one is no part of a run, nine bytes need no look.
+            let Some(probe) = bytes.get(at + SHORTEST_IDENTIFIER - 1) else { return };
+            if !in_identifier(*probe) {
+                at += SHORTEST_IDENTIFIER;
+                continue;
+            }
+            let before = bytes.get(at..at + SHORTEST_IDENTIFIER - 1).unwrap_or_default();
+            let start = before.iter().rposition(|byte| !in_identifier(*byte)).map_or(at, |gap| at + gap + 1);
+            let rest = bytes.get(start..).unwrap_or_default();
+            let end = start + rest.iter().position(|byte| !in_identifier(*byte)).unwrap_or(rest.len());
+            self.identifier(bytes.get(start..end).unwrap_or_default(), base + start);
+            at = end + 1;
+        }
+    }
+
+    fn identifier(&mut self, run: &[u8], at: usize) {
+        let name = match self.definition {
+            Definition::First => run,
+            Definition::Refined => trimmed(run),
+        };
+        if name.len() >= SHORTEST_IDENTIFIER && (self.definition == Definition::First || looks_like_a_name(name)) {
+            self.keep(Unit::identifier(xxh3_64(name), at));
+        }
+    }
+}
+
+/// The line without the number that listings and searches put before it.
+fn without_number(line: &str) -> &str {
+    let rest = line.trim_start();
+    let after = rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    if after.len() == rest.len() {
+        return rest;
+    }
+    let stripped = after.strip_prefix('→').or_else(|| after.strip_prefix(['\t', '|', ':']));
+    stripped.unwrap_or(rest)
+}
+
+/// The line without the mark that a difference or a quotation puts before it.
+fn without_mark(line: &str) -> &str {
+    let stripped = line.strip_prefix(['+', '-', '>']).filter(|rest| !rest.starts_with(['+', '-', '>']));
+    stripped.unwrap_or(line).trim_start()
+}
+
+/// Marks that end a phrase in scripts that are written without spaces.
+fn ends_phrase(mark: char) -> bool {
+    matches!(mark, '。' | '！' | '？' | '；' | '，' | '：')
+}
+
+fn in_identifier(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'/' | b'-')
+}
+
+fn trimmed(run: &[u8]) -> &[u8] {
+    let inner = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let start = run.iter().position(inner).unwrap_or(run.len());
+    let end = run.iter().rposition(inner).map_or(start, |last| last + 1);
+    run.get(start..end).unwrap_or_default()
+}
+
+/// A long word is no name; one with a slash, a stop, an underscore, a digit or a capital within is.
+fn looks_like_a_name(run: &[u8]) -> bool {
+    let letter = run.iter().any(u8::is_ascii_alphabetic);
+    let joint = run.iter().any(|byte| matches!(byte, b'/' | b'.' | b'_') || byte.is_ascii_digit());
+    let hump = run.windows(2).any(|pair| matches!(pair, [before, after] if before.is_ascii_lowercase() && after.is_ascii_uppercase()));
+    letter && (joint || hump)
+}

@@ -1,0 +1,196 @@
+//! Which earlier texts a message takes up again: from the pieces that both hold, in one pass over the session.
+
+use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
+use crate::transcript::{Compaction, Role, Unit};
+use std::collections::BTreeMap;
+
+/// A piece that stands in more messages than these is not distinctive.
+const MOST_MESSAGES: u32 = 8;
+
+/// So many of the latest parts that hold a piece are remembered: any one of them that is still there will do.
+const LATEST: usize = 3;
+
+/// Finds the references of a session whose parts still hold their evidence.
+///
+/// `copies` says for each message whether it shows an earlier one again: its pieces are no new ones, and it refers to nothing.
+pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
+    let repeated = Repeated::of(trace, copies);
+    let mut search = Search::new(&repeated, trace.messages.len());
+    let mut summaries = compactions.iter().enumerate().peekable();
+    let mut references = Vec::new();
+    for (index, row) in trace.messages.iter().enumerate() {
+        if let Some(from) = row.rewind {
+            search.withdraw(from);
+        }
+        while let Some((number, compaction)) = summaries.next_if(|(_, compaction)| compaction.before <= index) {
+            if let Some(evidence) = compaction.summary.as_ref().and_then(|text| text.evidence.as_ref()) {
+                search.summarise(number as u32, &evidence.units);
+            }
+        }
+        let parts = row.first_part..row.first_part + row.part_count;
+        if row.role == Role::Assistant && !copies.get(index).copied().unwrap_or(false) {
+            let units = parts.clone().flat_map(|part| units_of(trace, part));
+            references.extend(search.refer(index as u32, units));
+        }
+        for part in parts {
+            search.hold(index as u32, part, units_of(trace, part));
+        }
+        search.live.push(index as u32);
+    }
+    trace.references = references;
+    trace.unsearched = trace.parts.iter().filter_map(|part| part.text.evidence.as_ref()).map(|evidence| u64::from(evidence.left_out)).sum();
+}
+
+/// The pieces of a part. Reasoning neither refers nor is referred to: most of it leaves the context by itself.
+fn units_of(trace: &Trace, part: u32) -> &[Unit] {
+    let row = trace.parts.get(part as usize).filter(|row| row.kind != PartKind::Thinking);
+    row.and_then(|row| row.text.evidence.as_ref()).map_or(&[], |evidence| &evidence.units)
+}
+
+/// The hashes that stand in at least two messages and in no more than are distinctive, ascending.
+struct Repeated(Vec<u64>);
+
+impl Repeated {
+    fn of(trace: &Trace, copies: &[bool]) -> Repeated {
+        let mut all: Vec<u64> = Vec::new();
+        let mut own: Vec<u64> = Vec::new();
+        for (index, row) in trace.messages.iter().enumerate() {
+            if copies.get(index).copied().unwrap_or(false) {
+                continue;
+            }
+            // Within a message a piece counts once, however many parts hold it; but each result counts by itself, for some providers
+            // put all results of a call into one message.
+            for part in row.first_part..row.first_part + row.part_count {
+                let hashes = units_of(trace, part).iter().map(|unit| unit.hash);
+                if trace.parts.get(part as usize).is_some_and(|part| part.kind == PartKind::ToolResult) {
+                    all.extend(hashes);
+                } else {
+                    own.extend(hashes);
+                }
+            }
+            own.sort_unstable();
+            own.dedup();
+            all.append(&mut own);
+        }
+        all.sort_unstable();
+        let runs = all.chunk_by(|one, other| one == other);
+        let distinctive = runs.filter(|run| (2..=MOST_MESSAGES as usize).contains(&run.len()));
+        Repeated(distinctive.filter_map(|run| run.first().copied()).collect())
+    }
+
+    fn place(&self, hash: u64) -> Option<usize> {
+        self.0.binary_search(&hash).ok()
+    }
+}
+
+/// Who holds a piece: the latest parts, the latest first, with the message and the place in the part.
+#[derive(Clone, Copy, Default)]
+struct Holders {
+    latest: [Option<Holder>; LATEST],
+    summary: Option<u32>,
+}
+
+#[derive(Clone, Copy)]
+struct Holder {
+    message: u32,
+    part: u32,
+    at: u32,
+}
+
+struct Search<'a> {
+    repeated: &'a Repeated,
+    holders: Vec<Holders>,
+    /// Messages that stand in the context if nothing is ever removed but what the user took back.
+    live: Vec<u32>,
+    gone: Vec<bool>,
+}
+
+/// What is gathered for one source of a message, before it is a reference.
+struct Group {
+    weight: u32,
+    first: u32,
+    last: u32,
+    others: Vec<Place>,
+    summary: Option<u32>,
+}
+
+impl<'a> Search<'a> {
+    fn new(repeated: &'a Repeated, messages: usize) -> Search<'a> {
+        Search { repeated, holders: vec![Holders::default(); repeated.0.len()], live: Vec::new(), gone: vec![false; messages] }
+    }
+
+    /// Every message from this index on leaves.
+    fn withdraw(&mut self, from: u32) {
+        while let Some(message) = self.live.pop_if(|message| *message >= from) {
+            if let Some(gone) = self.gone.get_mut(message as usize) {
+                *gone = true;
+            }
+        }
+    }
+
+    fn hold(&mut self, message: u32, part: u32, units: &[Unit]) {
+        for unit in units {
+            let Some(holders) = self.repeated.place(unit.hash).and_then(|place| self.holders.get_mut(place)) else { continue };
+            holders.latest.rotate_right(1);
+            if let Some(first) = holders.latest.first_mut() {
+                *first = Some(Holder { message, part, at: unit.at });
+            }
+        }
+    }
+
+    fn summarise(&mut self, compaction: u32, units: &[Unit]) {
+        for unit in units {
+            if let Some(holders) = self.repeated.place(unit.hash).and_then(|place| self.holders.get_mut(place)) {
+                holders.summary = Some(compaction);
+            }
+        }
+    }
+
+    /// The references of one message: its pieces by kind and by the latest part that holds them.
+    fn refer<'u>(&self, message: u32, units: impl Iterator<Item = &'u Unit>) -> Vec<Reference> {
+        let mut hashes: Vec<u64> = units.map(|unit| unit.hash).collect();
+        hashes.sort_unstable();
+        hashes.dedup();
+        let mut groups: BTreeMap<(Evidence, u32), Group> = BTreeMap::new();
+        for hash in hashes {
+            let Some(holders) = self.repeated.place(hash).and_then(|place| self.holders.get(place)) else { continue };
+            let there = |holder: &Holder| !self.gone.get(holder.message as usize).copied().unwrap_or(true);
+            let mut present = holders.latest.iter().flatten().filter(|holder| there(holder));
+            let Some(latest) = present.next() else { continue };
+            let others = present.map(|holder| Place { part: holder.part, first: holder.at, last: holder.at });
+            let kind = if hash & 1 == 0 { Evidence::Line } else { Evidence::Identifier };
+            match groups.get_mut(&(kind, latest.part)) {
+                None => {
+                    let group = Group { weight: 1, first: latest.at, last: latest.at, others: others.collect(), summary: holders.summary };
+                    groups.insert((kind, latest.part), group);
+                }
+                Some(group) => group.join(latest.at, &others.collect::<Vec<_>>(), holders.summary),
+            }
+        }
+        let reference = |((kind, part), group): ((Evidence, u32), Group)| {
+            let latest = Place { part, first: group.first, last: group.last };
+            let sources = std::iter::once(latest).chain(group.others).collect();
+            Reference { message, kind, weight: group.weight, sources, summary: group.summary }
+        };
+        groups.into_iter().map(reference).collect()
+    }
+}
+
+impl Group {
+    /// One more piece: another part stands in for the source only if it holds all of them.
+    fn join(&mut self, at: u32, others: &[Place], summary: Option<u32>) {
+        self.weight += 1;
+        self.first = self.first.min(at);
+        self.last = self.last.max(at);
+        self.others.retain_mut(|mine| {
+            let same = others.iter().find(|other| other.part == mine.part);
+            if let Some(other) = same {
+                mine.first = mine.first.min(other.first);
+                mine.last = mine.last.max(other.last);
+            }
+            same.is_some()
+        });
+        // One summary must hold them all.
+        self.summary = self.summary.zip(summary).filter(|(mine, theirs)| mine == theirs).map(|(mine, _)| mine);
+    }
+}

@@ -1,0 +1,84 @@
+//! Results that something later shows again: from then on the earlier one is dead weight.
+
+use crate::trace::{PartKind, PartRow, Repetition, Trace};
+use std::collections::BTreeMap;
+
+/// A shorter result is identical to another by chance.
+const SHORTEST: u32 = 80;
+
+/// Finds what shows earlier results again. The parts still hold their evidence; `copies` says which messages are second showings.
+///
+/// A result is shown again by a later one with the same text; a reading of a file by a later reading with the same arguments, by a later
+/// reading of the whole file (the call has no argument but the file), and by a call that writes the whole file.
+pub fn find(trace: &mut Trace, copies: &[bool]) {
+    let mut seen = Seen::default();
+    let mut found = Vec::new();
+    for (index, row) in trace.messages.iter().enumerate() {
+        if row.rewind.is_some() {
+            // What stood on the abandoned branch is not in the context any more.
+            seen = Seen::default();
+        }
+        if !copies.get(index).copied().unwrap_or(false) {
+            for part in row.first_part..row.first_part + row.part_count {
+                seen.enter(trace, part, &mut found);
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    trace.repetitions = found;
+}
+
+#[derive(Default)]
+struct Seen {
+    /// The latest result with a text.
+    texts: BTreeMap<u64, u32>,
+    /// Readings of a file that nothing has replaced yet, each with the hash of its arguments.
+    readings: BTreeMap<u64, Vec<(u32, u64)>>,
+}
+
+impl Seen {
+    fn enter(&mut self, trace: &Trace, part: u32, found: &mut Vec<Repetition>) {
+        let Some(row) = trace.parts.get(part as usize) else { return };
+        let Some(evidence) = row.text.evidence.as_ref() else { return };
+        match row.kind {
+            PartKind::ToolCall if writes(trace, row) && evidence.subject != 0 && evidence.values > 1 => {
+                let stale = self.readings.remove(&evidence.subject).unwrap_or_default();
+                found.extend(stale.into_iter().map(|(earlier, _)| Repetition { later: part, earlier }));
+            }
+            PartKind::ToolResult if !row.error => {
+                if let Some(earlier) = self.texts.insert(evidence.identity, part).filter(|_| row.text.length.bytes >= SHORTEST) {
+                    found.push(Repetition { later: part, earlier });
+                }
+                let call = row.answers.and_then(|call| trace.parts.get(call as usize)).filter(|call| reads(trace, call));
+                let Some(arguments) = call.and_then(|call| call.text.evidence.as_ref()).filter(|call| call.subject != 0) else { return };
+                let whole = arguments.values == 1;
+                let readings = self.readings.entry(arguments.subject).or_default();
+                readings.retain(|(earlier, how)| {
+                    let shown = whole || *how == arguments.identity;
+                    if shown {
+                        found.push(Repetition { later: part, earlier: *earlier });
+                    }
+                    !shown
+                });
+                readings.push((part, arguments.identity));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Does a call read what it names? Its tool's name says so.
+fn reads(trace: &Trace, call: &PartRow) -> bool {
+    named(trace, call, &["read", "view", "cat", "open"])
+}
+
+/// Does a call write all of what it names?
+fn writes(trace: &Trace, call: &PartRow) -> bool {
+    named(trace, call, &["write", "create"])
+}
+
+fn named(trace: &Trace, call: &PartRow, words: &[&str]) -> bool {
+    let name = call.tool.and_then(|tool| trace.tools.get(tool as usize)).map(|name| name.to_lowercase()).unwrap_or_default();
+    words.iter().any(|word| name.contains(word))
+}

@@ -1,0 +1,286 @@
+//! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
+
+use super::cost_figures;
+use super::cost_record::CostRecord;
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::notes;
+use super::record::Record;
+use super::replay::title;
+use super::words::{dollars, grouped, percent};
+use crate::cost::{Bill, CacheKind, Check, Prunes};
+use crate::experiment::{BreakEven, Corpus, Replay};
+use std::collections::BTreeMap;
+
+/// What a report on cost is made of.
+pub struct Priced<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policies, with their bills.
+    pub replays: &'a [Replay],
+    /// The sessions under no policy, with their bill: what the others are compared with.
+    pub unchanged: &'a Replay,
+    /// The model of the cache held against the recording, by agent.
+    pub checks: &'a BTreeMap<String, Check>,
+    /// What minimums do to a policy's cost, where somebody asked for it.
+    pub break_even: Option<&'a BreakEven>,
+    /// The cache by which policies are compared.
+    pub cache: CacheKind,
+    /// Is the breakdown by tier part of the report?
+    pub breakdown: Breakdown,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// Is the breakdown by tier shown?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Breakdown {
+    /// It is.
+    Shown,
+    /// It is not.
+    #[default]
+    LeftOut,
+}
+
+const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
+                            costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well.";
+
+const REFUSED: &str = "Tries that a provider refuses are not billed; calls that nothing could mend are, as if they had gone through.";
+
+/// The report on cost.
+pub fn cost(priced: &Priced<'_>) -> Report {
+    let mut notes = vec![ABOUT_CACHES.to_owned(), REFUSED.to_owned()];
+    notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
+    notes.extend(beside(priced.checks));
+    notes.extend(notes::notes(priced.corpus, priced.replays));
+    let table = by_policy(priced);
+    let mut sections = vec![Section { title: String::new(), body: Body::Table(table.clone()) }];
+    if priced.breakdown == Breakdown::Shown {
+        sections.push(Section { title: "Bills by tier".to_owned(), body: Body::Table(by_tier(priced)) });
+    }
+    sections.push(Section {
+        title: "The unchanged recording, recorded beside modelled".to_owned(),
+        body: Body::Table(by_agent(priced.checks)),
+    });
+    sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
+    let record = Record::Cost(Box::new(CostRecord::new(priced, notes.clone())));
+    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, record }
+}
+
+const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
+    Column { meaning, better: Better::Less, ..Column::number(key, header, Unit::Money, provenance) }
+}
+
+fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column { meaning, ..Column::number(key, header, Unit::Share, Provenance::Simulated) }
+}
+
+fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column { meaning, priority: 2, ..Column::number(key, header, Unit::Count, Provenance::Simulated) }
+}
+
+fn by_policy(priced: &Priced<'_>) -> Table {
+    use Provenance::Simulated;
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") },
+        money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
+        money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
+        money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated),
+        share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"),
+        share("against_recording", "against record\u{ad}ing", "the same against the list price of the recorded usage"),
+        Column { better: Better::More, ..share("modelled_hits", "hits", "share of the prompt tokens that the modelled cache reads") },
+        Column { better: Better::More, ..share("perfect_hits", "perfect hits", "the same for the perfect cache") },
+        Column {
+            meaning: "prompt tokens less than under no policy",
+            priority: 2,
+            better: Better::More,
+            ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
+        },
+        Column {
+            priority: 2,
+            ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated)
+        },
+        count("summariser_calls", "summa\u{ad}riser calls", "how many they are"),
+        Column {
+            better: Better::Less,
+            ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused")
+        },
+    ];
+    let recorded: u64 = priced.checks.values().map(|check| check.recorded.nano_usd()).sum();
+    let none = priced.unchanged.bill.with(priced.cache).nano_usd();
+    let row = |replay: &Replay| {
+        let (bill, totals) = (&replay.bill, &replay.totals);
+        let chosen = bill.with(priced.cache);
+        let cost = |bill: &Bill| cost_figures::cost(&replay.bill, bill.nano_usd());
+        let change =
+            |from: u64| if from == 0 { Cell::Empty } else { Cell::Share { part: signed(chosen.nano_usd()) - signed(from), whole: from } };
+        vec![
+            Cell::Name(replay.policy.clone()),
+            Cell::Count(bill.calls),
+            cost(&bill.uncached),
+            cost(&bill.modelled),
+            cost(&bill.perfect),
+            change(none),
+            change(recorded),
+            hits(&bill.modelled),
+            hits(&bill.perfect),
+            Cell::SignedTokens(totals.tokens_saved()),
+            cost_figures::cost(bill, chosen.summariser.nano_usd),
+            Cell::Count(totals.summariser_calls),
+            Cell::Count(totals.refused),
+        ]
+    };
+    Table { labels: 1, columns, rows: priced.replays.iter().map(row).collect() }
+}
+
+/// Share of the prompt tokens that were read from the cache.
+pub(super) fn hits(bill: &Bill) -> Cell {
+    Cell::share(bill.cache_read.tokens, bill.prompt_tokens())
+}
+
+fn by_tier(priced: &Priced<'_>) -> Table {
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column::name("tier", "tier"),
+        Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated),
+        money("cost_usd", "cost", "", Provenance::Simulated),
+        Column::number("share", "of the bill", Unit::Share, Provenance::Simulated),
+    ];
+    let rows = priced.replays.iter().flat_map(|replay| {
+        let bill = replay.bill.with(priced.cache);
+        let whole = bill.nano_usd();
+        let used = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
+        let all = bill.tiers().iter().map(|(_, charge)| charge.tokens).sum();
+        let sums = used.map(|(name, charge)| (name, charge.tokens, charge.nano_usd)).chain([("all", all, whole)]);
+        let refused: u64 = replay.outcomes.iter().flat_map(|outcome| &outcome.calls).map(|call| call.refused_tokens).sum();
+        let refused = (refused > 0).then_some(("refused, not billed", refused, 0));
+        sums.chain(refused)
+            .map(|(name, tokens, nano)| {
+                let name = [Cell::Name(replay.policy.clone()), Cell::Name(name.to_owned())];
+                let figures = [Cell::Tokens(tokens), cost_figures::cost(&replay.bill, nano), Cell::share(nano, whole)];
+                name.into_iter().chain(figures).collect()
+            })
+            .collect::<Vec<_>>()
+    });
+    Table { labels: 2, columns, rows: rows.collect() }
+}
+
+fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
+    use Provenance::{Recorded, Simulated};
+    let tokens = |key, header, provenance| Column::number(key, header, Unit::Tokens, provenance);
+    let error = |key, header| Column { meaning: "modelled less recorded, as a share of the recorded", ..share(key, header, "") };
+    let columns = vec![
+        Column::name("agent", "agent"),
+        Column::number("calls", "calls", Unit::Count, Recorded),
+        tokens("recorded_read_tokens", "cache reads, recorded", Recorded),
+        tokens("modelled_read_tokens", "modelled", Simulated),
+        error("read_error", "error of reads"),
+        tokens("recorded_write_tokens", "cache writes, recorded", Recorded),
+        tokens("modelled_write_tokens", "modelled writes", Simulated),
+        error("write_error", "error of writes"),
+        money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded),
+        money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
+        money("recorded_usd", "all at list price", "the recorded usage of all calls at list prices", Recorded),
+        money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated),
+        error("cost_error", "error of cost"),
+    ];
+    let row = |(agent, check): (&String, &Check)| {
+        let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
+        let (recorded, modelled) = (&check.recorded, &check.modelled);
+        let priced = check.calls > check.unpriced_calls;
+        let cost = |nano: u64| if priced { Cell::money(nano) } else { Cell::Empty };
+        let logged = |nano: u64| if check.logged_calls > 0 { cost(nano) } else { Cell::Empty };
+        let in_log = if check.logged_calls > 0 { Cell::money(check.logged_nano_usd) } else { Cell::Empty };
+        vec![
+            Cell::Text(agent.clone()),
+            Cell::Count(check.calls),
+            Cell::Tokens(recorded.cache_read.tokens),
+            Cell::Tokens(modelled.cache_read.tokens),
+            apart(modelled.cache_read.tokens, recorded.cache_read.tokens),
+            Cell::Tokens(written(recorded)),
+            Cell::Tokens(written(modelled)),
+            apart(written(modelled), written(recorded)),
+            in_log,
+            logged(check.logged_list_nano_usd),
+            cost(recorded.nano_usd()),
+            cost(modelled.nano_usd()),
+            if priced { apart(modelled.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
+        ]
+    };
+    Table { labels: 1, columns, rows: checks.iter().filter(|(_, check)| check.calls > 0).map(row).collect() }
+}
+
+fn apart(modelled: u64, recorded: u64) -> Cell {
+    if recorded == 0 { Cell::Empty } else { Cell::Share { part: signed(modelled) - signed(recorded), whole: recorded } }
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// What logs show beside the conversations.
+fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
+    let calls: u64 = checks.values().map(|check| check.side_calls).sum();
+    let cost: u64 = checks.values().map(|check| check.side_logged_nano_usd).sum();
+    let logged = if cost > 0 { format!(" (the logs say that they cost {})", dollars(signed(cost))) } else { String::new() };
+    (calls > 0).then(|| format!("{} recorded calls beside the conversations are in no cost above{logged}.", grouped(calls)))
+}
+
+fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
+    let columns = vec![
+        Column::number("minimum", "minimum", Unit::Tokens, Provenance::Simulated),
+        Column::number("prunes", "prunes", Unit::Count, Provenance::Simulated),
+        Column::number("tokens_saved", "tokens saved", Unit::Tokens, Provenance::Simulated),
+        Column::number("hits", "hits", Unit::Share, Provenance::Simulated),
+        money("cost_usd", "cost", "", Provenance::Simulated),
+    ];
+    let prune = crate::sim::EventKind::Prune;
+    let rows = found.tried.iter().map(|(minimum, replay)| {
+        let bill = replay.bill.with(cache);
+        vec![
+            Cell::Tokens(*minimum),
+            Cell::Count(replay.totals.events_of(prune)),
+            Cell::SignedTokens(replay.totals.tokens_saved()),
+            hits(bill),
+            cost_figures::cost(&replay.bill, bill.nano_usd()),
+        ]
+    });
+    let table = Table { labels: 1, columns, rows: rows.collect() };
+    let title = format!("Where {} of {} should stand", found.param, found.policy);
+    let measured = Section { title, body: Body::Table(table) };
+    [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
+}
+
+/// The smallest minimum of least cost.
+pub(super) fn measured_best(found: &BreakEven, cache: CacheKind) -> Option<u64> {
+    let priced = found.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
+    priced.min_by_key(|(minimum, replay)| (replay.bill.with(cache).nano_usd(), *minimum)).map(|(minimum, _)| *minimum)
+}
+
+fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
+    let Prunes { all, .. } = &found.prunes;
+    let value = found.value.map_or_else(String::new, |value| format!(" (its value: {})", grouped(value)));
+    if all.is_empty() {
+        return vec![format!("The policy as it stands{value} prunes nothing here: there is nothing to predict from.")];
+    }
+    let count = all.len() as u64;
+    let mean = |sum: u64| grouped((sum + count / 2) / count);
+    let paid = all.iter().filter(|prune| prune.pays()).count() as i64;
+    let mut waits: Vec<u64> = all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect();
+    waits.sort_unstable();
+    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} calls (median)", grouped(*calls)));
+    let first = format!(
+        "Under the policy as it stands{value}: {} prunes, each of {} tokens and with {} tokens behind them to be written anew (means). \
+         Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \
+         session ends.",
+        grouped(count),
+        mean(all.iter().map(|prune| prune.removed).sum()),
+        mean(all.iter().map(|prune| prune.rewritten).sum()),
+        dollars(signed(all.iter().map(|prune| prune.cost_nano_usd).sum())),
+        dollars(signed(all.iter().map(|prune| prune.saving_nano_usd).sum())),
+        percent(paid, count),
+    );
+    let predicted = found.prunes.best_size().map_or_else(|| "none, for reads cost nothing".to_owned(), grouped);
+    let measured = measured_best(found, cache).map_or_else(|| "none, for no price is known".to_owned(), grouped);
+    vec![first, format!("Predicted best minimum: {predicted} tokens. Measured best of those tried: {measured} tokens.")]
+}

@@ -1,0 +1,207 @@
+//! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
+
+use super::cost::{Priced, measured_best};
+use super::words::decimal_dollars;
+use crate::cost::{Bill, Bills, CacheKind, Check};
+use crate::experiment::{BreakEven, Replay};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Schema `ctxsim.cost/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CostRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    policies: Vec<PolicyRecord>,
+    agents: Vec<CheckRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    break_even: Option<BreakEvenRecord>,
+    notes: Vec<String>,
+}
+
+/// The bills of a policy or a session.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BillsRecord {
+    calls: u64,
+    unpriced_calls: u64,
+    unpriced_models: Vec<String>,
+    uncached: BillRecord,
+    modelled: BillRecord,
+    perfect: BillRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct BillRecord {
+    cost_usd: String,
+    hit_share: Option<f64>,
+    tiers: BTreeMap<String, TierRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct TierRecord {
+    tokens: u64,
+    cost_usd: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PolicyRecord {
+    policy: String,
+    prompt_tokens: u64,
+    tokens_saved: i64,
+    summariser_calls: u64,
+    refused: u64,
+    refused_tokens: u64,
+    #[serde(flatten)]
+    bills: BillsRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct CheckRecord {
+    agent: String,
+    calls: u64,
+    unpriced_calls: u64,
+    recorded: BillRecord,
+    modelled: BillRecord,
+    logged_calls: u64,
+    logged_usd: String,
+    logged_list_usd: String,
+    logged_modelled_usd: String,
+    side_calls: u64,
+    side_logged_usd: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct BreakEvenRecord {
+    policy: String,
+    param: String,
+    value: Option<u64>,
+    prunes: u64,
+    removed_tokens: u64,
+    rewritten_tokens: u64,
+    broken_cache_usd: String,
+    saving_per_call_usd: String,
+    paying_prunes: u64,
+    predicted_minimum: Option<u64>,
+    measured_minimum: Option<u64>,
+    tried: Vec<TriedRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct TriedRecord {
+    minimum: u64,
+    tokens_saved: i64,
+    #[serde(flatten)]
+    bills: BillsRecord,
+}
+
+impl CostRecord {
+    /// The record of a report on cost.
+    pub(super) fn new(priced: &Priced<'_>, notes: Vec<String>) -> CostRecord {
+        CostRecord {
+            schema: "ctxsim.cost/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command: priced.command.clone(),
+            policies: priced.replays.iter().map(PolicyRecord::new).collect(),
+            agents: priced.checks.iter().map(|(agent, check)| CheckRecord::new(agent, check)).collect(),
+            break_even: priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
+            notes,
+        }
+    }
+}
+
+impl BillsRecord {
+    /// The record of some bills; absent where none were made.
+    pub(super) fn new(bills: &Bills) -> Option<BillsRecord> {
+        (bills.calls > 0).then(|| BillsRecord::of(bills))
+    }
+
+    fn of(bills: &Bills) -> BillsRecord {
+        BillsRecord {
+            calls: bills.calls,
+            unpriced_calls: bills.unpriced_calls,
+            unpriced_models: bills.unpriced_models.iter().cloned().collect(),
+            uncached: BillRecord::new(&bills.uncached),
+            modelled: BillRecord::new(&bills.modelled),
+            perfect: BillRecord::new(&bills.perfect),
+        }
+    }
+}
+
+impl BillRecord {
+    fn new(bill: &Bill) -> BillRecord {
+        let tiers = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
+        let prompt = bill.prompt_tokens();
+        let hits = (bill.cache_read.tokens as f64 / prompt.max(1) as f64 * 1e6).round() / 1e6;
+        BillRecord {
+            cost_usd: usd(bill.nano_usd()),
+            hit_share: (prompt > 0).then_some(hits),
+            tiers: tiers
+                .map(|(name, charge)| (name.replace(' ', "_"), TierRecord { tokens: charge.tokens, cost_usd: usd(charge.nano_usd) }))
+                .collect(),
+        }
+    }
+}
+
+impl PolicyRecord {
+    fn new(replay: &Replay) -> PolicyRecord {
+        let totals = &replay.totals;
+        PolicyRecord {
+            policy: replay.policy.clone(),
+            prompt_tokens: totals.prompt_tokens,
+            tokens_saved: totals.tokens_saved(),
+            summariser_calls: totals.summariser_calls,
+            refused: totals.refused,
+            refused_tokens: replay.outcomes.iter().flat_map(|outcome| &outcome.calls).map(|call| call.refused_tokens).sum(),
+            bills: BillsRecord::of(&replay.bill),
+        }
+    }
+}
+
+impl CheckRecord {
+    fn new(agent: &str, check: &Check) -> CheckRecord {
+        CheckRecord {
+            agent: agent.to_owned(),
+            calls: check.calls,
+            unpriced_calls: check.unpriced_calls,
+            recorded: BillRecord::new(&check.recorded),
+            modelled: BillRecord::new(&check.modelled),
+            logged_calls: check.logged_calls,
+            logged_usd: usd(check.logged_nano_usd),
+            logged_list_usd: usd(check.logged_list_nano_usd),
+            logged_modelled_usd: usd(check.logged_modelled_nano_usd),
+            side_calls: check.side_calls,
+            side_logged_usd: usd(check.side_logged_nano_usd),
+        }
+    }
+}
+
+impl BreakEvenRecord {
+    fn new(found: &BreakEven, cache: CacheKind) -> BreakEvenRecord {
+        let all = &found.prunes.all;
+        let tried = |(minimum, replay): &(u64, Replay)| TriedRecord {
+            minimum: *minimum,
+            tokens_saved: replay.totals.tokens_saved(),
+            bills: BillsRecord::of(&replay.bill),
+        };
+        BreakEvenRecord {
+            policy: found.policy.clone(),
+            param: found.param.clone(),
+            value: found.value,
+            prunes: all.len() as u64,
+            removed_tokens: all.iter().map(|prune| prune.removed).sum(),
+            rewritten_tokens: all.iter().map(|prune| prune.rewritten).sum(),
+            broken_cache_usd: usd(all.iter().map(|prune| prune.cost_nano_usd).sum()),
+            saving_per_call_usd: usd(all.iter().map(|prune| prune.saving_nano_usd).sum()),
+            paying_prunes: all.iter().filter(|prune| prune.pays()).count() as u64,
+            predicted_minimum: found.prunes.best_size(),
+            measured_minimum: measured_best(found, cache),
+            tried: found.tried.iter().map(tried).collect(),
+        }
+    }
+}
+
+fn usd(nano_usd: u64) -> String {
+    decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+}

@@ -1,0 +1,265 @@
+//! `curve`: from how far back replies take up earlier texts again, and what a limit on retention would keep of it.
+
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::record::{CorpusRecord, Record};
+use super::replay::title;
+use super::words::{counted, grouped};
+use super::{notes, references};
+use crate::experiment::{Axis, Corpus, Curve, Distance, curve as curve_of, distances, kept_by, protections, quantile, to_results, tool_of};
+use crate::trace::Evidence;
+use serde::Serialize;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Schema `ctxsim.curve/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CurveRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    curves: Vec<SeriesRecord>,
+    presets: Vec<PresetRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SeriesRecord {
+    axis: &'static str,
+    evidence: Evidence,
+    references: u64,
+    sessions: u64,
+    knee: Option<u64>,
+    points: Vec<PointRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PointRecord {
+    retained: u64,
+    kept: u64,
+    kept_share_low: Option<f64>,
+    kept_share_high: Option<f64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PresetRecord {
+    preset: &'static str,
+    rule: String,
+    axis: &'static str,
+    limit: u64,
+    lines_kept: u64,
+    lines: u64,
+    names_kept: u64,
+    names: u64,
+}
+
+const KINDS: [(Evidence, &str); 2] = [(Evidence::Line, "lines"), (Evidence::Identifier, "names")];
+
+const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
+
+const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
+                        Shown are references to tool results. Bands: 95 % of 1,000 draws of whole sessions.";
+
+/// The report on a corpus; the presets' limits are worked out for this window.
+pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
+    let all = distances(corpus);
+    let by_kind: Vec<(&str, Vec<&Distance>)> = KINDS.iter().map(|(kind, name)| (*name, to_results(&all, *kind))).collect();
+    let mut sections = vec![Section { title: String::new(), body: Body::Lines(facts(&all, &by_kind)) }];
+    for axis in AXES {
+        let curves: Vec<(&str, Curve)> = by_kind.iter().map(|(name, distances)| (*name, curve_of(distances, axis))).collect();
+        let title = format!("Kept by the newest {}", axis.name());
+        sections.push(Section { title, body: Body::Table(points(axis, &curves)) });
+    }
+    sections.push(Section { title: "Where the presets stand".to_owned(), body: Body::Table(presets(&by_kind, window)) });
+    let agent = |distance: &Distance| corpus.traces.get(distance.session).map(|trace| trace.agent.clone());
+    let tool = |distance: &Distance| tool_of(corpus, distance).map(str::to_owned);
+    sections.push(Section { title: "By agent".to_owned(), body: Body::Table(groups("agent", &by_kind, &agent)) });
+    sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups("tool", &by_kind, &tool)) });
+    let mut notes = notes::without_replay(corpus);
+    notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
+    let record = record(corpus, &by_kind, window, command.clone(), notes.clone());
+    Report { title: title(&corpus.facts), command, sections, notes, rows: flat(&by_kind), record: Record::Curve(Box::new(record)) }
+}
+
+fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
+    let mut facts = Vec::new();
+    for ((kind, name), (_, to_results)) in KINDS.iter().zip(by_kind) {
+        let any = all.iter().filter(|distance| distance.kind == *kind).count() as u64;
+        let curve = curve_of(to_results, Axis::Tokens);
+        let bend = curve.knee.map_or(String::new(), |knee| {
+            let (kept, of) = kept_by(to_results, Axis::Tokens, knee);
+            format!("; the curve bends at {} tokens, which keep {} of them", grouped(knee), super::words::percent(kept as i64, of))
+        });
+        let results = curve.references;
+        facts.push(format!("{} to {name}, {} of them to tool results{bend}", counted(any, "reference"), grouped(results)));
+    }
+    facts
+}
+
+const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column { meaning, better: Better::More, ..Column::number(key, header, Unit::Share, Provenance::Estimated) }
+}
+
+fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
+    let unit = if axis == Axis::Tokens { Unit::Tokens } else { Unit::Count };
+    let columns = vec![
+        Column::number("retained", "newest", unit, Provenance::Estimated),
+        share("lines", "lines", "share of the references to lines that would be kept"),
+        Column { meaning: "its band", ..share("lines_low", "from", "its band") },
+        share("lines_high", "to", ""),
+        share("names", "names", "share of the references to names that would be kept"),
+        share("names_low", "from", ""),
+        share("names_high", "to", ""),
+    ];
+    let longest = curves.iter().map(|(_, curve)| curve.points.len()).max().unwrap_or(0);
+    let retained = |place: usize| curves.iter().find_map(|(_, curve)| curve.points.get(place)).map_or(0, |point| point.retained);
+    let rows = (0..longest).map(|place| {
+        let first = if unit == Unit::Tokens { Cell::Tokens(retained(place)) } else { Cell::Count(retained(place)) };
+        let cells = curves.iter().flat_map(|(_, curve)| {
+            let point = curve.points.get(place);
+            let kept = point.map_or(curve.references, |point| point.kept);
+            let band = point.and_then(|point| point.band);
+            let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
+            [Cell::share(kept, curve.references), edge(band.map(|band| band.0)), edge(band.map(|band| band.1))]
+        });
+        std::iter::once(first).chain(cells).collect()
+    });
+    Table { labels: 1, columns, rows: rows.collect() }
+}
+
+fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
+    let columns = vec![
+        Column::name("preset", "preset"),
+        Column { meaning: "how much its rule keeps of the newest", ..Column::number("limit", "keeps", Unit::Count, Provenance::Simulated) },
+        Column::name("axis", "of"),
+        share("lines", "lines", "share of the references to lines that stand nearer than that"),
+        share("names", "names", "the same for names"),
+    ];
+    let row = |protection: crate::experiment::Protection| {
+        let shares = by_kind.iter().map(|(_, distances)| {
+            let (kept, of) = kept_by(distances, protection.axis, protection.limit);
+            Cell::share(kept, of)
+        });
+        let names = [
+            Cell::Name(protection.preset.to_owned()),
+            Cell::Count(protection.limit),
+            Cell::Name(format!("{} ({})", protection.axis.name(), protection.rule)),
+        ];
+        names.into_iter().chain(shares).collect()
+    };
+    Table { labels: 1, columns, rows: protections(window).into_iter().map(row).collect() }
+}
+
+/// Limits of which the tables by agent and tool tell.
+const LIMITS: [u64; 4] = [10_000, 20_000, 40_000, 80_000];
+
+fn groups(name: &'static str, by_kind: &[(&str, Vec<&Distance>)], group: &dyn Fn(&Distance) -> Option<String>) -> Table {
+    let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Estimated) };
+    let columns = vec![
+        Column::name(name, name),
+        Column::name("evidence", "evidence"),
+        Column::number("references", "references", Unit::Count, Provenance::Estimated),
+        tokens("p50", "p50", "half of them reach no farther back, in tokens"),
+        tokens("p90", "p90", "nine of ten"),
+        tokens("p99", "p99", "ninety-nine of a hundred"),
+        share("kept_10k", "10k", "share that the newest 10,000 tokens would keep, and so on"),
+        share("kept_20k", "20k", ""),
+        share("kept_40k", "40k", ""),
+        share("kept_80k", "80k", ""),
+    ];
+    let mut found: BTreeMap<String, Vec<Vec<&Distance>>> = BTreeMap::new();
+    for (place, (_, distances)) in by_kind.iter().enumerate() {
+        for distance in distances {
+            let lists = found.entry(group(distance).unwrap_or_default()).or_insert_with(|| vec![Vec::new(); by_kind.len()]);
+            if let Some(list) = lists.get_mut(place) {
+                list.push(distance);
+            }
+        }
+    }
+    let mut found: Vec<(String, Vec<Vec<&Distance>>)> = found.into_iter().collect();
+    found.sort_by_key(|(_, lists)| Reverse(lists.iter().map(Vec::len).sum::<usize>()));
+    let rows = found.iter().flat_map(|(group, lists)| {
+        let filled = by_kind.iter().zip(lists).filter(|(_, list)| !list.is_empty());
+        filled.map(move |((evidence, _), list)| {
+            let quantiles = [50, 90, 99].map(|percent| quantile(list, Axis::Tokens, percent).map_or(Cell::Empty, Cell::Tokens));
+            let kept = LIMITS.map(|limit| {
+                let (kept, of) = kept_by(list, Axis::Tokens, limit);
+                Cell::share(kept, of)
+            });
+            let names = [Cell::Text(group.clone()), Cell::Name((*evidence).to_owned()), Cell::Count(list.len() as u64)];
+            names.into_iter().chain(quantiles).chain(kept).collect()
+        })
+    });
+    Table { labels: 2, columns, rows: rows.collect() }
+}
+
+/// Every point of every curve.
+fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
+    let count = |key, header| Column::number(key, header, Unit::Count, Provenance::Estimated);
+    let columns = vec![
+        Column::name("axis", "axis"),
+        Column::name("evidence", "evidence"),
+        count("retained", "retained"),
+        count("references", "references"),
+        count("kept", "kept"),
+        share("low", "low", ""),
+        share("high", "high", ""),
+    ];
+    let rows = AXES.into_iter().flat_map(|axis| {
+        by_kind.iter().flat_map(move |(name, distances)| {
+            let curve = curve_of(distances, axis);
+            let references = curve.references;
+            curve.points.into_iter().map(move |point| {
+                let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
+                vec![
+                    Cell::Name(axis.name().to_owned()),
+                    Cell::Name((*name).to_owned()),
+                    Cell::Count(point.retained),
+                    Cell::Count(references),
+                    Cell::Count(point.kept),
+                    edge(point.band.map(|band| band.0)),
+                    edge(point.band.map(|band| band.1)),
+                ]
+            })
+        })
+    });
+    Table { labels: 2, rows: rows.collect(), columns }
+}
+
+fn record(corpus: &Corpus, by_kind: &[(&str, Vec<&Distance>)], window: u64, command: Option<String>, notes: Vec<String>) -> CurveRecord {
+    let series = |axis: Axis, evidence: Evidence, distances: &[&Distance]| {
+        let curve = curve_of(distances, axis);
+        let point = |point: &crate::experiment::Point| PointRecord {
+            retained: point.retained,
+            kept: point.kept,
+            kept_share_low: point.band.map(|band| band.0 as f64 / 1e6),
+            kept_share_high: point.band.map(|band| band.1 as f64 / 1e6),
+        };
+        SeriesRecord {
+            axis: axis.name(),
+            evidence,
+            references: curve.references,
+            sessions: curve.sessions,
+            knee: curve.knee,
+            points: curve.points.iter().map(point).collect(),
+        }
+    };
+    let with_kinds = || KINDS.iter().zip(by_kind).map(|((kind, _), (_, distances))| (*kind, distances));
+    let curves = AXES.into_iter().flat_map(|axis| with_kinds().map(move |(kind, distances)| series(axis, kind, distances))).collect();
+    let presets = protections(window).into_iter().map(|protection| {
+        let of = |kind: usize| by_kind.get(kind).map_or((0, 0), |(_, all)| kept_by(all, protection.axis, protection.limit));
+        let ((lines_kept, lines), (names_kept, names)) = (of(0), of(1));
+        let (preset, axis, limit) = (protection.preset, protection.axis.name(), protection.limit);
+        PresetRecord { preset, rule: protection.rule.clone(), axis, limit, lines_kept, lines, names_kept, names }
+    });
+    CurveRecord {
+        schema: "ctxsim.curve/1",
+        version: env!("CARGO_PKG_VERSION"),
+        command,
+        corpus: CorpusRecord::new(&corpus.facts),
+        curves,
+        presets: presets.collect(),
+        notes,
+    }
+}

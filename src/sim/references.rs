@@ -1,0 +1,316 @@
+//! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
+
+use super::bound::{bound, costs};
+use super::state::State;
+use crate::context::{Context, Ends, Presence};
+use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
+use crate::transcript::Role;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// What has become of the evidence of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Fate {
+    /// One of its sources is there, or the part of it that holds the evidence.
+    Kept,
+    /// A summary took its place: it may have been taken over, or not.
+    Summarised,
+    /// It was cut away.
+    Truncated,
+    /// A placeholder stands for it.
+    Cleared,
+    /// Its message was removed.
+    Dropped,
+}
+
+impl Fate {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Fate::Kept => "kept",
+            Fate::Summarised => "summarised",
+            Fate::Truncated => "truncated",
+            Fate::Cleared => "cleared",
+            Fate::Dropped => "dropped",
+        }
+    }
+}
+
+/// What kind of text a reference goes back to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// What the user wrote.
+    UserWords,
+    /// Results that are errors.
+    Errors,
+    /// Calls by which the model changed something: edits, patches, files written.
+    Edits,
+    /// What the model wrote.
+    Decisions,
+    /// Results.
+    ToolResults,
+    /// Calls that changed nothing, as far as their tools' names tell.
+    OtherCalls,
+    /// Instructions and tool definitions.
+    Instructions,
+}
+
+impl Category {
+    /// All of them, in the order of reports.
+    pub const ALL: [Category; 7] = [
+        Category::UserWords,
+        Category::Errors,
+        Category::Edits,
+        Category::Decisions,
+        Category::ToolResults,
+        Category::OtherCalls,
+        Category::Instructions,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Category::UserWords => "user's words",
+            Category::Errors => "errors",
+            Category::Edits => "edits",
+            Category::Decisions => "decisions",
+            Category::ToolResults => "tool results",
+            Category::OtherCalls => "other calls",
+            Category::Instructions => "instructions",
+        }
+    }
+
+    /// What a part of a trace is.
+    pub fn of(trace: &Trace, part: u32) -> Category {
+        let Some(row) = trace.parts.get(part as usize) else { return Category::Instructions };
+        let role = trace.message_of(part).and_then(|message| trace.messages.get(message as usize)).map(|row| row.role);
+        match (row.kind, role) {
+            (PartKind::Tools, _) | (_, Some(Role::System) | None) => Category::Instructions,
+            (PartKind::ToolResult, _) if row.error => Category::Errors,
+            (PartKind::ToolResult, _) | (_, Some(Role::Tool)) => Category::ToolResults,
+            (PartKind::ToolCall, _) if changes(trace, row.tool) => Category::Edits,
+            (PartKind::ToolCall, _) => Category::OtherCalls,
+            (_, Some(Role::User)) => Category::UserWords,
+            (_, Some(Role::Assistant)) => Category::Decisions,
+        }
+    }
+}
+
+/// Does a tool's name say that it changes files?
+fn changes(trace: &Trace, tool: Option<u32>) -> bool {
+    let name = tool.and_then(|tool| trace.tools.get(tool as usize)).map(|name| name.to_lowercase()).unwrap_or_default();
+    ["edit", "write", "patch", "replace", "insert", "create"].iter().any(|word| name.contains(word))
+}
+
+/// References by what has become of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fates {
+    /// Kept.
+    pub kept: u64,
+    /// Summarised: at risk.
+    pub summarised: u64,
+    /// Truncated away.
+    pub truncated: u64,
+    /// Cleared.
+    pub cleared: u64,
+    /// Dropped.
+    pub dropped: u64,
+}
+
+impl Fates {
+    /// All references.
+    pub fn all(&self) -> u64 {
+        self.kept + self.broken()
+    }
+
+    /// Those whose evidence is not there any more, summarised ones included.
+    pub fn broken(&self) -> u64 {
+        self.summarised + self.truncated + self.cleared + self.dropped
+    }
+
+    fn count(&mut self, fate: Fate) {
+        *match fate {
+            Fate::Kept => &mut self.kept,
+            Fate::Summarised => &mut self.summarised,
+            Fate::Truncated => &mut self.truncated,
+            Fate::Cleared => &mut self.cleared,
+            Fate::Dropped => &mut self.dropped,
+        } += 1;
+    }
+}
+
+impl AddAssign for Fates {
+    fn add_assign(&mut self, other: Fates) {
+        self.kept += other.kept;
+        self.summarised += other.summarised;
+        self.truncated += other.truncated;
+        self.cleared += other.cleared;
+        self.dropped += other.dropped;
+    }
+}
+
+/// What a policy kept of what was needed later. Merging is exact.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retention {
+    /// By kind of evidence and kind of source.
+    #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
+    pub fates: BTreeMap<(Evidence, Category), Fates>,
+    /// Calls with a broken reference of whole lines.
+    pub broken_calls: u64,
+    /// References to lines that any policy could have kept at most while it carried as much recorded content; never below what this one kept.
+    pub achievable: u64,
+    /// Tokens of recorded content, summed over calls.
+    pub carried_tokens: u64,
+    /// What a policy must carry at least to keep 99 % of the references to lines, in tokens summed over calls.
+    pub needed_tokens: u64,
+    /// Tokens of dead weight, summed over calls: results that something later in the context shows again.
+    pub dead_tokens: u64,
+}
+
+/// Keys of two words are no keys of JSON: a list of pairs stands for the map.
+fn as_list<S: Serializer>(fates: &BTreeMap<(Evidence, Category), Fates>, serializer: S) -> Result<S::Ok, S::Error> {
+    fates.iter().collect::<Vec<_>>().serialize(serializer)
+}
+
+fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<(Evidence, Category), Fates>, D::Error> {
+    Vec::deserialize(deserializer).map(|pairs: Vec<_>| pairs.into_iter().collect())
+}
+
+impl Retention {
+    /// The references of one kind of evidence.
+    pub fn of(&self, kind: Evidence) -> Fates {
+        let mut sum = Fates::default();
+        self.fates.iter().filter(|((evidence, _), _)| *evidence == kind).for_each(|(_, fates)| sum += *fates);
+        sum
+    }
+}
+
+impl AddAssign<&Retention> for Retention {
+    fn add_assign(&mut self, other: &Retention) {
+        for (key, fates) in &other.fates {
+            *self.fates.entry(*key).or_default() += *fates;
+        }
+        self.broken_calls += other.broken_calls;
+        self.achievable += other.achievable;
+        self.carried_tokens += other.carried_tokens;
+        self.needed_tokens += other.needed_tokens;
+        self.dead_tokens += other.dead_tokens;
+    }
+}
+
+/// A reference that a policy has broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Broken {
+    /// At which call, from 0.
+    pub call: u32,
+    /// The message that holds the evidence, from 0.
+    pub source: u32,
+    /// What it is.
+    pub category: Category,
+    /// The tool, for calls and results.
+    pub tool: Option<String>,
+    /// What was reused.
+    pub kind: Evidence,
+    /// How many lines or identifiers.
+    pub weight: u32,
+    /// What has become of them.
+    pub fate: Fate,
+    /// Tokens of all that arrived between the source and the message that refers to it.
+    pub distance_tokens: u64,
+    /// Calls between them.
+    pub distance_calls: u32,
+}
+
+/// So many broken references of a session are named: the heaviest.
+const NAMED: usize = 10;
+
+/// What has become of a reference's evidence in this context.
+pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
+    let fates = reference.sources.iter().map(|place| fate_of(context, trace, place));
+    let mut first = None;
+    for fate in fates {
+        if fate == Fate::Kept {
+            return Fate::Kept;
+        }
+        first = first.or(Some(fate));
+    }
+    first.unwrap_or(Fate::Dropped)
+}
+
+fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
+    let bytes = trace.parts.get(place.part as usize).map_or(0, |part| part.text.length.bytes);
+    // Where a piece starts within what is left, it is taken for whole.
+    let left = |ends: Ends| place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail));
+    match context.presence(place.part) {
+        Presence::Whole => Fate::Kept,
+        Presence::Cut(ends) | Presence::Masked(ends) if left(ends) => Fate::Kept,
+        Presence::Cut(_) => Fate::Truncated,
+        Presence::Masked(_) => Fate::Cleared,
+        Presence::Summarised => Fate::Summarised,
+        Presence::Gone => Fate::Dropped,
+    }
+}
+
+impl State<'_> {
+    /// Looks at the references of the reply that is about to be made.
+    pub fn judge(&mut self, message: u32) {
+        let trace = self.trace;
+        self.outcome.totals.retention.dead_tokens += self.context.dead_weight();
+        self.outcome.totals.retention.carried_tokens += self.context.recorded();
+        let all = trace.references.get(self.next_reference..).unwrap_or_default();
+        let passed = all.iter().take_while(|reference| reference.message < message).count();
+        let mine = all.iter().skip(passed).take_while(|reference| reference.message == message).count();
+        self.next_reference += passed + mine;
+        let mut lines_broken = false;
+        for reference in all.iter().skip(passed).take(mine) {
+            let Some(source) = reference.sources.first() else { continue };
+            let fate = fate(&self.context, trace, reference);
+            let category = Category::of(trace, source.part);
+            self.outcome.totals.retention.fates.entry((reference.kind, category)).or_default().count(fate);
+            if fate != Fate::Kept {
+                lines_broken |= reference.kind == Evidence::Line;
+                self.name_broken(reference, source.part, category, fate);
+            }
+        }
+        self.outcome.totals.retention.broken_calls += u64::from(lines_broken);
+    }
+
+    /// What could have been kept, now that all is known.
+    pub fn judge_all(&mut self) {
+        let retention = &mut self.outcome.totals.retention;
+        let kept = retention.of(Evidence::Line).kept;
+        retention.achievable = bound(self.trace, retention.carried_tokens).max(kept);
+        let costs = costs(self.trace);
+        retention.needed_tokens = costs.iter().take((costs.len() * 99).div_ceil(100)).sum();
+    }
+
+    fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {
+        let trace = self.trace;
+        let rank = |broken: &Broken| (broken.kind, Reverse(broken.weight), broken.call, broken.source);
+        let broken = Broken {
+            call: self.index as u32,
+            source: trace.message_of(part).unwrap_or(0),
+            category,
+            tool: trace.parts.get(part as usize).and_then(|row| row.tool).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
+            kind: reference.kind,
+            weight: reference.weight,
+            fate,
+            distance_tokens: 0,
+            distance_calls: 0,
+        };
+        let worst = &mut self.outcome.broken;
+        let place = worst.partition_point(|other| rank(other) <= rank(&broken));
+        if place >= NAMED {
+            return;
+        }
+        let since = trace.messages.get(broken.source as usize + 1..reference.message as usize).unwrap_or_default();
+        let parts = since.iter().flat_map(|row| trace.parts_of(row));
+        let calls = trace.calls.iter().take(self.index).rev().take_while(|call| call.message >= broken.source).count();
+        worst.insert(place, Broken { distance_tokens: parts.map(|part| part.truth).sum(), distance_calls: calls as u32, ..broken });
+        worst.truncate(NAMED);
+    }
+}

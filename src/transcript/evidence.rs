@@ -1,0 +1,42 @@
+//! What of a text can be recognised in a later one, without its words.
+
+/// The recognisable pieces of a text, as hashes. It lives from the moment a text is read until its session's references are made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Evidence {
+    /// Each distinct piece once, by ascending hash.
+    pub units: Box<[Unit]>,
+    /// Pieces that were left out because the text, or its session, has too many of them.
+    pub left_out: u32,
+    /// Hash of the whole text, by which repetitions are known; 0 for an empty text.
+    pub identity: u64,
+    /// For arguments: hash of the file or address that they name under one of the usual keys; 0 where they name none.
+    pub subject: u64,
+    /// For arguments: how many values they hold, names of keys not counted.
+    pub values: u32,
+}
+
+/// One recognisable piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unit {
+    /// Hash of the piece; the lowest bit tells lines (0) from identifiers (1).
+    pub hash: u64,
+    /// Where it starts, in bytes from the start of the text.
+    pub at: u32,
+}
+
+impl Unit {
+    /// A line, or a part of a very long one.
+    pub fn line(hash: u64, at: usize) -> Unit {
+        Unit { hash: hash & !1, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    }
+
+    /// A path or a name.
+    pub fn identifier(hash: u64, at: usize) -> Unit {
+        Unit { hash: hash | 1, at: u32::try_from(at).unwrap_or(u32::MAX) }
+    }
+
+    /// Is it a line?
+    pub fn is_line(&self) -> bool {
+        self.hash & 1 == 0
+    }
+}

@@ -1,0 +1,263 @@
+//! References: against an independent script and the first measurements, and the session that `docs/references.md` works by hand.
+
+use crate::counting::counter;
+use crate::support::shared;
+use ctxsim::catalog::Catalog;
+use ctxsim::estimate::Vocabulary;
+use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
+use ctxsim::format::{Source, sniff};
+use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
+use ctxsim::policy::{Facts, Plan, Policy};
+use ctxsim::sim::{Conditions, Guesses, bound, costs, simulate};
+use ctxsim::trace::{Evidence, PartKind, Trace};
+use ctxsim::transcript::Scale;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The sessions of a file, recognised by these rules; the words are kept.
+fn read(path: &Path, definition: Definition) -> Vec<Trace> {
+    let catalog = Catalog::builtin().unwrap();
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Keep).recognising(definition);
+    let mut source = Source::open(path).unwrap();
+    let (reader, _) = sniff(&source).unwrap();
+    let mut traces = Vec::new();
+    (reader.read)(&mut source, &scale, &mut |transcript| {
+        let measure = Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase };
+        traces.push(measure::trace(transcript, "test", measure));
+        scale.next_session();
+    })
+    .unwrap();
+    traces
+}
+
+fn characters(value: &serde_json::Value) -> usize {
+    use serde_json::Value::{Array, Object, String};
+    match value {
+        String(text) => text.chars().count(),
+        Array(values) => values.iter().map(characters).sum(),
+        Object(values) => values.values().map(characters).sum(),
+        _ => 0,
+    }
+}
+
+/// Visible tokens of each message as the first measurements took them: a quarter of the characters, of arguments those of their strings.
+fn sizes(trace: &Trace) -> Vec<usize> {
+    let of = |part: &ctxsim::trace::PartRow| {
+        let text = part.text.content.as_deref().unwrap_or_default();
+        match part.kind {
+            PartKind::Thinking | PartKind::Tools => 0,
+            PartKind::ToolCall => serde_json::from_str(text).map_or(0, |value| characters(&value)),
+            _ => text.chars().count(),
+        }
+    };
+    trace.messages.iter().map(|row| trace.parts_of(row).iter().map(of).sum::<usize>() / 4).collect()
+}
+
+/// References to tool results, and how many of them some limits keep.
+fn kept(trace: &Trace, kind: Evidence) -> (usize, [usize; 4]) {
+    let mut ends = sizes(trace);
+    ends.iter_mut().fold(0, |before, size| {
+        *size += before;
+        *size
+    });
+    let message_of = |part: u32| trace.messages.partition_point(|row| row.first_part <= part) - 1;
+    let results = trace
+        .references
+        .iter()
+        .filter(|reference| reference.kind == kind && trace.parts[reference.sources[0].part as usize].kind == PartKind::ToolResult);
+    let distances: Vec<usize> =
+        results.map(|reference| ends[reference.message as usize - 1] - ends[message_of(reference.sources[0].part)]).collect();
+    (distances.len(), [10_000, 20_000, 40_000, 80_000].map(|limit| distances.iter().filter(|distance| **distance <= limit).count()))
+}
+
+/// What the first measurements gave: shares that 10k, 20k, 40k and 80k tokens keep.
+const FACTS: [(&str, Evidence, [f64; 4]); 10] = [
+    ("pi-mono__", Evidence::Line, [0.75, 0.77, 0.84, 0.92]),
+    ("pi-mono__", Evidence::Identifier, [0.62, 0.68, 0.76, 0.81]),
+    ("pi.dev__", Evidence::Line, [0.81, 1.0, 1.0, 1.0]),
+    ("pi.dev__", Evidence::Identifier, [0.67, 0.79, 0.90, 0.98]),
+    ("cli__b6", Evidence::Line, [0.95, 0.95, 0.95, 0.95]),
+    ("cli__b6", Evidence::Identifier, [0.80, 0.86, 0.92, 0.95]),
+    ("oh-my-posh__", Evidence::Line, [0.87, 0.94, 0.97, 1.0]),
+    ("oh-my-posh__", Evidence::Identifier, [0.68, 0.77, 0.85, 0.95]),
+    ("context-evaluator__", Evidence::Line, [0.41, 0.49, 0.73, 1.0]),
+    ("context-evaluator__", Evidence::Identifier, [0.47, 0.55, 0.79, 1.0]),
+];
+
+fn python(script: &str, paths: &[PathBuf]) -> Option<BTreeMap<(String, String), Vec<usize>>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent").join(script);
+    let Ok(output) = Command::new("python3").arg(script).args(paths).output() else {
+        println!("skipped: no python3");
+        return None;
+    };
+    let text = String::from_utf8(output.stdout).unwrap();
+    let rows = text.lines().map(|line| {
+        let mut cells = line.split('\t').map(str::to_owned);
+        let name = (cells.next().unwrap(), cells.next().unwrap());
+        (name, cells.map(|cell| cell.parse().unwrap()).collect())
+    });
+    Some(rows.collect())
+}
+
+#[test]
+fn references_are_those_of_an_independent_script() {
+    let Some(folder) = shared() else { return };
+    let mut paths = Vec::new();
+    for name in ["pi", "claude-code"] {
+        paths.extend(crate::support::files(&folder.join("transcripts").join(name)));
+    }
+    let Some(expected) = python("references.py", &paths) else { return };
+    let Some(with_summaries) = python("references.py", &[&[PathBuf::from("--summaries")], paths.as_slice()].concat()) else { return };
+    for path in &paths {
+        let traces = read(path, Definition::First);
+        let trace = traces.iter().max_by_key(|trace| trace.messages.len()).unwrap();
+        for (kind, name) in [(Evidence::Line, "line"), (Evidence::Identifier, "identifier")] {
+            let expected = &expected[&(path.to_string_lossy().into_owned(), name.to_owned())];
+            let (count, kept) = kept(trace, kind);
+            let file = path.file_name().unwrap().to_string_lossy();
+            // Readers part some messages otherwise than the script does, which may cost a reference or two.
+            assert!(count.abs_diff(expected[0]) <= 1 + expected[0] / 20, "{file} {name}: {count}, {expected:?}");
+            for (mine, theirs) in kept.iter().zip(&expected[1..]) {
+                let shares = [(*mine, count), (*theirs, expected[0])].map(|(part, whole)| part as f64 / whole.max(1) as f64);
+                assert!((shares[0] - shares[1]).abs() <= 0.02, "{file} {name}: {count} {kept:?}, {expected:?}");
+            }
+            if let Some((.., facts)) = FACTS.iter().find(|(start, fact, _)| file.starts_with(start) && *fact == kind) {
+                let first = &with_summaries[&(path.to_string_lossy().into_owned(), name.to_owned())];
+                for (kept, fact) in first[1..].iter().zip(facts) {
+                    let share = *kept as f64 / first[0] as f64;
+                    assert!((share - fact).abs() <= 0.02 + 1e-9, "{file} {name}: {share} {fact}");
+                }
+            }
+        }
+    }
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references").join(name)
+}
+
+fn worked() -> Trace {
+    read(&data("worked.jsonl"), Definition::Refined).remove(0)
+}
+
+fn masking(results: u64) -> Plan {
+    let mut policy = Policy::load(&data("newest_result.toml").to_string_lossy()).unwrap();
+    policy.set("n", &results.to_string()).unwrap();
+    policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
+}
+
+const WIDE: Conditions =
+    Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own };
+
+#[test]
+fn the_session_worked_by_hand() {
+    let trace = worked();
+    let truths: Vec<u64> = trace.parts.iter().map(|part| part.truth).collect();
+    assert_eq!(truths[1..9], [40, 300, 30, 280, 60, 10, 20, 100]);
+    let found: Vec<(u32, Evidence, u32, Vec<u32>)> = trace
+        .references
+        .iter()
+        .map(|found| (found.message, found.kind, found.weight, found.sources.iter().map(|place| place.part).collect()))
+        .collect();
+    let expected = [
+        (1, Evidence::Identifier, 1, vec![0]),
+        (5, Evidence::Line, 1, vec![2]),
+        (5, Evidence::Identifier, 1, vec![1, 0]),
+        (9, Evidence::Line, 1, vec![4]),
+        (9, Evidence::Line, 1, vec![5, 2]),
+    ];
+    assert_eq!(found, expected);
+
+    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let all = distances(&corpus);
+    let far: Vec<(u64, u64, u64)> = all.iter().map(|one| (one.tokens, one.output_tokens, one.messages)).collect();
+    assert_eq!(far, [(0, 0, 0), (310, 280, 2), (610, 580, 3), (190, 110, 4), (130, 110, 3)]);
+    let lines = to_results(&all, Evidence::Line);
+    let kept: Vec<(u64, u64)> = curve(&lines, Axis::Messages).points.iter().map(|point| (point.retained, point.kept)).collect();
+    assert_eq!(kept, [(1, 0), (2, 1), (5, 2)]);
+
+    let none = simulate(&trace, &Plan::default(), &WIDE).totals.retention;
+    assert_eq!((none.of(Evidence::Line).kept, none.of(Evidence::Line).all(), none.broken_calls), (3, 3, 0));
+    let masked = simulate(&trace, &masking(1), &WIDE);
+    let lines = masked.totals.retention.of(Evidence::Line);
+    assert_eq!((lines.kept, lines.cleared, lines.broken()), (1, 2, 2));
+    assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
+    assert_eq!(masked.totals.retention.broken_calls, 2);
+    assert_eq!(costs(&trace), [120, 600, 840]);
+    assert_eq!([0, 120, 719, 720, 1_560].map(|carried| bound(&trace, carried)), [1, 2, 2, 3, 3]);
+    assert_eq!((masked.totals.retention.achievable, masked.totals.retention.needed_tokens), (3, 1_560));
+    let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
+        .broken
+        .iter()
+        .map(|broken| (broken.call, broken.source, broken.tool.as_deref(), broken.distance_tokens, broken.distance_calls))
+        .collect();
+    assert_eq!(named, [(2, 2, Some("read"), 310, 1), (4, 4, Some("bash"), 190, 2)]);
+}
+
+/// Do two texts have a line in common?
+fn meet(one: &str, other: &str) -> bool {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let lines = |text: &str| -> Vec<u64> {
+        let evidence = scale.weigh(text).evidence.unwrap();
+        evidence.units.iter().filter(|unit| unit.is_line()).map(|unit| unit.hash).collect()
+    };
+    let (one, other) = (lines(one), lines(other));
+    one.iter().any(|hash| other.contains(hash))
+}
+
+#[test]
+fn the_same_line_is_known_in_any_dress() {
+    let line = "let total = basket.iter().sum::<u64>();";
+    let dressed = [
+        format!("fn f() {{\r\n\t\t{line}\r\n}}"),
+        format!("    12→  {line}"),
+        format!("00012| {line}"),
+        format!("37:{line}"),
+        format!("-    {line}\n+    other"),
+        format!("> {line}"),
+        serde_json::json!({"path": "a.rs", "old": format!("x\n  {line}\ny")}).to_string(),
+        serde_json::json!({"output": format!("1\n{line}\n"), "exit": 0}).to_string(),
+    ];
+    for text in &dressed {
+        assert!(meet(line, text), "{text}");
+    }
+    let minified = format!("{}function a(){{return b.concat(c).filter(Boolean)}}{}", "var x1=1;".repeat(60), "y();".repeat(60));
+    assert!(meet(&minified, &minified.replace("var x1=1;", "var x2=2;")));
+    assert!(meet("请把价格四舍五入到两位小数，然后运行所有测试。", "用户说：请把价格四舍五入到两位小数，好的。"));
+    for (one, other) in [("------------------------------", "------------------------------"), ("too short", "too short")] {
+        assert!(!meet(one, other), "{one}");
+    }
+}
+
+#[test]
+fn a_text_of_very_many_lines_gives_a_bounded_number_of_pieces() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let text: String = (0..200_000).map(|number| format!("line number {number} of a very long text\n")).collect();
+    let evidence = scale.weigh(&text).evidence.unwrap();
+    assert!(evidence.units.len() <= 32_768 && evidence.left_out > 100_000);
+    // What is left out there is left out elsewhere by the same rule, so what stays still meets its like.
+    let again = scale.weigh(&text[..text.len() / 2]).evidence.unwrap();
+    assert!(evidence.units.iter().any(|unit| again.units.iter().any(|other| other.hash == unit.hash)));
+}
+
+#[test]
+fn who_keeps_more_breaks_no_more() {
+    let Some(folder) = shared() else { return };
+    for path in crate::support::files(&folder.join("transcripts/claude-code")) {
+        for trace in read(&path, Definition::Refined) {
+            let none = simulate(&trace, &Plan::default(), &WIDE).totals.retention;
+            assert_eq!(none.of(Evidence::Line).broken() + none.of(Evidence::Identifier).broken(), 0);
+            let broken = [1, 3, 10, 30].map(|results| {
+                let kept = simulate(&trace, &masking(results), &WIDE).totals.retention;
+                assert_eq!(kept.of(Evidence::Line).all(), none.of(Evidence::Line).all());
+                kept.of(Evidence::Line).broken() + kept.of(Evidence::Identifier).broken()
+            });
+            assert!(broken.windows(2).all(|pair| pair[0] >= pair[1]), "{broken:?}");
+            let corpus = Corpus { traces: vec![trace], ..Corpus::default() };
+            let all = distances(&corpus);
+            let curve = curve(&to_results(&all, Evidence::Line), Axis::Tokens);
+            assert!(curve.points.windows(2).all(|pair| pair[0].kept <= pair[1].kept));
+        }
+    }
+}
