@@ -32,7 +32,7 @@ pub enum State {
 }
 
 /// One part in the context.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Item {
     /// Index of the part in the trace; `None` for what the policy put in.
     pub part: Option<u32>,
@@ -74,7 +74,7 @@ impl Item {
 }
 
 /// One message in the context.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Index of the message in the trace; `None` for what the policy put in.
     pub message: Option<u32>,
@@ -195,15 +195,15 @@ impl Context {
     }
 
     /// Adds a message at the end, or at a place in the order.
-    pub fn push(&mut self, arrival: Arrival, items: Vec<Item>, place: Option<usize>) -> u32 {
+    pub fn push(&mut self, arrival: Arrival, items: &[Item], place: Option<usize>) -> u32 {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         let count = items.len() as u32;
         if let Some(place) = place {
             self.touch_from(place);
         }
-        self.note_places(first, &items);
-        self.items.extend(items);
+        self.note_places(first, items);
+        self.items.extend_from_slice(items);
         self.entries.push(Entry {
             message: arrival.message,
             role: arrival.role,
@@ -268,7 +268,7 @@ impl Context {
         self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
-            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..slot.clone() };
+            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
         }
         self.re_estimate(owner);
     }
@@ -277,7 +277,7 @@ impl Context {
     pub fn remove(&mut self, gone: &[u32]) {
         for id in gone {
             self.touch(*id);
-            let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).cloned() else { continue };
+            let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
                     self.unaccount(item, *id);

@@ -16,6 +16,7 @@ mod policy;
 mod pricing;
 mod progress;
 mod replay;
+mod sweep;
 mod trace;
 mod welcome;
 
@@ -30,6 +31,8 @@ Examples:
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
   ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
+  ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
+                                                many settings of a policy, the best first
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
 Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
@@ -51,6 +54,7 @@ enum Command {
     Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
+    Sweep(Box<sweep::Sweep>),
     Curve(curve::Curve),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -70,6 +74,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Drift(drift)) => drift.run(),
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
+        Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Curve(curve)) => curve.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

@@ -229,7 +229,7 @@ impl<'a> Session<'a> {
         // The window that the log names was in force, whatever the catalogue says.
         let logged = trace.window.zip(entry).map(|(window, entry)| window * 100 / entry.logged_window_percent.max(1));
         let forced = ReplaySettings { window: replay.window.or(logged), model: replay.model.clone(), ..*replay };
-        let window = window_of(trace, policy, &forced);
+        let window = window_of(trace, policy.default_window(), &forced);
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,

@@ -123,8 +123,8 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
 
 fn glances(trace: &Trace, plan: &Plan, conditions: &Conditions) -> (Vec<Glance>, Outcome) {
     let mut glances = Vec::with_capacity(trace.calls.len());
-    let outcome = follow(trace, plan, conditions, &mut |context, outcome| {
-        glances.push(Glance { fingerprint: context.fingerprint(), events: outcome.events.len() });
+    let outcome = follow(trace, plan, conditions, &mut |context, events| {
+        glances.push(Glance { fingerprint: context.fingerprint(), events });
     });
     (glances, outcome)
 }

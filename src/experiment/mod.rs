@@ -16,6 +16,7 @@ mod replay;
 mod segment;
 mod source;
 mod summaries;
+mod sweep;
 mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
@@ -29,4 +30,8 @@ pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
+pub use sweep::{
+    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, Objective, Row, Setting, Standing,
+    Store, Sweep, SweepError, Value, judgements, settings,
+};
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -88,7 +88,8 @@ pub(super) struct Ready<'a> {
 
 impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
-        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, policy, settings)).collect();
+        let default = policy.default_window();
+        let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
         let mut plans: BTreeMap<PlanKey, Plan> = BTreeMap::new();
         for window in &windows {
             if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
@@ -176,7 +177,8 @@ fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
     }
 }
 
-pub(super) fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySettings<'_>) -> Window {
+/// The window of a session; `default` is what the policy takes for a model that nobody knows.
+pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
@@ -205,7 +207,7 @@ pub(super) fn window_of(trace: &Trace, policy: &Policy, settings: &ReplaySetting
     if let Some(window) = trace.window {
         return known(window.max(filled), 0, WindowFrom::Log);
     }
-    let window = policy.default_window().unwrap_or(FALLBACK_WINDOW).max(filled);
+    let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
 }

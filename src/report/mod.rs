@@ -20,6 +20,8 @@ mod notes;
 mod record;
 mod references;
 mod replay;
+mod sweep;
+mod sweep_record;
 mod words;
 
 pub use backtest::{AskedBacktest, backtest};
@@ -30,4 +32,5 @@ pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Tabl
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};
 pub use replay::{Asked, By, replay};
+pub use sweep::{Swept, sweep};
 pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};

@@ -7,6 +7,7 @@ use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
+use super::sweep_record::SweepRecord;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
@@ -33,6 +34,8 @@ pub enum Record {
     Diff(Box<DiffRecord>),
     /// From how far back texts are taken up again.
     Curve(Box<CurveRecord>),
+    /// What many settings came to.
+    Sweep(Box<SweepRecord>),
 }
 
 /// Are the calls one by one part of the record?
@@ -110,7 +113,7 @@ struct SessionRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct FiguresRecord {
+pub(super) struct FiguresRecord {
     calls: u64,
     overflows: u64,
     recovered: u64,
@@ -287,7 +290,7 @@ impl SessionRecord {
 }
 
 impl FiguresRecord {
-    fn new(totals: &Totals) -> FiguresRecord {
+    pub fn new(totals: &Totals) -> FiguresRecord {
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {

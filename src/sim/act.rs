@@ -1,9 +1,11 @@
 //! A rule fires: its selection is acted upon, with guards, and what it did is written down.
 
 use super::cause::Look;
-use super::outcome::{Event, EventKind, SummaryCall};
+use super::intake::cut_item;
+use super::note::Note;
+use super::outcome::{EventKind, SummaryCall};
 use super::state::State;
-use crate::context::{Arrival, Ends, Item, Region, Replacement, State as ItemState};
+use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
     AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
@@ -35,8 +37,9 @@ impl State<'_> {
         let before = self.actual();
         if let Some(level) = verdict.level {
             let covers = if level.sees_pending { before } else { self.actual_after_reply };
-            self.look = Some(Look { belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
+            self.look = Some(Look { rule: index, belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
         }
+        self.ask_referee(|referee, state| referee.verdict(state, index, &verdict, before));
         if !verdict.fires {
             return false;
         }
@@ -46,7 +49,7 @@ impl State<'_> {
             memory.in_session += 1;
             memory.fired_at = self.outcome.totals.calls;
         }
-        let done = self.act(rule);
+        let done = self.act(index, rule);
         let changed = self.report(index, rule, &verdict, before, done);
         let after = self.actual();
         if let Some(look) = self.look.as_mut().filter(|_| verdict.level.is_some() && rule.shrinks()) {
@@ -59,13 +62,13 @@ impl State<'_> {
         let after = self.actual();
         // Where a count made the rule fire, the limit of a size that was looked at as well explains nothing.
         let count = verdict.count.filter(|_| !verdict.level.is_some_and(|level| level.reached));
-        let event = Event {
+        let note = Note {
             belief: verdict.level.map(|level| level.tokens),
             limit: verdict.level.filter(|_| count.is_none()).map(|level| level.limit.max(0.0) as u64),
             count,
             before,
             after,
-            ..self.event(&rule.id)
+            ..self.event(Some(index))
         };
         match done {
             Done::Changed(kind, touched) => {
@@ -73,7 +76,7 @@ impl State<'_> {
                 let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
                 self.outcome.totals.premature += u64::from(early && shrinks);
-                self.note(Event { kind, touched, ..event });
+                self.note(Note { kind, touched, ..note });
                 true
             }
             Done::Nothing | Done::Failed => {
@@ -87,7 +90,7 @@ impl State<'_> {
                 match other.and_then(|other| self.plan.rule.get(other).map(|rule| (other, rule))) {
                     Some((other, rule)) => self.run(other, rule),
                     None => {
-                        self.note(Event { kind: EventKind::NoGain, ..event });
+                        self.note(Note { kind: EventKind::NoGain, ..note });
                         false
                     }
                 }
@@ -95,11 +98,12 @@ impl State<'_> {
         }
     }
 
-    fn act(&mut self, rule: &Rule) -> Done {
+    fn act(&mut self, index: usize, rule: &Rule) -> Done {
         if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
             // What lasts is done to the stored history, not to the view of it that this turn works with.
             self.restore_turn_view();
         }
+        self.ask_referee(|referee, state| referee.deed(state, index));
         let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(rule, mask),
@@ -144,17 +148,14 @@ impl State<'_> {
         };
         let is_summary = place != Place::SystemPrompt;
         let arrival = Arrival { message: None, role, opens_turn: false, is_summary, call: self.index as u32 };
-        let id = self.context.push(arrival, vec![item], at);
+        let id = self.context.push(arrival, &[item], at);
         self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
     }
 
     fn mask(&mut self, rule: &Rule, mask: &Mask) -> Done {
         let items = rule.select.items(self.context.view(), &self.trace.tools);
-        let replacements: Vec<(u32, u64, Replacement)> =
-            items.iter().filter_map(|item| Some((item.id, item.alone, self.masked(item.id, mask, rule)?))).collect();
-        let gross: u64 = replacements.iter().map(|(_, alone, _)| alone).sum();
-        let comes: u64 = replacements.iter().map(|(.., by)| by.alone).sum();
-        if replacements.is_empty() || !enough(rule.min_saving.as_ref(), gross, comes) {
+        let replacements = self.maskable(rule, mask, &items);
+        if replacements.is_empty() {
             return Done::Nothing;
         }
         let enough_by_now = |state: &Self| match rule.select.take {
@@ -166,7 +167,7 @@ impl State<'_> {
         }
         self.before_edit(rule);
         let mut touched = 0;
-        for (item, _, by) in replacements {
+        for (item, by) in replacements {
             if enough_by_now(self) {
                 break;
             }
@@ -177,12 +178,21 @@ impl State<'_> {
         Done::Changed(kind_of(rule, EventKind::Prune), touched)
     }
 
-    fn masked(&self, id: u32, mask: &Mask, rule: &Rule) -> Option<Replacement> {
+    /// The items that a mask would replace, and by what; none where a guard forbids it.
+    pub fn maskable(&self, rule: &Rule, mask: &Mask, items: &[SeenItem]) -> Vec<(u32, Replacement)> {
+        let marker = own_text(&mask.text);
+        let replacement = |item: &SeenItem| Some((item.id, self.masked(item.id, mask, &marker, rule)?));
+        let replacements: Vec<(u32, Replacement)> = items.iter().filter_map(replacement).collect();
+        let comes: u64 = replacements.iter().map(|(_, by)| by.alone).sum();
+        let gross = || replacements.iter().filter_map(|(id, _)| self.context.item(*id)).map(|item| item.alone).sum();
+        if enough(rule.min_saving.as_ref(), gross(), comes) { replacements } else { Vec::new() }
+    }
+
+    fn masked(&self, id: u32, mask: &Mask, marker: &Text, rule: &Rule) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let marker = own_text(&mask.text);
         let left = match &mask.preview {
-            None => Cut { text: marker, kept_tokens: 0, ends: Ends::default() },
+            None => Cut { text: marker.clone(), kept_tokens: 0, ends: Ends::default() },
             Some(preview) => {
                 let limits = Truncate {
                     max: Some(0),
@@ -203,7 +213,7 @@ impl State<'_> {
     fn context_item(&self, id: u32, cut: &Cut) -> Option<Replacement> {
         let item = self.context.item(id)?;
         let part = self.trace.parts.get(item.part? as usize)?;
-        let by = self.cut_item(item, part, cut, self.context.role_of(id)?);
+        let by = cut_item(&self.gauge(), item, part, cut, self.context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
         Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
@@ -211,8 +221,24 @@ impl State<'_> {
 
     fn truncate(&mut self, rule: &Rule, limits: &Truncate) -> Done {
         let items = rule.select.items(self.context.view(), &self.trace.tools);
+        let changes = self.cuttable(rule, limits, &items);
+        if changes.is_empty() {
+            return Done::Nothing;
+        }
+        self.before_edit(rule);
+        let touched = changes.len() as u32;
+        for (item, by, text) in changes {
+            self.context.replace(item, by);
+            self.cuts.insert(item, text);
+        }
+        Done::Changed(kind_of(rule, EventKind::Truncate), touched)
+    }
+
+    /// The items that a limit would cut, and what is left of them; none where a guard forbids it.
+    pub fn cuttable(&self, rule: &Rule, limits: &Truncate, items: &[SeenItem]) -> Vec<(u32, Replacement, Text)> {
         let mut changes = Vec::new();
-        for item in &items {
+        let mut gross = 0;
+        for item in items {
             let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| self.trace.parts.get(part as usize))
             else {
                 continue;
@@ -220,24 +246,16 @@ impl State<'_> {
             let Some(cut) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
             // A text that was cut before, marker and all, is not cut again for nothing.
             if let Some(by) = self.context_item(item.id, &cut).filter(|by| by.alone < item.alone) {
-                changes.push((item.id, item.alone, by, cut.text));
+                gross += item.alone;
+                changes.push((item.id, by, cut.text));
             }
         }
-        let gross: u64 = changes.iter().map(|(_, alone, ..)| alone).sum();
-        let comes: u64 = changes.iter().map(|(_, _, by, _)| by.alone).sum();
-        if changes.is_empty() || !enough(rule.min_saving.as_ref(), gross, comes) {
-            return Done::Nothing;
-        }
-        self.before_edit(rule);
-        let touched = changes.len() as u32;
-        for (item, _, by, text) in changes {
-            self.context.replace(item, by);
-            self.cuts.insert(item, text);
-        }
-        Done::Changed(kind_of(rule, EventKind::Truncate), touched)
+        let comes: u64 = changes.iter().map(|(_, by, _)| by.alone).sum();
+        if enough(rule.min_saving.as_ref(), gross, comes) { changes } else { Vec::new() }
     }
 
-    fn selection(&self, rule: &Rule) -> Option<Selection> {
+    /// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.
+    pub fn selection(&self, rule: &Rule) -> Option<Selection> {
         let view = self.context.view();
         let selection = rule.select.messages(view, view.request() + self.incoming);
         let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
@@ -250,8 +268,7 @@ impl State<'_> {
     }
 
     fn remove(&mut self, rule: &Rule, drop: &Drop) -> Done {
-        let parts_alone = |kind: &Kind| matches!(kind, Kind::Thinking | Kind::Image);
-        if !rule.select.kind.is_empty() && rule.select.kind.iter().all(parts_alone) {
+        if removes_items(rule) {
             return self.remove_items(rule);
         }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
@@ -266,8 +283,7 @@ impl State<'_> {
 
     fn remove_items(&mut self, rule: &Rule) -> Done {
         let items = rule.select.items(self.context.view(), &self.trace.tools);
-        let gross: u64 = items.iter().map(|item| item.alone).sum();
-        if items.is_empty() || !enough(rule.min_saving.as_ref(), gross, 0) {
+        if !removable(rule, &items) {
             return Done::Nothing;
         }
         self.before_edit(rule);
@@ -324,8 +340,8 @@ impl State<'_> {
             SummariserOverflow::DropOldest => self.without_oldest(summarise, selection, input, limit),
         };
         let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
-        let event = self.event("");
-        self.note(Event { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..event });
+        let note = self.event(None);
+        self.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..note });
         self.summariser_refused |= fits.is_none();
         fits
     }
@@ -382,9 +398,9 @@ impl State<'_> {
     /// Cuts the one message that stays in part, all its texts alike, each with a marker in its midst.
     fn shorten(&mut self, rule: &Rule, selection: &Selection) {
         let Some(Shortened { id, keeps, of }) = selection.shortened else { return };
-        let Some(entry) = self.context.entry(id).cloned() else { return };
+        let Some(entry) = self.context.entry(id).copied() else { return };
         for item in entry.first..entry.first + entry.count {
-            let Some(old) = self.context.item(item).cloned() else { continue };
+            let Some(old) = self.context.item(item).copied() else { continue };
             if let Some(by) = self.excerpt(rule, item, &old, keeps, of) {
                 self.context.replace(item, by);
                 continue;
@@ -423,6 +439,17 @@ impl State<'_> {
             AfterRewrite::Stale => {}
         }
     }
+}
+
+/// Does a removal take reasoning or pictures out of messages, instead of whole messages?
+pub(super) fn removes_items(rule: &Rule) -> bool {
+    let parts_alone = |kind: &Kind| matches!(kind, Kind::Thinking | Kind::Image);
+    !rule.select.kind.is_empty() && rule.select.kind.iter().all(parts_alone)
+}
+
+/// Are there items to remove, and do they save enough?
+pub(super) fn removable(rule: &Rule, items: &[SeenItem]) -> bool {
+    !items.is_empty() && enough(rule.min_saving.as_ref(), items.iter().map(|item| item.alone).sum(), 0)
 }
 
 /// A text of so many tokens that a policy brings along, of four characters each.

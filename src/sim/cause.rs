@@ -1,6 +1,7 @@
 //! Why a context overflowed, and what users should be warned of.
 
-use super::outcome::{Cause, Event, EventKind, Warning};
+use super::note::Note;
+use super::outcome::{Cause, EventKind, Warning};
 use super::state::{Conditions, State};
 use crate::policy::{Hook, Plan, Trigger};
 use std::collections::BTreeSet;
@@ -8,6 +9,8 @@ use std::collections::BTreeSet;
 /// A policy's last look at its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Look {
+    /// The rule that looked, by its place in the plan.
+    pub rule: usize,
     /// B(k).
     pub belief: u64,
     /// What it was held against.
@@ -23,14 +26,15 @@ pub(super) struct Look {
 impl State<'_> {
     /// The provider refuses the call: counts it, and says why.
     pub fn overflow(&mut self, actual: u64) {
-        let cause = self.cause();
+        let cause = self.cause(self.look);
+        self.ask_referee(|referee, state| referee.overflow(state, cause));
         // Only the call that left the window was made too large by what had just arrived; those behind it carry the same load.
         let follows_another = self.outcome.calls.last().is_some_and(|call| call.unrecovered);
         let tool = if follows_another { None } else { self.blame_tool() };
         let totals = &mut self.outcome.totals;
         *totals.causes.entry(cause).or_default() += 1;
         totals.missed += u64::from(matches!(cause, Cause::BlindSpot | Cause::Drift | Cause::Reserve));
-        let event = Event {
+        let note = Note {
             kind: EventKind::Overflow,
             belief: self.look.map(|look| look.belief),
             limit: Some(self.conditions.prompt_limit),
@@ -38,12 +42,13 @@ impl State<'_> {
             after: actual,
             cause: Some(cause),
             tool,
-            ..self.event("")
+            ..self.event(None)
         };
-        self.note(event);
+        self.note(note);
     }
 
-    fn cause(&self) -> Cause {
+    /// Why the call overflows after this look.
+    pub fn cause(&self, look: Option<Look>) -> Cause {
         if !looks_at_size(self.plan) {
             return Cause::NoTrigger;
         }
@@ -51,7 +56,7 @@ impl State<'_> {
             return Cause::Summariser;
         }
         let limit = self.conditions.prompt_limit;
-        match self.look {
+        match look {
             // It fired: either that was not enough, or what came afterwards was too much.
             Some(Look { left: Some(left), .. }) if left > limit => Cause::NothingLeft,
             Some(Look { left: Some(_), .. }) => Cause::BlindSpot,
@@ -69,25 +74,27 @@ fn looks_at_size(plan: &Plan) -> bool {
 }
 
 /// What stands out in a replay.
-pub(super) fn warnings(plan: &Plan, conditions: &Conditions, events: &[Event]) -> BTreeSet<Warning> {
+pub(super) fn warnings(events: &[Note]) -> BTreeSet<Warning> {
     let mut found = BTreeSet::new();
-    let compactions: Vec<&Event> = events.iter().filter(|event| matches!(event.kind, EventKind::Compact | EventKind::Reset)).collect();
+    let compactions: Vec<&Note> = events.iter().filter(|event| matches!(event.kind, EventKind::Compact | EventKind::Reset)).collect();
     if compactions.windows(2).any(|pair| matches!(pair, [a, b] if b.call - a.call <= 2)) {
         found.insert(Warning::RepeatedCompaction);
     }
     if compactions.windows(3).any(|three| matches!(three, [a, _, c] if c.call - a.call <= 10)) {
         found.insert(Warning::Oscillation);
     }
-    let shrinking = |event: &&Event| matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Prune | EventKind::Drop);
+    let shrinking = |event: &&Note| matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Prune | EventKind::Drop);
     if events.iter().filter(shrinking).any(|event| event.before.saturating_sub(event.after) * 20 < event.before) {
         found.insert(Warning::NoGain);
     }
+    found
+}
+
+/// Does no limit of the policy lie below what the provider takes?
+pub(super) fn never_fires(plan: &Plan, conditions: &Conditions) -> bool {
     let limits: Vec<f64> =
         plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
-    if !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64) {
-        found.insert(Warning::NeverFires);
-    }
-    found
+    !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64)
 }
 
 fn limits_of(trigger: &Trigger) -> Vec<f64> {

@@ -23,11 +23,21 @@ pub struct Drift {
 impl Drift {
     /// Compares one guess.
     pub fn add(&mut self, guessed: u64, actual: u64) {
+        self.add_sums(guessed, actual);
+        let ratio = actual.saturating_mul(100).saturating_add(guessed / 2).checked_div(guessed).unwrap_or(LARGEST_RATIO);
+        *self.ratios.entry(ratio.min(LARGEST_RATIO)).or_default() += 1;
+    }
+
+    /// Compares one guess, without a place among the ratios.
+    pub fn add_sums(&mut self, guessed: u64, actual: u64) {
         self.calls += 1;
         self.guessed_tokens += guessed;
         self.actual_tokens += actual;
-        let ratio = actual.saturating_mul(100).saturating_add(guessed / 2).checked_div(guessed).unwrap_or(LARGEST_RATIO);
-        *self.ratios.entry(ratio.min(LARGEST_RATIO)).or_default() += 1;
+    }
+
+    /// The sums alone.
+    pub fn sums(&self) -> Drift {
+        Drift { ratios: BTreeMap::new(), ..*self }
     }
 
     /// The ratio actual / guessed, in hundredths, below or at which this share of the calls lies; `None` without calls.

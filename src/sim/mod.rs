@@ -5,7 +5,12 @@ mod arrive;
 mod bound;
 mod cause;
 mod drift;
+mod flock;
+mod intake;
+mod intent;
+mod note;
 mod outcome;
+mod referee;
 mod references;
 mod request;
 mod stand;
@@ -14,6 +19,7 @@ mod summary;
 
 pub use bound::{bound, costs};
 pub use drift::{Drift, LARGEST_RATIO};
+pub use flock::{Flock, Shared};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use stand::{Stand, Standing};
@@ -21,7 +27,7 @@ pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;
 
 use crate::context::Context;
-use crate::policy::{Hook, Plan};
+use crate::policy::Plan;
 use crate::trace::Trace;
 use state::State;
 
@@ -38,19 +44,11 @@ pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn
     follow(trace, plan, conditions, &mut |context, _| look(context))
 }
 
-/// As [`watch`], and what has been written down so far lies beside the context, this call the last of it.
-pub fn follow(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, &Outcome)) -> Outcome {
+/// As [`watch`], and beside the context lies the number of events so far.
+pub fn follow(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
     let mut state = State::new(trace, plan, conditions);
     for (index, call) in trace.calls.iter().enumerate() {
-        state.begin(index, call);
-        state.arrive(call.message);
-        state.before_call();
-        state.call();
-        state.judge(call.message);
-        look(&state.context, &state.outcome);
-        state.reply(call.message);
-        state.checkpoint(Hook::PostCall);
-        state.after_reply(call.message);
+        state.step(index, call, look);
     }
     state.finish()
 }

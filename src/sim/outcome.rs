@@ -289,6 +289,12 @@ impl Totals {
         *self.events.entry(kind).or_default() += 1;
     }
 
+    /// These totals without the ratios of guesses and without tools: what settings that fly together come to.
+    pub fn sums(&self) -> Totals {
+        let (estimates, beliefs) = (self.estimates.sums(), self.beliefs.sums());
+        Totals { estimates, beliefs, tools: BTreeMap::new(), ..self.clone() }
+    }
+
     /// How often an event happened.
     pub fn events_of(&self, kind: EventKind) -> u64 {
         self.events.get(&kind).copied().unwrap_or(0)

@@ -5,7 +5,7 @@ use super::state::State;
 use crate::context::{Context, Ends, Presence};
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
 use crate::transcript::Role;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -157,6 +157,7 @@ impl AddAssign for Fates {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retention {
     /// By kind of evidence and kind of source.
+    #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
     pub fates: BTreeMap<(Evidence, Category), Fates>,
     /// Calls with a broken reference of whole lines.
     pub broken_calls: u64,
@@ -168,6 +169,15 @@ pub struct Retention {
     pub needed_tokens: u64,
     /// Tokens of dead weight, summed over calls: results that something later in the context shows again.
     pub dead_tokens: u64,
+}
+
+/// Keys of two words are no keys of JSON: a list of pairs stands for the map.
+fn as_list<S: Serializer>(fates: &BTreeMap<(Evidence, Category), Fates>, serializer: S) -> Result<S::Ok, S::Error> {
+    fates.iter().collect::<Vec<_>>().serialize(serializer)
+}
+
+fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<(Evidence, Category), Fates>, D::Error> {
+    Vec::deserialize(deserializer).map(|pairs: Vec<_>| pairs.into_iter().collect())
 }
 
 impl Retention {

@@ -5,6 +5,7 @@ use crate::context::Sent;
 use crate::policy::Mode;
 
 /// What is remembered of a request that was sent.
+#[derive(Clone)]
 pub(super) struct Request {
     hidden: u64,
     /// All that was visible in it.

@@ -1,9 +1,10 @@
 //! A policy before a conversation that stands still: each of its rules can be asked and run by itself, by the code of a replay.
 
 use super::Conditions;
+use super::intake::whole_item;
 use super::outcome::Outcome;
 use super::state::{Memory, State};
-use crate::context::{Arrival, Context, Ends, Replacement, State as ItemState};
+use crate::context::{Arrival, Context, Ends, Item, Replacement, State as ItemState};
 use crate::policy::{Hook, Measure, Plan, Rule, Verdict};
 use crate::trace::Trace;
 
@@ -43,10 +44,12 @@ impl<'a> Stand<'a> {
         match (standing, state.trace.messages.get(message as usize)) {
             (Standing::Summary | Standing::SummaryInFront, Some(row)) => {
                 let parts = state.trace.parts_of(row).iter().enumerate();
-                let items = parts.map(|(offset, part)| state.whole_item(row, part, row.first_part + offset as u32)).collect();
+                let gauge = state.gauge();
+                let item = |(offset, part): (usize, _)| whole_item(&gauge, row, part, row.first_part + offset as u32);
+                let items: Vec<Item> = parts.map(item).collect();
                 let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
                 let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
-                state.context.push(arrival, items, at);
+                state.context.push(arrival, &items, at);
             }
             _ => {
                 let id = state.push(message);

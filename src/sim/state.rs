@@ -1,15 +1,19 @@
 //! The state of one replay: the context, what the policy knows, and what is being written down.
 
-use super::cause::Look;
-use super::outcome::{CallOutcome, Event, EventKind, Outcome, Totals, Warning};
+use super::cause::{Look, never_fires, warnings};
+use super::drift::Drift;
+use super::intake::{Gauge, Intake};
+use super::note::Note;
+use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
+use super::referee::Referee;
 use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, PartKind, Trace};
 use crate::transcript::Text;
-use crate::units::Tokens;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// The world outside of policy and trace.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,6 +43,15 @@ pub enum Guesses {
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
 const MOST_RETRIES: u32 = 100;
 
+/// How much of a run is written down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// All of it.
+    Everything,
+    /// Sums alone: no events by name, no ratios of guesses, no tools.
+    Sums,
+}
+
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
@@ -59,10 +72,13 @@ pub(super) struct Aside {
     pub cuts: BTreeMap<u32, Text>,
 }
 
+#[derive(Clone)]
 pub(super) struct State<'a> {
     pub trace: &'a Trace,
     pub plan: &'a Plan,
     pub conditions: &'a Conditions,
+    /// The session's messages as they enter.
+    pub intake: Rc<Intake>,
     pub context: Context,
     /// Set aside for one request, or for one turn.
     pub aside: Option<Aside>,
@@ -70,6 +86,14 @@ pub(super) struct State<'a> {
     /// Texts of items that a limit has cut, by item.
     pub cuts: BTreeMap<u32, Text>,
     pub outcome: Outcome,
+    /// How much is written down.
+    detail: Detail,
+    /// Who asks the other settings of a flock.
+    pub referee: Option<Box<Referee<'a>>>,
+    /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
+    pub keeps_cuts: Switch,
+    /// Events, in order.
+    pub notes: Vec<Note>,
     pub memories: Vec<Memory>,
     /// Prompt and output of the last call as the policy knows them.
     pub usage: Option<(u64, u64)>,
@@ -101,7 +125,21 @@ pub(super) struct State<'a> {
 
 impl<'a> State<'a> {
     pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> State<'a> {
+        State::with_intake(trace, plan, conditions, Rc::new(Intake::new(trace, plan, conditions)))
+    }
+
+    /// As [`State::new`], where the messages have been seen before.
+    pub fn with_intake(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions, intake: Rc<Intake>) -> State<'a> {
         State {
+            intake,
+            detail: Detail::Everything,
+            referee: None,
+            keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {
+                Switch::On
+            } else {
+                Switch::Off
+            },
+            notes: Vec::new(),
             trace,
             plan,
             conditions,
@@ -136,8 +174,40 @@ impl<'a> State<'a> {
         }
     }
 
+    /// Writes down no more than sums.
+    pub fn sums_only(self) -> State<'a> {
+        State { detail: Detail::Sums, ..self }
+    }
+
+    /// What the policy takes items for.
+    pub fn gauge(&self) -> Gauge<'a> {
+        Gauge::new(&self.plan.estimator, self.conditions)
+    }
+
+    /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out, and how many events
+    /// there have been.
+    pub fn step(&mut self, index: usize, call: &'a CallRow, look: &mut dyn FnMut(&Context, usize)) {
+        self.begin(index, call);
+        self.arrive(call.message);
+        self.before_call();
+        self.call();
+        self.judge(call.message);
+        look(&self.context, self.notes.len());
+        self.reply(call.message);
+        self.checkpoint(Hook::PostCall);
+        self.after_reply(call.message);
+    }
+
+    /// Lets the referee ask the other settings of a flock, where there is one.
+    pub fn ask_referee(&mut self, ask: impl FnOnce(&mut Referee<'a>, &State<'a>)) {
+        if let Some(mut referee) = self.referee.take() {
+            ask(&mut referee, self);
+            self.referee = Some(referee);
+        }
+    }
+
     /// Turns to the next call.
-    pub fn begin(&mut self, index: usize, call: &'a CallRow) {
+    fn begin(&mut self, index: usize, call: &'a CallRow) {
         self.index = index;
         self.call = Some(call);
         self.largest_arrival = None;
@@ -287,7 +357,7 @@ impl<'a> State<'a> {
         let after = self.actual();
         let moved = after < before;
         if moved {
-            self.note(Event { kind: EventKind::Retry, before, after, ..self.event("") });
+            self.note(Note { kind: EventKind::Retry, before, after, ..self.event(None) });
         }
         // A level that finds nothing to do is no reason not to try the next one.
         moved || plan.rule.iter().any(|rule| rule.at == Hook::Overflow && rule.attempt.is_some_and(|wanted| wanted > attempt))
@@ -298,43 +368,21 @@ impl<'a> State<'a> {
         if totals.unrecoverable_sessions == 0 {
             totals.unrecoverable_sessions = 1;
             let actual = self.actual();
-            self.note(Event { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event("") });
+            self.note(Note { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event(None) });
         }
         if refused > 1 {
             self.outcome.totals.warnings.insert(Warning::Loop, 1);
         }
     }
 
-    /// An event at this call; the caller fills in the rest.
-    pub fn event(&self, rule: &str) -> Event {
-        Event {
-            call: self.index as u32,
-            kind: EventKind::NoGain,
-            rule: rule.to_owned(),
-            belief: None,
-            limit: None,
-            count: None,
-            before: 0,
-            after: 0,
-            touched: 0,
-            cause: None,
-            tool: None,
-        }
-    }
-
-    /// Writes an event down.
-    pub fn note(&mut self, event: Event) {
-        self.outcome.totals.count(event.kind);
-        self.outcome.events.push(event);
-    }
-
     fn add_up(&mut self, row: &CallOutcome, call: &CallRow, ended: bool) {
         let totals = &mut self.outcome.totals;
         if row.recorded.is_some() {
-            totals.estimates.add(row.estimated, row.actual);
+            let add = if self.detail == Detail::Everything { Drift::add } else { Drift::add_sums };
+            add(&mut totals.estimates, row.estimated, row.actual);
             if let Some(look) = self.look {
                 // What a policy believed before it shrank the context is no belief about what was left.
-                totals.beliefs.add(look.belief, if look.left.is_some() { look.whole } else { row.attempted });
+                add(&mut totals.beliefs, look.belief, if look.left.is_some() { look.whole } else { row.attempted });
             }
         }
         if ended {
@@ -358,6 +406,9 @@ impl<'a> State<'a> {
         for (sum, tokens) in totals.regions.iter_mut().zip(self.context.regions()) {
             *sum += tokens;
         }
+        if self.detail == Detail::Sums {
+            return;
+        }
         for (carried, tokens) in self.tools.iter_mut().zip(self.context.tools()) {
             carried.carried += tokens;
         }
@@ -376,12 +427,12 @@ impl<'a> State<'a> {
     }
 
     /// Counts an overflow against the tool whose result was the largest arrival.
-    pub fn blame_tool(&mut self) -> Option<String> {
+    pub fn blame_tool(&mut self) -> Option<u32> {
         let (_, tool) = self.largest_arrival?;
         if let Some(carried) = self.tools.get_mut(tool as usize) {
             carried.overflows += 1;
         }
-        self.trace.tools.get(tool as usize).cloned()
+        Some(tool)
     }
 
     /// The recorded reply enters the context.
@@ -428,23 +479,13 @@ impl<'a> State<'a> {
                 *self.outcome.totals.tools.entry(name.clone()).or_default() += *carried;
             }
         }
-        for warning in super::cause::warnings(self.plan, self.conditions, &self.outcome.events) {
+        for warning in warnings(&self.notes) {
             self.outcome.totals.warnings.insert(warning, 1);
         }
-        self.outcome
-    }
-
-    /// The size of a summary that replaces so many tokens.
-    pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
-        use crate::policy::SummaryModel;
-        let summary = &self.plan.summary;
-        match summary.model {
-            SummaryModel::Fixed => summary.tokens,
-            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
-            SummaryModel::Share => {
-                let share = (replaced.0 as f64 * summary.ratio).round() as u64;
-                share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
-            }
+        if never_fires(self.plan, self.conditions) {
+            self.outcome.totals.warnings.insert(Warning::NeverFires, 1);
         }
+        self.outcome.events = self.notes.iter().map(|note| note.event(self.plan, self.trace)).collect();
+        self.outcome
     }
 }

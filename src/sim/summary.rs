@@ -1,7 +1,11 @@
 //! How large a summary turns out, by the summaries that the recording agents made.
 
+use super::state::State;
+use crate::policy::SummaryModel;
+use crate::units::Tokens;
+
 /// A size of summaries, fitted from recorded ones.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecordedSummary {
     /// Always so many tokens.
     Constant(u64),
@@ -24,6 +28,21 @@ impl RecordedSummary {
             RecordedSummary::Share { millionths, min, max } => {
                 let share = (u128::from(replaced) * u128::from(millionths) + 500_000) / 1_000_000;
                 u64::try_from(share).unwrap_or(u64::MAX).clamp(min, max.max(min))
+            }
+        }
+    }
+}
+
+impl State<'_> {
+    /// The size of a summary that replaces so many tokens.
+    pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
+        let summary = &self.plan.summary;
+        match summary.model {
+            SummaryModel::Fixed => summary.tokens,
+            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
+            SummaryModel::Share => {
+                let share = (replaced.0 as f64 * summary.ratio).round() as u64;
+                share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
             }
         }
     }

@@ -18,6 +18,8 @@ mod diff;
 mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
+/// Settings that fly together come to the sums of each by itself.
+mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.
@@ -88,5 +90,7 @@ mod counting;
 /// The README's report and commands.
 mod manual;
 mod scale;
+/// Many settings: designs, constraints, the same bytes after a kill.
+mod sweep;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;

@@ -1,0 +1,220 @@
+//! Many settings over the built trace of a folder, on one core: simulated calls a second, against a naive engine that adds the context
+//! up anew at every call, and how time grows with settings, sessions and calls.
+//!
+//!     CTXSIM_SHARED=../shared cargo bench --bench sweep
+
+use ctxsim::catalog::Catalog;
+use ctxsim::context::{Context, State};
+use ctxsim::estimate::Engine;
+use ctxsim::experiment::{Corpus, Design, Dimension, Measure, Progress, ReadSettings, ReplaySettings, Setting, Sweep, read, settings};
+use ctxsim::policy::{Facts, Plan, Policy};
+use ctxsim::sim::{Conditions, Flock, simulate, watch};
+use ctxsim::trace::Trace;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const ROUNDS: usize = 3;
+
+/// Base policy and grid of 1,000 settings.
+const GRIDS: [(&str, &str, [&str; 3]); 6] = [
+    (
+        "limit, tail and guard",
+        "baseagent",
+        ["auto_compact_threshold=0.5..0.95:0.05", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"],
+    ),
+    (
+        "window, tail and guard",
+        "baseagent",
+        ["model_context_limit=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"],
+    ),
+    ("turns, tail and guard", "baseagent", ["protect_last_turns=1..10:1", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
+    ("limit, tail and turns", "opencode", ["usable=50k..500k:50k", "preserve_recent_tokens=1k..10k:1k", "tail_turns=1..10:1"]),
+    ("reserve, tail and turns", "opencode", ["output_token_max=8k..80k:8k", "preserve_recent_tokens=1k..10k:1k", "tail_turns=1..10:1"]),
+    ("limit, pruning", "opencode@2025-12", ["usable=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
+];
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+fn main() {
+    let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
+    if !shared.is_dir() {
+        println!("skipped: {} is no folder (set CTXSIM_SHARED)", shared.display());
+        return;
+    }
+    let catalog = Catalog::builtin().expect("the catalogue parses");
+    let read_settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Engine::Fast,
+        vocabulary: None,
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
+    let corpus = read(&[shared.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
+    let calls: usize = corpus.traces.iter().map(|trace| trace.calls.len()).sum();
+    println!("{} sessions, {calls} calls", corpus.traces.len());
+    for (what, base, vary) in GRIDS {
+        grid(&catalog, &corpus, what, base, &vary);
+    }
+    growth(&corpus);
+    println!("peak memory: {} MB", peak_megabytes());
+}
+
+fn peak_megabytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1000
+}
+
+fn shortest(mut work: impl FnMut()) -> Duration {
+    let round = |_| {
+        let start = Instant::now();
+        work();
+        start.elapsed()
+    };
+    (0..ROUNDS).map(round).min().unwrap_or_default()
+}
+
+fn chosen(base: &str, vary: &[&str]) -> (Vec<Policy>, Vec<Setting>) {
+    let bases = vec![Policy::load(base).expect("a preset")];
+    let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).expect("a dimension")).collect();
+    let settings = settings(&bases, &dimensions, Design::Grid).expect("a grid");
+    (bases, settings)
+}
+
+fn plans(bases: &[Policy], settings: &[Setting], window: u64) -> Vec<Plan> {
+    let facts = Facts { window: Some(window), max_input: 0, max_output: 64_000, family: None };
+    settings.iter().map(|setting| setting.policy(bases).and_then(|policy| policy.plan(&facts)).expect("a plan")).collect()
+}
+
+fn conditions(window: u64) -> Conditions {
+    Conditions { window, prompt_limit: window, ..Conditions::default() }
+}
+
+fn fly(plans: &[Plan], window: u64, traces: &[&Trace]) -> u64 {
+    let conditions = conditions(window);
+    let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, &conditions)).collect();
+    let flock = Flock::new(&settings);
+    traces.iter().map(|trace| flock.simulate(trace).runs).sum()
+}
+
+fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str]) {
+    let window = 200_000;
+    let (bases, settings) = chosen(base, vary);
+    let plans = plans(&bases, &settings, window);
+    let traces: Vec<&Trace> = corpus.traces.iter().collect();
+    let calls: u64 = traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let mut runs = 0;
+    let together = shortest(|| runs = fly(&plans, window, &traces));
+    let rate = |settings: usize, time: Duration| (calls * settings as u64) as f64 / time.as_secs_f64() / 1e6;
+    let some: Vec<&Plan> = plans.iter().step_by(100).collect();
+    let alone = shortest(|| {
+        for plan in &some {
+            traces.iter().for_each(|trace| assert!(simulate(trace, plan, &conditions(window)).totals.sessions == 1));
+        }
+    });
+    let naive = shortest(|| {
+        for plan in &some {
+            traces.iter().for_each(|trace| naive(trace, plan, &conditions(window)));
+        }
+    });
+    let replay = ReplaySettings { catalog, window: None, model: None, reserve: None };
+    let measures = [Measure::parse("tokens").expect("a measure")];
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
+    let sweep = Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1 };
+    let whole = shortest(|| pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep"));
+    println!(
+        "{base}, {what}: {} settings in {} runs: {:.1} million calls a second; alone {:.2}, naive {:.3}: {:.0} x the naive engine; \
+         with plans of each model's window and 200 resamples {:.1} million",
+        settings.len(),
+        runs,
+        rate(plans.len(), together),
+        rate(some.len(), alone),
+        rate(some.len(), naive),
+        rate(plans.len(), together) / rate(some.len(), naive),
+        rate(plans.len(), whole)
+    );
+}
+
+/// The whole context, added up anew at every call.
+fn naive(trace: &Trace, plan: &Plan, conditions: &Conditions) {
+    let mut sum = 0;
+    let mut look = |context: &Context| {
+        let items = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+        let items = items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed);
+        sum += items.map(|item| item.actual + context.estimator().message_part(item.guess)).sum::<u64>();
+    };
+    watch(trace, plan, conditions, &mut look);
+    assert!(sum > 0 || trace.calls.is_empty() || trace.parts.is_empty());
+}
+
+/// The slope of log time over log size.
+fn exponent(points: &[(f64, f64)]) -> f64 {
+    let logs: Vec<(f64, f64)> = points.iter().map(|(size, time)| (size.ln(), time.ln())).collect();
+    let count = logs.len() as f64;
+    let (x, y) = (logs.iter().map(|point| point.0).sum::<f64>() / count, logs.iter().map(|point| point.1).sum::<f64>() / count);
+    let slope: f64 = logs.iter().map(|point| (point.0 - x) * (point.1 - y)).sum();
+    slope / logs.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
+}
+
+fn growth(corpus: &Corpus) {
+    for (_, base, vary) in [GRIDS[0], GRIDS[3]] {
+        let (bases, settings) = chosen(base, &vary);
+        let all = plans(&bases, &settings, 200_000);
+        let traces: Vec<&Trace> = corpus.traces.iter().collect();
+        let timed = |plans: &[Plan], traces: &[&Trace]| shortest(|| assert!(fly(plans, 200_000, traces) > 0)).as_secs_f64();
+        // Every k-th setting, so that each part of the grid looks like the whole.
+        let by_settings: Vec<(f64, f64)> = [8, 4, 2, 1]
+            .map(|step| {
+                let some: Vec<Plan> = all.iter().step_by(step).cloned().collect();
+                (some.len() as f64, timed(&some, &traces))
+            })
+            .to_vec();
+        let by_sessions: Vec<(f64, f64)> = [1, 2, 4, 8]
+            .map(|times| {
+                let many: Vec<&Trace> = traces.iter().cycle().take(traces.len() * times).copied().collect();
+                (times as f64, timed(&all, &many))
+            })
+            .to_vec();
+        let longest = corpus.traces.iter().max_by_key(|trace| trace.calls.len()).expect("a session");
+        let by_calls: Vec<(f64, f64)> = [1, 2, 4, 8]
+            .map(|times| {
+                let long = repeated(longest, times);
+                (long.calls.len() as f64, timed(&all, &[&long]))
+            })
+            .to_vec();
+        println!(
+            "{base}: time grows with settings to the power of {:.2}, sessions {:.2}, calls of a session {:.2} (bar 1.05)",
+            exponent(&by_settings),
+            exponent(&by_sessions),
+            exponent(&by_calls)
+        );
+    }
+}
+
+/// A session that does all that it did again and again.
+fn repeated(trace: &Trace, times: usize) -> Trace {
+    let mut long = Trace { messages: Vec::new(), parts: Vec::new(), calls: Vec::new(), ..trace.clone() };
+    let visible: u64 = trace.parts.iter().map(|part| part.truth).sum();
+    for copy in 0..times {
+        let (parts, messages) = (long.parts.len() as u32, long.messages.len() as u32);
+        long.parts.extend(trace.parts.iter().cloned());
+        long.messages.extend(trace.messages.iter().cloned().map(|mut message| {
+            message.first_part += parts;
+            message.rewind = message.rewind.map(|from| from + messages);
+            message
+        }));
+        long.calls.extend(trace.calls.iter().cloned().map(|mut call| {
+            call.message += messages;
+            call.visible += visible * copy as u64;
+            call
+        }));
+    }
+    long
+}

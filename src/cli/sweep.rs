@@ -1,0 +1,186 @@
+//! `ctxsim sweep`: many settings of policies over the same logs.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::replay::quoted;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{
+    Constraint, Corpus, Design, Dimension, Direction, Header, Measure, Objective, ReplaySettings, Row, Setting, Store, Sweep as Run,
+    SweepError, settings,
+};
+use ctxsim::policy::Policy;
+use ctxsim::report::{Swept, grouped, sweep};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k --vary auto_compact_threshold=0.5..0.9:0.1
+  ctxsim sweep corpus.ctxtrace -p opencode --vary preserve_recent_tokens=2k,4k,8k --minimise tokens --subject-to 'overflows = 0'
+  ctxsim sweep logs/ -p pi --vary keep_recent_tokens=5k..100k --vary reserve_tokens=1k..64k --sample 500 --rows rows.jsonl --resume
+
+VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO alone where --sample draws from it.
+Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean context, peak context, overflows, squeezed, over budget,
+missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); and `X per session`, `X per call`.";
+
+/// Replay logs under many settings of policies: a row a setting, the best first
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Sweep {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    /// Vary a parameter; given several times, all combinations are looked at
+    #[arg(long, value_name = "[POLICY:]PARAM=VALUES", required = true)]
+    vary: Vec<String>,
+    /// Look at so many settings drawn by chance instead of all combinations
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
+    /// How they are drawn
+    #[arg(long, value_name = "DESIGN", default_value = "latin", requires = "sample")]
+    design: Drawn,
+    /// The seed of all chance
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// What is to be as small as can be [default: tokens]
+    #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
+    minimise: Option<String>,
+    /// What is to be as large as can be
+    #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
+    maximise: Option<String>,
+    /// What a setting must keep, as in 'overflows = 0'; may be given several times
+    #[arg(long, value_name = "CONSTRAINT")]
+    subject_to: Vec<String>,
+    /// How often sessions are resampled for the uncertainty
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    resamples: u16,
+    /// Write each row into this file as soon as it is known
+    #[arg(long, value_name = "FILE")]
+    rows: Option<PathBuf>,
+    /// Go on where the file ends
+    #[arg(long, requires = "rows")]
+    resume: bool,
+    #[command(flatten)]
+    output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Drawn {
+    /// Each parameter takes its values evenly (a Latin hypercube)
+    Latin,
+    /// Each setting by itself
+    Random,
+}
+
+impl Sweep {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let bases = self.policies.load()?;
+        let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let settings = settings(&bases, &dimensions, self.design())?;
+        let objective = self.objective()?;
+        let constraints = self.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let measures: Vec<Measure> =
+            std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
+        // A value that a policy refuses is found before any log is read.
+        settings.iter().try_for_each(|setting| setting.policy(&bases).map(drop))?;
+        let corpus = self.logs.read(&catalog)?;
+        let replay = ReplaySettings {
+            catalog: &catalog,
+            window: self.policies.window,
+            model: self.logs.model.clone(),
+            reserve: self.policies.reserve,
+        };
+        let resamples = usize::from(self.resamples);
+        let (seed, bases, replay) = (self.seed, &bases, &replay);
+        let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed };
+        let rows = self.rows(&run)?;
+        let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
+        self.output.give("sweep", self.command(), |command| {
+            sweep(&Swept {
+                corpus: &corpus,
+                bases: &names,
+                settings: &settings,
+                rows: &rows,
+                objective,
+                constraints: &constraints,
+                chance: (resamples, seed),
+                command,
+            })
+        })?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn rows(&self, run: &Run<'_>) -> Result<Vec<Row>, Failure> {
+        let mut rows = Vec::new();
+        let mut store = None;
+        if let Some(path) = &self.rows {
+            let header = self.header(run.corpus, run.bases, run.settings, run.measures);
+            let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
+            if self.resume && !self.logs.quiet {
+                tell(&format!("{} of {} settings are known already", grouped(known.len() as u64), grouped(run.settings.len() as u64)));
+            }
+            (rows, store) = (known, Some(begun));
+        }
+        run.run(rows.len(), &mut |block| {
+            rows.extend_from_slice(block);
+            store.as_mut().map_or(Ok(()), |store| store.append(block))
+        })?;
+        Ok(rows)
+    }
+
+    fn header(&self, corpus: &Corpus, bases: &[Policy], settings: &[Setting], measures: &[Measure]) -> Header {
+        Header {
+            schema: "ctxsim.sweep-rows/1".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            corpus: Header::corpus_hash(corpus),
+            policies: Header::policies_hash(bases),
+            settings: Header::settings_hash(settings),
+            conditions: format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve),
+            measures: measures.iter().map(Measure::name).collect(),
+            chance: format!("{} resamples, seed {}", self.resamples, self.seed),
+        }
+    }
+
+    fn design(&self) -> Design {
+        match (self.sample, self.design) {
+            (None, _) => Design::Grid,
+            (Some(count), Drawn::Latin) => Design::Latin(count, self.seed),
+            (Some(count), Drawn::Random) => Design::Random(count, self.seed),
+        }
+    }
+
+    fn objective(&self) -> Result<Objective, SweepError> {
+        let (direction, words) = match (&self.minimise, &self.maximise) {
+            (_, Some(words)) => (Direction::Maximise, words.as_str()),
+            (Some(words), None) => (Direction::Minimise, words.as_str()),
+            (None, None) => (Direction::Minimise, "tokens"),
+        };
+        Ok(Objective { direction, measure: Measure::parse(words)? })
+    }
+
+    /// The command as it would be typed again. What does not change the report is left out.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "sweep".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
+        self.vary.iter().for_each(|vary| add("--vary", vary));
+        if let Some(count) = self.sample {
+            add("--sample", &count.to_string());
+            add("--design", if self.design == Drawn::Latin { "latin" } else { "random" });
+        }
+        add("--seed", &self.seed.to_string());
+        self.minimise.iter().for_each(|measure| add("--minimise", measure));
+        self.maximise.iter().for_each(|measure| add("--maximise", measure));
+        self.subject_to.iter().for_each(|constraint| add("--subject-to", constraint));
+        add("--resamples", &self.resamples.to_string());
+        quoted(&words)
+    }
+}

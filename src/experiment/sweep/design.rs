@@ -1,0 +1,114 @@
+//! Which settings are looked at: all of a grid, or a sample of it.
+
+use super::chance::Chance;
+use super::{Dimension, SweepError};
+use crate::policy::{Policy, PolicyError};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A grid of more settings than this is surely a mistake.
+const LARGEST_GRID: usize = 1_000_000;
+
+/// How settings are chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Design {
+    /// Every combination of all values.
+    Grid,
+    /// So many at random, with a seed.
+    Random(usize, u64),
+    /// So many such that each parameter takes its values evenly (a Latin hypercube), with a seed.
+    Latin(usize, u64),
+}
+
+/// One setting: a base policy, by its place, and what is set in it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Setting {
+    /// The place of the base policy.
+    pub base: usize,
+    /// Parameters and values, in the order of the dimensions.
+    pub values: Vec<(String, String)>,
+}
+
+impl Setting {
+    /// The policy with its parameters set, through the one door.
+    pub fn policy(&self, bases: &[Policy]) -> Result<Policy, PolicyError> {
+        let mut policy = bases.get(self.base).cloned().ok_or_else(|| PolicyError::Ring(String::new()))?;
+        self.values.iter().try_for_each(|(param, value)| policy.set(param, value))?;
+        Ok(policy)
+    }
+
+    /// What is set, for people: `prune_protect=10000 prune_minimum=5000`; empty where nothing is varied.
+    pub fn words(&self) -> String {
+        self.values.iter().map(|(param, value)| format!("{param}={value}")).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// The settings of a design over several base policies. A policy that has none of the parameters stands there once, as it is.
+pub fn settings(bases: &[Policy], dimensions: &[Dimension], design: Design) -> Result<Vec<Setting>, SweepError> {
+    for dimension in dimensions {
+        if !bases.iter().any(|policy| dimension.is_of(policy)) {
+            return Err(nobody(bases, dimension));
+        }
+    }
+    let mut all = Vec::new();
+    for (base, policy) in bases.iter().enumerate() {
+        let own: Vec<&Dimension> = dimensions.iter().filter(|dimension| dimension.is_of(policy)).collect();
+        let points = if own.is_empty() { vec![Vec::new()] } else { points(&own, design)? };
+        let named = |values: Vec<String>| own.iter().map(|dimension| dimension.param.clone()).zip(values).collect();
+        let settings = points.into_iter().map(|values| Setting { base, values: named(values) });
+        all.extend(settings);
+    }
+    // A setting that a sample draws twice says nothing new.
+    let mut seen = BTreeSet::new();
+    all.retain(|setting| seen.insert(setting.clone()));
+    Ok(all)
+}
+
+fn nobody(bases: &[Policy], dimension: &Dimension) -> SweepError {
+    let named = |policy: &&Policy| {
+        let wanted = dimension.policy.as_ref();
+        wanted.is_none_or(|wanted| policy.name == *wanted || policy.name.split('@').next() == Some(wanted))
+    };
+    match bases.iter().find(named).cloned().map(|mut policy| policy.set(&dimension.param, "0")) {
+        Some(Err(error)) => SweepError::Policy(error),
+        _ => SweepError::Asked(format!(
+            "`--vary {}:{}` names a policy that is not swept",
+            dimension.policy.as_deref().unwrap_or_default(),
+            dimension.param
+        )),
+    }
+}
+
+fn points(dimensions: &[&Dimension], design: Design) -> Result<Vec<Vec<String>>, SweepError> {
+    match design {
+        Design::Grid => grid(dimensions),
+        Design::Random(count, seed) => {
+            let mut chance = Chance::new(seed);
+            let draw = |_| dimensions.iter().map(|dimension| dimension.draw(&mut chance)).collect();
+            Ok((0..count).map(draw).collect())
+        }
+        Design::Latin(count, seed) => {
+            let mut chance = Chance::new(seed);
+            let mut points = vec![Vec::new(); count];
+            for dimension in dimensions {
+                for (point, stratum) in points.iter_mut().zip(chance.order(count)) {
+                    point.push(dimension.at((stratum as f64 + chance.share()) / count as f64));
+                }
+            }
+            Ok(points)
+        }
+    }
+}
+
+fn grid(dimensions: &[&Dimension]) -> Result<Vec<Vec<String>>, SweepError> {
+    let lists = dimensions.iter().map(|dimension| dimension.listed()).collect::<Result<Vec<_>, _>>()?;
+    let size = lists.iter().try_fold(1_usize, |size, list| size.checked_mul(list.len())).unwrap_or(usize::MAX);
+    if size > LARGEST_GRID {
+        return Err(SweepError::Asked(format!("the grid has more than {LARGEST_GRID} settings: --sample N draws some of them")));
+    }
+    let mut points: Vec<Vec<String>> = vec![Vec::new()];
+    for list in lists {
+        points = points.iter().flat_map(|point| list.iter().map(|value| point.iter().chain([value]).cloned().collect())).collect();
+    }
+    Ok(points)
+}

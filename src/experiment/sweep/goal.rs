@@ -1,0 +1,106 @@
+//! What is sought: an objective, and constraints that a setting must keep.
+
+use super::SweepError;
+use super::metric::{Measure, Value};
+use crate::policy::number;
+use std::cmp::Ordering;
+
+/// Which way is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Less.
+    Minimise,
+    /// More.
+    Maximise,
+}
+
+/// What is to be as small, or as large, as can be.
+#[derive(Clone, Copy, Debug)]
+pub struct Objective {
+    /// Which way.
+    pub direction: Direction,
+    /// Of what.
+    pub measure: Measure,
+}
+
+/// How a constraint compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparator {
+    /// At most.
+    AtMost,
+    /// Less than.
+    Below,
+    /// At least.
+    AtLeast,
+    /// More than.
+    Above,
+    /// Exactly.
+    Equal,
+}
+
+/// What a setting must keep: `overflows = 0`, `compactions per session <= 2`, `saved >= 20 %`.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// What is looked at.
+    pub measure: Measure,
+    /// How it compares.
+    pub comparator: Comparator,
+    /// With what.
+    pub limit: Value,
+    /// As it was typed.
+    pub words: String,
+}
+
+const COMPARATORS: [(&str, Comparator); 6] = [
+    ("<=", Comparator::AtMost),
+    (">=", Comparator::AtLeast),
+    ("==", Comparator::Equal),
+    ("<", Comparator::Below),
+    (">", Comparator::Above),
+    ("=", Comparator::Equal),
+];
+
+/// Limits are kept as this many parts of one.
+const PARTS: u64 = 1_000_000;
+
+impl Constraint {
+    /// Parses a constraint in words.
+    pub fn parse(text: &str) -> Result<Constraint, SweepError> {
+        let wrong = |reason: &str| SweepError::Asked(format!("`--subject-to {text}`: {reason}"));
+        let found = COMPARATORS.iter().find_map(|(sign, comparator)| Some((text.split_once(sign)?, *comparator)));
+        let ((left, right), comparator) =
+            found.ok_or_else(|| wrong("it is written as in 'overflows = 0' or 'compactions per session <= 2'"))?;
+        let compact: String = right.chars().filter(|letter| !letter.is_whitespace()).collect();
+        let limit = number(&compact).ok_or_else(|| wrong(&format!("`{}` is no number", right.trim())))?;
+        let part = limit * PARTS as f64;
+        if part.abs() > 9e18 {
+            return Err(wrong("the number is too large"));
+        }
+        let limit = Value { part: part.round() as i64, whole: PARTS };
+        let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let measure = Measure::parse(left)?;
+        let share = || measure.as_share().ok_or_else(|| wrong("percent of what? Say `per`, as in 'prunes per call <= 5 %'"));
+        let measure = if compact.ends_with('%') { share()? } else { measure };
+        Ok(Constraint { measure, comparator, limit, words })
+    }
+
+    /// Is it kept?
+    pub fn holds(&self, value: Value) -> bool {
+        let order = value.compare(self.limit);
+        match self.comparator {
+            Comparator::AtMost => order != Ordering::Greater,
+            Comparator::Below => order == Ordering::Less,
+            Comparator::AtLeast => order != Ordering::Less,
+            Comparator::Above => order == Ordering::Greater,
+            Comparator::Equal => order == Ordering::Equal,
+        }
+    }
+
+    /// The way in which it is kept the better.
+    pub fn direction(&self) -> Direction {
+        match self.comparator {
+            Comparator::AtLeast | Comparator::Above => Direction::Maximise,
+            _ => Direction::Minimise,
+        }
+    }
+}

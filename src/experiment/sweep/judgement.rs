@@ -1,0 +1,118 @@
+//! Which settings are allowed, which is the best of them, which cannot be told from it, and which no other one beats in everything.
+
+use super::goal::{Constraint, Direction, Objective};
+use super::metric::{METRICS, Measure, Value};
+use super::run::{Row, between};
+use std::cmp::Ordering;
+
+/// How a setting stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// The best of those that keep all constraints.
+    Best,
+    /// Its difference from the best one is smaller than the uncertainty over sessions.
+    NoDifference,
+    /// Worse than the best one.
+    Worse,
+    /// It breaks a constraint.
+    Breaks,
+}
+
+/// What is to be said of a setting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Judgement {
+    /// How it stands.
+    pub standing: Standing,
+    /// Places of the constraints that it breaks.
+    pub broken: Vec<usize>,
+    /// Is there no other setting that is at least as good in everything and better in something?
+    pub on_front: bool,
+}
+
+/// A verdict on each row.
+pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<Judgement> {
+    let broken = |row: &Row| {
+        let breaks = |constraint: &Constraint| !constraint.holds(constraint.measure.of(&row.totals));
+        constraints.iter().enumerate().filter(|(_, constraint)| breaks(constraint)).map(|(place, _)| place).collect::<Vec<usize>>()
+    };
+    let broken: Vec<Vec<usize>> = rows.iter().map(broken).collect();
+    let worth = |place: &usize| rows.get(*place).map(|row| objective.measure.of(&row.totals));
+    let allowed = (0..rows.len()).filter(|place| broken.get(*place).is_some_and(Vec::is_empty));
+    let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
+        (Some(a), Some(b)) => toward(objective.direction, a, b).then(one.cmp(other)),
+        _ => Ordering::Equal,
+    });
+    let best_row = best.and_then(|place| rows.get(place));
+    let front = front(rows, objective, constraints);
+    let standing = |place: usize, row: &Row, broken: &[usize]| match best_row {
+        _ if !broken.is_empty() => Standing::Breaks,
+        _ if best == Some(place) => Standing::Best,
+        Some(best) if cannot_be_told(row, best, objective) => Standing::NoDifference,
+        _ => Standing::Worse,
+    };
+    let verdict = |((place, row), (broken, on_front)): ((usize, &Row), (Vec<usize>, bool))| Judgement {
+        standing: standing(place, row, &broken),
+        broken,
+        on_front,
+    };
+    rows.iter().enumerate().zip(broken.into_iter().zip(front)).map(verdict).collect()
+}
+
+/// Resamples are the same for all settings, so that their differences are those of pairs.
+fn cannot_be_told(row: &Row, best: &Row, objective: &Objective) -> bool {
+    let differences = row.resampled.iter().zip(&best.resampled).map(|(row, best)| row - best).collect();
+    match between(differences) {
+        Some((low, high)) => low <= 0 && high >= 0,
+        None => objective.measure.of(&row.totals).compare(objective.measure.of(&best.totals)) == Ordering::Equal,
+    }
+}
+
+fn toward(direction: Direction, one: Value, other: Value) -> Ordering {
+    match direction {
+        Direction::Minimise => one.compare(other),
+        Direction::Maximise => other.compare(one),
+    }
+}
+
+/// What the front is judged by: the objective and the constraints; overflows and compactions where there are none.
+fn axes(objective: &Objective, constraints: &[Constraint]) -> Vec<(Direction, Measure)> {
+    let mut axes = vec![(objective.direction, objective.measure)];
+    axes.extend(constraints.iter().map(|constraint| (constraint.direction(), constraint.measure)));
+    if constraints.is_empty() {
+        let usual = METRICS.iter().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
+        axes.extend(usual.map(|part| (Direction::Minimise, Measure { part, whole: None })));
+    }
+    axes
+}
+
+fn front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<bool> {
+    let axes = axes(objective, constraints);
+    let values: Vec<Vec<Value>> = rows.iter().map(|row| axes.iter().map(|(_, measure)| measure.of(&row.totals)).collect()).collect();
+    let orders = |one: usize, other: usize| -> Vec<Ordering> {
+        let (Some(one), Some(other)) = (values.get(one), values.get(other)) else { return Vec::new() };
+        axes.iter().zip(one.iter().zip(other)).map(|((direction, _), (one, other))| toward(*direction, *one, *other)).collect()
+    };
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let first_unequal = |one: usize, other: usize| orders(one, other).into_iter().find(|order| *order != Ordering::Equal);
+    order.sort_by(|one, other| first_unequal(*one, *other).unwrap_or(one.cmp(other)));
+    let mut on_front = vec![false; rows.len()];
+    let mut kept: Vec<usize> = Vec::new();
+    for place in order {
+        // Whatever beats a setting stands before it in this order, and is beaten itself only by what stands before it and is kept.
+        let beats = |known: &usize| {
+            let orders = orders(*known, place);
+            orders.iter().all(|order| *order != Ordering::Greater) && orders.contains(&Ordering::Less)
+        };
+        if kept.iter().any(beats) {
+            continue;
+        }
+        if let Some(mark) = on_front.get_mut(place) {
+            *mark = true;
+        }
+        // Settings that are equal in everything stand on the front together; one of them is enough to compare with.
+        if kept.last().is_none_or(|last| first_unequal(*last, place).is_some()) {
+            kept.push(place);
+        }
+    }
+    on_front
+}

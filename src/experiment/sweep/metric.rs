@@ -1,0 +1,159 @@
+//! What settings are judged by, in words that users think in: one table, a row a metric.
+
+use super::SweepError;
+use crate::policy::suggestion;
+use crate::sim::{EventKind, Totals};
+use crate::trace::Evidence;
+use std::cmp::Ordering;
+
+/// A figure over all sessions.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name, as it is typed.
+    pub name: &'static str,
+    /// Its value.
+    pub of: fn(&Totals) -> i64,
+    /// How the values of sessions come together.
+    pub over_sessions: OverSessions,
+    /// What it counts.
+    pub unit: MetricUnit,
+}
+
+/// How the values of sessions come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverSessions {
+    /// They add up, so that sessions can be resampled.
+    Sum,
+    /// The largest one counts.
+    Largest,
+}
+
+/// What a metric counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricUnit {
+    /// Calls, events, sessions.
+    Count,
+    /// Tokens.
+    Tokens,
+}
+
+const fn sum(name: &'static str, unit: MetricUnit, of: fn(&Totals) -> i64) -> Metric {
+    Metric { name, of, over_sessions: OverSessions::Sum, unit }
+}
+
+use MetricUnit::{Count, Tokens};
+
+/// All metrics.
+pub const METRICS: &[Metric] = &[
+    sum("tokens", Tokens, |totals| signed(totals.prompt_tokens + totals.summariser_tokens)),
+    sum("prompt tokens", Tokens, |totals| signed(totals.prompt_tokens)),
+    sum("summariser tokens", Tokens, |totals| signed(totals.summariser_tokens)),
+    sum("tokens saved", Tokens, Totals::tokens_saved),
+    sum("overflows", Count, |totals| signed(totals.overflows)),
+    sum("squeezed", Count, |totals| signed(totals.squeezed)),
+    sum("over budget", Count, |totals| signed(totals.over_budget)),
+    sum("missed", Count, |totals| signed(totals.missed)),
+    sum("premature", Count, |totals| signed(totals.premature)),
+    sum("refused tries", Count, |totals| signed(totals.refused)),
+    sum("prunes", Count, |totals| signed(totals.events_of(EventKind::Prune))),
+    sum("compactions", Count, |totals| signed(totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset))),
+    sum("drops", Count, |totals| signed(totals.events_of(EventKind::Drop))),
+    sum("truncations", Count, |totals| signed(totals.events_of(EventKind::Truncate))),
+    sum("unrecoverable", Count, |totals| signed(totals.unrecoverable_sessions)),
+    sum("broken references", Count, |totals| signed(totals.retention.of(Evidence::Line).broken())),
+    sum("references", Count, |totals| signed(totals.retention.of(Evidence::Line).all())),
+    sum("calls", Count, |totals| signed(totals.calls)),
+    sum("sessions", Count, |totals| signed(totals.sessions)),
+    sum("baseline tokens", Tokens, |totals| signed(totals.baseline_tokens)),
+    Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals| signed(totals.peak_tokens)) },
+];
+
+/// Other words for metrics, and what they stand for.
+const ALSO: &[(&str, &str)] = &[
+    ("saved", "tokens saved per baseline tokens"),
+    ("mean context", "prompt tokens per calls"),
+    ("unrecoverable sessions", "unrecoverable"),
+    ("peak tokens", "peak context"),
+];
+
+/// What a metric is a share of where a limit is given in percent.
+const SHARES: &[(&str, &str)] = &[
+    ("broken references", "references"),
+    ("tokens saved", "baseline tokens"),
+    ("overflows", "calls"),
+    ("squeezed", "calls"),
+    ("over budget", "calls"),
+];
+
+fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// A metric, by itself or per another one: `compactions per session`.
+#[derive(Clone, Copy, Debug)]
+pub struct Measure {
+    /// What is counted.
+    pub part: &'static Metric,
+    /// What it is held against; `None` where it stands by itself.
+    pub whole: Option<&'static Metric>,
+}
+
+/// A value of a measure: a quotient that is never worked out before it is shown. The whole is 1 where the measure has none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value {
+    /// The dividend.
+    pub part: i64,
+    /// The divisor.
+    pub whole: u64,
+}
+
+impl Measure {
+    /// Parses the name of a measure.
+    pub fn parse(words: &str) -> Result<Measure, SweepError> {
+        let words = words.split_whitespace().collect::<Vec<_>>().join(" ").replace('_', " ").to_lowercase();
+        let words = ALSO.iter().find(|(name, _)| *name == words).map_or(words.as_str(), |(_, meaning)| meaning);
+        let find = |name: &str| {
+            let known = METRICS.iter().find(|metric| metric.name == name || metric.name.strip_suffix('s') == Some(name));
+            known.ok_or_else(|| {
+                let names = || METRICS.iter().map(|metric| metric.name).chain(ALSO.iter().map(|(name, _)| *name));
+                let all: Vec<&str> = names().collect();
+                SweepError::Asked(format!("`{name}` is no metric{}; there are {}", suggestion(name, names()), all.join(", ")))
+            })
+        };
+        match words.split_once(" per ") {
+            None => Ok(Measure { part: find(words)?, whole: None }),
+            Some((part, whole)) => Ok(Measure { part: find(part)?, whole: Some(find(whole)?) }),
+        }
+    }
+
+    /// The measure as a share, for limits in percent; `None` where it is a share of nothing in particular.
+    pub fn as_share(self) -> Option<Measure> {
+        if self.whole.is_some() {
+            return Some(self);
+        }
+        let (_, whole) = SHARES.iter().find(|(name, _)| *name == self.part.name)?;
+        Some(Measure { whole: METRICS.iter().find(|metric| metric.name == *whole), ..self })
+    }
+
+    /// Its name: `compactions per session`.
+    pub fn name(&self) -> String {
+        match self.whole {
+            None => self.part.name.to_owned(),
+            Some(whole) => format!("{} per {}", self.part.name, whole.name.strip_suffix('s').unwrap_or(whole.name)),
+        }
+    }
+
+    /// Its value.
+    pub fn of(&self, totals: &Totals) -> Value {
+        Value { part: (self.part.of)(totals), whole: self.whole.map_or(1, |whole| (whole.of)(totals).unsigned_abs()) }
+    }
+}
+
+impl Value {
+    /// Compares two quotients exactly; those of nothing count as 0.
+    pub fn compare(self, other: Value) -> Ordering {
+        let part = |value: Value| if value.whole == 0 { 0 } else { i128::from(value.part) };
+        let whole = |value: Value| i128::from(value.whole.max(1));
+        (part(self) * whole(other)).cmp(&(part(other) * whole(self)))
+    }
+}

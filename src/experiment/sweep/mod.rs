@@ -1,0 +1,47 @@
+//! One corpus under many settings: which values, in which design, judged by which measures, run together and written down as they come.
+
+mod chance;
+mod design;
+mod dimension;
+mod goal;
+mod judgement;
+mod metric;
+mod run;
+mod store;
+
+pub use design::{Design, Setting, settings};
+pub use dimension::Dimension;
+pub use goal::{Comparator, Constraint, Direction, Objective};
+pub use judgement::{Judgement, Standing, judgements};
+pub use metric::{METRICS, Measure, Metric, Value};
+pub use run::{Row, Sweep};
+pub use store::{Header, Store};
+
+use crate::policy::PolicyError;
+
+/// Why there is no sweep.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// What was asked for makes no sense; a sentence.
+    #[error("{0}")]
+    Asked(String),
+    /// A policy refuses a parameter or a value.
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    /// The file of the rows cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// The file of the rows is one of another sweep.
+    #[error("{path} holds the rows of another sweep: its {what} differs; name another file, or sweep as before")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// What differs.
+        what: &'static str,
+    },
+}

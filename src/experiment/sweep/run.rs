@@ -1,0 +1,232 @@
+//! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
+
+use super::chance::resamples;
+use super::metric::{METRICS, Measure, Metric, OverSessions};
+use super::{Setting, SweepError};
+use crate::catalog::Family;
+use crate::experiment::corpus::Corpus;
+use crate::experiment::replay::{ReplaySettings, Window, window_of};
+use crate::experiment::summaries::RecordedSummaries;
+use crate::policy::{Facts, Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Flock, RecordedSummary, Shared, Totals};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Settings that are run, and written down, together.
+const BLOCK: usize = 1_024;
+
+/// Sessions whose sums wait to be added up.
+const BATCH: usize = 64;
+
+/// Quotients are told in parts of one of this size.
+pub(super) const PARTS: u64 = 1_000_000;
+
+/// What one setting came to over all sessions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The place of the setting.
+    pub setting: usize,
+    /// Sums over all sessions, without ratios of guesses and without tools.
+    pub totals: Totals,
+    /// By measure: what lies between the 5th and the 95th percentile of the resamples. Quotients in millionths. Empty where there are
+    /// fewer than two sessions.
+    pub spread: BTreeMap<String, (i64, i64)>,
+    /// The objective in each resample of the sessions; quotients in millionths. Resamples are the same for all settings. Empty where
+    /// there are fewer than two sessions.
+    pub resampled: Vec<i64>,
+}
+
+/// A sweep that can be run.
+pub struct Sweep<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The base policies.
+    pub bases: &'a [Policy],
+    /// What is set in them.
+    pub settings: &'a [Setting],
+    /// What holds for all of them.
+    pub replay: &'a ReplaySettings<'a>,
+    /// What is asked for, the objective first.
+    pub measures: &'a [Measure],
+    /// How often sessions are resampled.
+    pub resamples: usize,
+    /// The seed of that.
+    pub seed: u64,
+}
+
+/// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
+type Windows = Vec<(u64, u64, u64, u64, Option<Family>)>;
+
+impl Sweep<'_> {
+    /// Runs all settings from this place on, and hands over their rows in order, block by block.
+    pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
+        let sessions = self.corpus.traces.len();
+        let weights = resamples(sessions, if sessions < 2 { 0 } else { self.resamples }, self.seed);
+        let summaries = RecordedSummaries::fit(&self.corpus.traces);
+        let mut from = from;
+        while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
+            let block = block.get(..BLOCK).unwrap_or(block);
+            let accounts = self.block(block, &summaries, &weights)?;
+            give(&self.rows(from, accounts))?;
+            from += block.len();
+        }
+        Ok(())
+    }
+
+    fn block(&self, block: &[Setting], summaries: &RecordedSummaries, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
+        let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
+        let own: Vec<Option<u64>> = policies.iter().map(Policy::default_window).collect();
+        let mut defaults = own.clone();
+        defaults.sort_unstable();
+        defaults.dedup();
+        let mut alike: BTreeMap<(Windows, Option<RecordedSummary>), Vec<usize>> = BTreeMap::new();
+        for (place, trace) in self.corpus.traces.iter().enumerate() {
+            let key =
+                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
+            let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
+            alike.entry((windows, summaries.model(trace))).or_default().push(place);
+        }
+        let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
+        // Sessions of the same windows stand side by side here: their plans are worked out once.
+        let mut known: Option<(&Windows, Vec<Plan>)> = None;
+        for ((windows, recorded_summary), places) in &alike {
+            let window = |default: &Option<u64>| {
+                let place = defaults.binary_search(default).unwrap_or(0);
+                windows.get(place).copied().unwrap_or_default()
+            };
+            let plans = match known.take() {
+                Some((of, plans)) if of == windows => plans,
+                _ => {
+                    let plan = |(policy, default): (&Policy, &Option<u64>)| {
+                        let (window, _, max_input, max_output, family) = window(default);
+                        policy.plan(&Facts { window: Some(window), max_input, max_output, family })
+                    };
+                    policies.par_iter().zip(&own).map(plan).collect::<Result<Vec<Plan>, PolicyError>>()?
+                }
+            };
+            let conditions = |default: &Option<u64>| {
+                let (window, prompt_limit, ..) = window(default);
+                Conditions {
+                    window,
+                    prompt_limit,
+                    reserve: self.replay.reserve,
+                    recorded_summary: *recorded_summary,
+                    ..Conditions::default()
+                }
+            };
+            let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
+            let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();
+            let flock = Flock::new(&settings);
+            for batch in places.chunks(BATCH) {
+                let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| (*place, flock.simulate(trace)));
+                let done: Vec<(usize, Shared)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
+                for (place, shared) in &done {
+                    accounts.add(shared, weights.get(*place).map_or(&[], Vec::as_slice));
+                }
+            }
+            known = Some((windows, plans));
+        }
+        Ok(accounts)
+    }
+
+    fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
+        let spread_over: Vec<Measure> = METRICS
+            .iter()
+            .map(|part| Measure { part, whole: None })
+            .chain(self.measures.iter().copied())
+            .filter(|measure| measure.parts().all(|metric| metric.over_sessions == OverSessions::Sum))
+            .collect();
+        let row = |place: usize| {
+            let resampled = |measure: &Measure| accounts.resampled(place, measure);
+            let spread = spread_over.iter().filter_map(|measure| Some((measure.name(), between(resampled(measure))?))).collect();
+            let objective = self.measures.first().filter(|measure| measure.parts().all(|part| part.over_sessions == OverSessions::Sum));
+            Row {
+                setting: first + place,
+                totals: accounts.totals.get(place).cloned().unwrap_or_default(),
+                spread,
+                resampled: objective.map(resampled).unwrap_or_default(),
+            }
+        };
+        (0..accounts.totals.len()).into_par_iter().map(row).collect()
+    }
+}
+
+impl Measure {
+    fn parts(&self) -> impl Iterator<Item = &'static Metric> {
+        std::iter::once(self.part).chain(self.whole)
+    }
+}
+
+/// The 5th and the 95th percentile; `None` of nothing.
+pub(super) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
+    values.sort_unstable();
+    let last = values.len().checked_sub(1)?;
+    Some((*values.get(last * 5 / 100)?, *values.get((last * 95).div_ceil(100))?))
+}
+
+/// Sums that grow session by session.
+struct Accounts {
+    totals: Vec<Totals>,
+    resamples: usize,
+    /// By metric and resample: what the first setting came to.
+    first: Vec<i64>,
+    /// By setting, metric and resample: what it came to beyond the first one. Most sessions are the same for most settings.
+    beyond: Vec<i64>,
+}
+
+impl Accounts {
+    fn new(settings: usize, resamples: usize) -> Accounts {
+        let cells = METRICS.len() * resamples;
+        Accounts { totals: vec![Totals::default(); settings], resamples, first: vec![0; cells], beyond: vec![0; cells * settings] }
+    }
+
+    /// Adds what all settings came to in one session, which stands so often in each resample.
+    fn add(&mut self, shared: &Shared, weights: &[u16]) {
+        let values: Vec<Vec<i64>> = shared.totals.iter().map(|totals| METRICS.iter().map(|metric| (metric.of)(totals)).collect()).collect();
+        let Some(first) = shared.of.first().and_then(|of| values.get(*of as usize)) else { return };
+        add_weighted(&mut self.first, first.iter().copied(), weights);
+        let cells = METRICS.len() * self.resamples;
+        for (setting, of) in shared.of.iter().enumerate() {
+            let (Some(sum), Some(totals)) = (self.totals.get_mut(setting), shared.totals.get(*of as usize)) else { continue };
+            *sum += totals;
+            let own = values.get(*of as usize).filter(|own| *own != first);
+            if let (Some(own), Some(beyond)) = (own, self.beyond.get_mut(setting * cells..(setting + 1) * cells)) {
+                add_weighted(beyond, own.iter().zip(first).map(|(own, first)| own - first), weights);
+            }
+        }
+    }
+
+    /// A measure of one setting in each resample.
+    fn resampled(&self, setting: usize, measure: &Measure) -> Vec<i64> {
+        let part = |metric: &'static Metric| {
+            let place = METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0);
+            let row = |cells: &[i64], place: usize| cells.get(place * self.resamples..(place + 1) * self.resamples).unwrap_or(&[]).to_vec();
+            let first = row(&self.first, place);
+            let beyond = row(&self.beyond, setting * METRICS.len() + place);
+            first.into_iter().zip(beyond).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>()
+        };
+        let parts = part(measure.part);
+        match measure.whole {
+            None => parts,
+            Some(whole) => {
+                let quotient = |(part, whole): (i64, i64)| {
+                    let scaled = i128::from(part) * i128::from(PARTS);
+                    scaled.checked_div(i128::from(whole)).and_then(|value| i64::try_from(value).ok()).unwrap_or(0)
+                };
+                parts.into_iter().zip(part(whole)).map(quotient).collect()
+            }
+        }
+    }
+}
+
+fn add_weighted(cells: &mut [i64], values: impl Iterator<Item = i64>, weights: &[u16]) {
+    if weights.is_empty() {
+        return;
+    }
+    for (cells, value) in cells.chunks_mut(weights.len()).zip(values).filter(|(_, value)| *value != 0) {
+        for (cell, weight) in cells.iter_mut().zip(weights) {
+            *cell += value * i64::from(*weight);
+        }
+    }
+}

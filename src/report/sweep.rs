@@ -1,0 +1,197 @@
+//! `sweep`: many settings of policies, the best first.
+
+use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::figures::{FIGURES, FURTHER, Figure};
+use super::notes;
+use super::record::Record;
+use super::sweep_record::SweepRecord;
+use super::words::{counted, grouped};
+use crate::experiment::{Constraint, Corpus, Direction, Judgement, Measure, Objective, Row, Setting, Standing, Value, judgements};
+use std::collections::BTreeSet;
+
+/// So many settings stand in the table for people; spreadsheets and programs get all of them.
+const SHOWN: usize = 20;
+
+/// A sweep that has been run.
+pub struct Swept<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// Names of the base policies.
+    pub bases: &'a [String],
+    /// The settings.
+    pub settings: &'a [Setting],
+    /// A row for each of them.
+    pub rows: &'a [Row],
+    /// What is sought.
+    pub objective: Objective,
+    /// What must be kept.
+    pub constraints: &'a [Constraint],
+    /// How often sessions were resampled, and the seed.
+    pub chance: (usize, u64),
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// One setting with all that is said of it.
+pub(super) struct Judged<'a> {
+    pub policy: &'a str,
+    pub setting: &'a Setting,
+    pub row: &'a Row,
+    pub verdict: Judgement,
+}
+
+/// The report on a sweep.
+pub fn sweep(swept: &Swept<'_>) -> Report {
+    let judged = judged(swept);
+    let notes = all_notes(swept, &judged);
+    let figures: Vec<&Figure> = FIGURES.iter().collect();
+    let further: Vec<&Figure> = FIGURES.iter().chain(FURTHER).collect();
+    let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
+    let sections = vec![Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) }];
+    let record = SweepRecord::new(swept, &judged, notes.clone());
+    Report {
+        title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), super::replay::title(&swept.corpus.facts)),
+        command: swept.command.clone(),
+        sections,
+        notes,
+        rows: table(swept, &judged, &further),
+        record: Record::Sweep(Box::new(record)),
+    }
+}
+
+/// All settings: those that are allowed first, from the best on.
+fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
+    let judgements = judgements(swept.rows, &swept.objective, swept.constraints);
+    let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
+        let setting = swept.settings.get(row.setting)?;
+        Some(Judged { policy: swept.bases.get(setting.base).map_or("", String::as_str), setting, row, verdict })
+    });
+    let mut judged: Vec<Judged<'a>> = rows.collect();
+    let objective = swept.objective;
+    let worth = |judged: &Judged<'_>| objective.measure.of(&judged.row.totals);
+    judged.sort_by(|one, other| {
+        let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
+        let order = worth(one).compare(worth(other));
+        let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
+        breaks(one).cmp(&breaks(other)).then(order).then(one.row.setting.cmp(&other.row.setting))
+    });
+    judged
+}
+
+fn goal(swept: &Swept<'_>) -> String {
+    let verb = if swept.objective.direction == Direction::Minimise { "least" } else { "most" };
+    let constraints: Vec<&str> = swept.constraints.iter().map(|constraint| constraint.words.as_str()).collect();
+    let subject = if constraints.is_empty() { String::new() } else { format!(", subject to {}", constraints.join(" and ")) };
+    format!("By {verb} {}{subject}", swept.objective.measure.name())
+}
+
+fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) -> Table {
+    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
+    let mut columns = vec![
+        Column::name("policy", "policy"),
+        Column::name("setting", "setting"),
+        Column { meaning: "how it stands to the best setting that keeps all constraints", ..Column::name("verdict", "verdict") },
+        Column { meaning: "no other setting is as good in everything and better in something", ..Column::name("front", "front") },
+        simulated("objective", "objective", "what is sought, over all sessions"),
+        simulated("objective_low", "from", "its 5th percentile over resampled sessions"),
+        simulated("objective_high", "to", "its 95th percentile"),
+    ];
+    for column in columns.iter_mut().skip(2) {
+        column.priority = 1;
+    }
+    if let Some(column) = columns.get_mut(4) {
+        column.better = if swept.objective.direction == Direction::Minimise { Better::Less } else { Better::More };
+    }
+    columns.extend(figures.iter().map(|figure| figure.column));
+    let row = |judged: &Judged<'_>| {
+        let measure = &swept.objective.measure;
+        let spread = judged.row.spread.get(&measure.name());
+        let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |part| cell(Value { part, whole: whole_of_bounds(measure) }, measure));
+        let mut row = vec![
+            Cell::Name(judged.policy.to_owned()),
+            Cell::Name(judged.setting.words()),
+            Cell::Name(words(&judged.verdict, swept.constraints)),
+            Cell::Name(if judged.verdict.on_front { "yes" } else { "" }.to_owned()),
+            cell(measure.of(&judged.row.totals), measure),
+            bound(spread.map(|(low, _)| *low)),
+            bound(spread.map(|(_, high)| *high)),
+        ];
+        row.extend(figures.iter().map(|figure| (figure.cell)(&judged.row.totals)));
+        row
+    };
+    Table { labels: 2, columns, rows: judged.iter().map(row).collect() }
+}
+
+/// Bounds of quotients are told in millionths.
+fn whole_of_bounds(measure: &Measure) -> u64 {
+    if measure.whole.is_some() { 1_000_000 } else { 1 }
+}
+
+/// A value as a cell: a count, tokens, a share where both are of one kind, else a quotient with two decimals.
+fn cell(value: Value, measure: &Measure) -> Cell {
+    match measure.whole {
+        None => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Tokens),
+        Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => {
+            Cell::Share { part: value.part, whole: value.whole }
+        }
+        Some(_) => {
+            let whole = i128::from(value.whole.max(1));
+            let hundredths = (i128::from(value.part) * 100 + whole / 2).div_euclid(whole);
+            let sign = if hundredths < 0 { "-" } else { "" };
+            Cell::Name(format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100))
+        }
+    }
+}
+
+/// A verdict in words.
+pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
+    match verdict.standing {
+        Standing::Best => "best".to_owned(),
+        Standing::NoDifference => "no difference".to_owned(),
+        Standing::Worse => "worse".to_owned(),
+        Standing::Breaks => {
+            let broken = verdict.broken.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
+            format!("breaks {}", broken.collect::<Vec<_>>().join(", "))
+        }
+    }
+}
+
+fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
+    let mut all = Vec::new();
+    let standing = |standing: Standing| judged.iter().filter(|judged| judged.verdict.standing == standing).count() as u64;
+    let allowed = judged.len() as u64 - standing(Standing::Breaks);
+    if judged.len() > SHOWN {
+        all.push(format!("{} of {} settings are shown; CSV and JSON hold all of them.", SHOWN, grouped(judged.len() as u64)));
+    }
+    if !swept.constraints.is_empty() {
+        all.push(format!(
+            "{} all constraints.",
+            if allowed == 1 { "1 setting keeps".to_owned() } else { format!("{} settings keep", grouped(allowed)) }
+        ));
+    }
+    let (resamples, seed) = swept.chance;
+    let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());
+    if resampled {
+        all.push(format!(
+            "Uncertainty is that over sessions: {} resamples of all sessions (seed {seed}), the same for every setting; from and to are \
+             the 5th and the 95th percentile.",
+            grouped(resamples as u64)
+        ));
+        let tied = standing(Standing::NoDifference);
+        if allowed > 0 {
+            all.push(format!(
+                "{} cannot be told from the best one: the difference is smaller than the uncertainty, so there is none to speak of.",
+                counted(tied, "setting")
+            ));
+        }
+    } else {
+        all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
+    }
+    let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
+    if distinct.len() < judged.len() {
+        let (settings, results) = (counted(judged.len() as u64, "setting"), counted(distinct.len() as u64, "different result"));
+        all.push(format!("{settings} came to {results}: some parameters decide nothing in these sessions."));
+    }
+    all.extend(notes::notes(swept.corpus, &[]));
+    all
+}

@@ -1,0 +1,148 @@
+//! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
+
+use super::state::{Conditions, Guesses};
+use crate::context::{Ends, Item, Region, State};
+use crate::estimate::{Estimator, Guess};
+use crate::policy::{Cut, Hook, Plan, cut};
+use crate::trace::{MessageRow, PartRow, Trace};
+use crate::transcript::{Role, Text};
+use std::ops::Range;
+
+/// All messages of a session as they enter a context.
+#[derive(Debug, Default)]
+pub(super) struct Intake {
+    items: Vec<Item>,
+    cuts: Vec<Ingested>,
+    /// For each message the places of its items and of its cuts.
+    places: Vec<(Range<usize>, Range<usize>)>,
+}
+
+/// An item that the limits have cut.
+#[derive(Debug)]
+pub(super) struct Ingested {
+    /// Its place among the items of its message.
+    pub offset: u32,
+    /// What is left of its text.
+    pub text: Text,
+    /// The last rule that cut it, by its place in the plan.
+    pub rule: usize,
+    /// Tokens before.
+    pub before: u64,
+    /// Tokens after.
+    pub after: u64,
+}
+
+impl Intake {
+    /// Sees every message of a session once.
+    pub fn new(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Intake {
+        let gauge = Gauge::new(&plan.estimator, conditions);
+        let mut intake = Intake::default();
+        for row in &trace.messages {
+            let (items, cuts) = (intake.items.len(), intake.cuts.len());
+            for (offset, part) in trace.parts_of(row).iter().enumerate() {
+                let mut item = whole_item(&gauge, row, part, row.first_part + offset as u32);
+                if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
+                    let before = item.actual;
+                    item = cut_item(&gauge, &item, part, &cut, row.role);
+                    intake.cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
+                }
+                intake.items.push(item);
+            }
+            intake.places.push((items..intake.items.len(), cuts..intake.cuts.len()));
+        }
+        intake
+    }
+
+    /// The items of a message.
+    pub fn items(&self, message: u32) -> &[Item] {
+        self.places.get(message as usize).and_then(|(items, _)| self.items.get(items.clone())).unwrap_or(&[])
+    }
+
+    /// Those of them that were cut.
+    pub fn cuts(&self, message: u32) -> &[Ingested] {
+        self.places.get(message as usize).and_then(|(_, cuts)| self.cuts.get(cuts.clone())).unwrap_or(&[])
+    }
+}
+
+/// What a policy takes items for: by its own estimator, or for what they really are.
+#[derive(Clone, Copy)]
+pub(super) struct Gauge<'a> {
+    estimator: &'a Estimator,
+    guesses: Guesses,
+}
+
+impl<'a> Gauge<'a> {
+    pub fn new(estimator: &'a Estimator, conditions: &Conditions) -> Gauge<'a> {
+        Gauge { estimator, guesses: conditions.guesses }
+    }
+
+    /// What the policy takes a part for whose text is this and which really costs so much.
+    pub fn part(&self, part: &PartRow, text: &Text, actual: u64, role: Role) -> Guess {
+        match self.guesses {
+            Guesses::Own => self.estimator.part(part, text, role),
+            Guesses::True => Guess::whole(actual),
+        }
+    }
+
+    /// The same for the text by itself.
+    fn alone(&self, text: &Text, actual: u64) -> u64 {
+        match self.guesses {
+            Guesses::Own => self.estimator.text(text),
+            Guesses::True => actual,
+        }
+    }
+}
+
+/// A part as an item that nothing has cut.
+pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, index: u32) -> Item {
+    Item {
+        part: Some(index),
+        tool: part.tool,
+        region: Region::of(row.role, part.kind),
+        state: State::Whole,
+        error: part.error,
+        expires: part.expires,
+        ends: Ends::default(),
+        superseded: false,
+        guess: gauge.part(part, &part.text, part.truth, row.role),
+        alone: gauge.alone(&part.text, part.truth),
+        actual: part.truth,
+        anchored: if part.anchored { part.truth } else { 0 },
+    }
+}
+
+/// An item after a cut: the share of the truth that its kept tokens have, and the marker.
+pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut, role: Role) -> Item {
+    let (text, kept) = (&cut.text, cut.kept_tokens);
+    let original = u128::from(part.text.tokens.max(1));
+    let share = u128::from(part.truth) * u128::from(kept.min(part.text.tokens)) / original;
+    let marker = u64::from(text.tokens.saturating_sub(kept));
+    let actual = share as u64 + marker;
+    Item {
+        state: State::Truncated,
+        ends: cut.ends,
+        guess: gauge.part(part, text, actual, role),
+        alone: gauge.alone(text, actual),
+        actual,
+        anchored: if part.anchored { share as u64 } else { 0 },
+        ..*item
+    }
+}
+
+/// What the ingestion limits leave of a part, and the last rule that cut it.
+fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
+    let mut result: Option<(Cut, usize)> = None;
+    for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest) {
+        let Some(limits) = &rule.truncate else { continue };
+        if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+            continue;
+        }
+        let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);
+        if let Some(cut) = cut(limits, text) {
+            let kept_tokens = result.as_ref().map_or(cut.kept_tokens, |(before, _)| cut.kept_tokens.min(before.kept_tokens));
+            let ends = result.as_ref().map_or(cut.ends, |(before, _)| cut.ends.least(before.ends));
+            result = Some((Cut { kept_tokens, ends, ..cut }, index));
+        }
+    }
+    result
+}

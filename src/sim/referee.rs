@@ -1,0 +1,138 @@
+//! Who looks on while one setting of a flock leads: wherever the leader's plan is asked, the others are asked too.
+
+use super::cause::Look;
+use super::flock::Family;
+use super::intent::{Intent, Known, lead_alike};
+use super::outcome::Cause;
+use super::state::State;
+use crate::policy::Verdict;
+
+/// The settings that have acted like their leader so far, and those that have parted from it.
+#[derive(Clone)]
+pub(super) struct Referee<'a> {
+    family: &'a Family<'a>,
+    /// By place in the family: does it still go with the leader?
+    present: Vec<Presence>,
+    /// By rule.
+    limits: Vec<Limits>,
+    /// By rule: settings by what the rule does, the leader's class not among them.
+    deeds: Vec<Vec<Vec<u32>>>,
+    /// Who has parted, and at which call, in order.
+    pub parted: Vec<(usize, u32)>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Presence {
+    With,
+    Away,
+}
+
+/// The limits of one rule, and to whom they belong, from the lowest to the highest. Those outside of `low..high` have parted.
+#[derive(Clone, Default)]
+struct Limits {
+    sorted: Vec<(f64, u32)>,
+    low: usize,
+    high: usize,
+}
+
+impl<'a> Referee<'a> {
+    /// The leader is one of the family, and not among those who go with it.
+    pub fn new(family: &'a Family<'a>, leader: u32, others: &[u32]) -> Referee<'a> {
+        let mut present = vec![Presence::Away; family.len()];
+        for member in others {
+            if let Some(presence) = present.get_mut(*member as usize) {
+                *presence = Presence::With;
+            }
+        }
+        let limits = (0..family.rules()).map(|rule| Limits::new(family, rule, others)).collect();
+        let deeds = (0..family.rules()).map(|rule| family.deeds(rule, leader, others)).collect();
+        Referee { family, present, limits, deeds, parted: Vec::new() }
+    }
+
+    /// Those who have gone with the leader to the end.
+    pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
+        self.present.iter().zip(0..).filter(|(presence, _)| **presence == Presence::With).map(|(_, member)| member)
+    }
+
+    /// Is the limit reached for the others as it is for the leader? And would a shrinking be as early?
+    pub fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
+        let Some(level) = verdict.level else { return };
+        let strict = self.family.strict(rule);
+        let Some(limits) = self.limits.get_mut(rule) else { return };
+        let tokens = level.tokens as f64;
+        let mut parting = Vec::new();
+        limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
+        if verdict.fires {
+            let reach = before as f64 + state.plan.window.safety_buffer as f64;
+            limits.keep(level.limit, |limit| reach >= limit, &mut parting);
+        }
+        parting.into_iter().for_each(|member| self.part(state.index, member));
+    }
+
+    /// Would the others act upon the same?
+    pub fn deed(&mut self, state: &State<'_>, rule: usize) {
+        let Some(mut classes) = self.deeds.get_mut(rule).map(std::mem::take) else { return };
+        classes.iter_mut().for_each(|class| class.retain(|member| self.is_present(*member)));
+        classes.retain(|class| !class.is_empty());
+        let led = state.plan.rule.get(rule).filter(|_| !classes.is_empty());
+        if let Some(led) = led {
+            let mut known = Known::default();
+            let intent: Intent = state.intent(led, &mut known);
+            for class in &classes {
+                let other = class.first().and_then(|member| self.family.rule(*member, rule));
+                let same = other.is_some_and(|other| lead_alike(&led.select, &other.select) && state.intent(other, &mut known) == intent);
+                if !same {
+                    class.iter().for_each(|member| self.part(state.index, *member));
+                }
+            }
+        }
+        if let Some(place) = self.deeds.get_mut(rule) {
+            *place = classes;
+        }
+    }
+
+    /// Would the overflow be put down to the same cause?
+    pub fn overflow(&mut self, state: &State<'_>, cause: Cause) {
+        let Some(look) = state.look else { return };
+        let Some(limits) = self.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)) else { return };
+        let differs = |limit: f64| state.cause(Some(Look { limit, ..look })) != cause;
+        let parting: Vec<u32> = limits.iter().filter(|(limit, _)| differs(*limit)).map(|(_, member)| *member).collect();
+        parting.into_iter().for_each(|member| self.part(state.index, member));
+    }
+
+    fn is_present(&self, member: u32) -> bool {
+        self.present.get(member as usize) == Some(&Presence::With)
+    }
+
+    fn part(&mut self, call: usize, member: u32) {
+        if let Some(presence) = self.present.get_mut(member as usize).filter(|presence| **presence == Presence::With) {
+            *presence = Presence::Away;
+            self.parted.push((call, member));
+        }
+    }
+}
+
+impl Limits {
+    fn new(family: &Family<'_>, rule: usize, others: &[u32]) -> Limits {
+        let limit = |member: &u32| family.limit(*member, rule).map(|limit| (limit, *member));
+        let mut sorted: Vec<(f64, u32)> = others.iter().filter_map(limit).collect();
+        sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        let high = sorted.len();
+        Limits { sorted, low: 0, high }
+    }
+
+    /// Keeps those for whose limit the test says the same as for the leader's. It holds for all limits up to some point and for none above.
+    fn keep(&mut self, leader: f64, holds: impl Fn(f64) -> bool, parting: &mut Vec<u32>) {
+        if holds(leader) {
+            while let Some((_, member)) = self.sorted.get(self.low..self.high).and_then(<[_]>::last).filter(|last| !holds(last.0)) {
+                parting.push(*member);
+                self.high -= 1;
+            }
+        } else {
+            while let Some((_, member)) = self.sorted.get(self.low..self.high).and_then(<[_]>::first).filter(|first| holds(first.0)) {
+                parting.push(*member);
+                self.low += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Settings that fly together come to the same sums, field by field, as each of them by itself; and the running sums of a context are
+//! those of a naive engine that adds all of it up anew at every call.
+
+use crate::support::shared;
+use ctxsim::catalog::Catalog;
+use ctxsim::context::{Context, State};
+use ctxsim::estimate::Engine;
+use ctxsim::experiment::{Progress, ReadSettings, read};
+use ctxsim::policy::{Facts, Plan, Policy, presets};
+use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch};
+use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
+use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound
+    }
+
+    fn one_in(&mut self, of: u64) -> bool {
+        self.below(of) == 0
+    }
+}
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+/// A session of nothing but numbers, with everything that traces know: rewinds, reasoning that expires, prompts that were smaller.
+fn session(random: &mut Random) -> Trace {
+    let mut trace = Trace { tools: ["bash", "read", "grep"].map(str::to_owned).to_vec(), ..Trace::default() };
+    let (mut visible, hidden) = (0, random.below(3_000));
+    for place in 0..20 + random.below(120) {
+        let role = match place {
+            0 => Role::System,
+            1 => Role::User,
+            _ if random.one_in(9) => Role::User,
+            _ if place % 2 == 0 => Role::Assistant,
+            _ => Role::Tool,
+        };
+        let kinds: &[PartKind] = match role {
+            Role::System => &[PartKind::Text],
+            Role::User => &[PartKind::Text, PartKind::Image],
+            Role::Assistant => &[PartKind::Thinking, PartKind::Text, PartKind::ToolCall],
+            Role::Tool => &[PartKind::ToolResult],
+        };
+        let first_part = trace.parts.len() as u32;
+        for kind in kinds.iter().filter(|kind| **kind != PartKind::Image || place % 11 == 0) {
+            let tokens = if *kind == PartKind::ToolResult { random.below(4_000) } else { random.below(300) } as u32;
+            let chars = tokens * 3 + random.below(50) as u32;
+            let length = Length { bytes: chars, utf16: chars, chars, newlines: chars / 40 };
+            trace.parts.push(PartRow {
+                kind: *kind,
+                tool: matches!(kind, PartKind::ToolCall | PartKind::ToolResult).then(|| random.below(3) as u32),
+                name: Length { bytes: 4, utf16: 4, chars: 4, newlines: 0 },
+                id_bytes: 24,
+                text: Text { length, tokens, json_bytes: chars + 10, ..Text::default() },
+                image: Image::default(),
+                error: random.one_in(10),
+                sealed_bytes: if *kind == PartKind::Thinking { 1_500 } else { 0 },
+                truth: u64::from(tokens) + random.below(20),
+                anchored: random.one_in(2),
+                expires: *kind == PartKind::Thinking && random.one_in(2),
+                answers: None,
+            });
+            visible += trace.parts.last().unwrap().truth;
+        }
+        let rewind = (place > 10 && random.one_in(40)).then(|| place as u32 - 3);
+        if role == Role::Assistant {
+            let missing = if random.one_in(5) { random.below(400) } else { 0 };
+            let prompt = (hidden + visible).saturating_sub(missing).max(1);
+            let usage = Usage { prompt, cache_write: prompt / 3, output: 50, trust: Trust::Provider, ..Usage::default() };
+            trace.calls.push(CallRow {
+                message: place as u32,
+                model: None,
+                usage: (!random.one_in(6)).then_some(usage),
+                hidden,
+                visible,
+                missing,
+                output: 50,
+                chained: true,
+                predicted_growth: None,
+                key: None,
+            });
+        }
+        trace.messages.push(MessageRow {
+            role,
+            first_part,
+            part_count: trace.parts.len() as u32 - first_part,
+            time: Some(place as i64 * 60_000),
+            turn: 1,
+            rewind,
+            copy: false,
+            synthetic: random.one_in(30),
+            key: None,
+        });
+    }
+    trace
+}
+
+/// A policy under many settings of its parameters.
+fn plans(name: &str, facts: &Facts, count: u64, random: &mut Random) -> Vec<Plan> {
+    let base = Policy::load(name).unwrap();
+    let numbers: Vec<(String, f64)> = base
+        .params
+        .iter()
+        .filter_map(|(name, parameter)| {
+            Some((name.clone(), parameter.value.as_float().or(parameter.value.as_integer().map(|n| n as f64))?))
+        })
+        .collect();
+    let turned = |random: &mut Random| {
+        let mut policy = base.clone();
+        for (name, value) in &numbers {
+            if random.one_in(2) {
+                let factor = [0.1, 0.25, 0.5, 0.75, 1.25][random.below(5) as usize];
+                let value = if value.fract() == 0.0 { (value * factor).round() } else { value * factor };
+                policy.set(name, &value.to_string()).unwrap();
+            }
+        }
+        policy.plan(facts).ok()
+    };
+    std::iter::once(base.plan(facts).unwrap()).chain((0..count).filter_map(|_| turned(random))).collect()
+}
+
+fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
+    let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, conditions)).collect();
+    let shared = Flock::new(&settings).simulate(trace);
+    for (setting, plan) in plans.iter().enumerate() {
+        let alone = simulate(trace, plan, conditions).totals.sums();
+        let together = &shared.totals[shared.of[setting] as usize];
+        assert_eq!(*together, alone, "{name}, setting {setting} of {}", trace.id);
+    }
+    (shared.runs, plans.len() as u64)
+}
+
+#[test]
+fn together_as_alone_over_random_sessions() {
+    let mut random = Random(7);
+    for preset in presets() {
+        let (mut runs, mut settings) = (0, 0);
+        for window in [12_000, 60_000] {
+            let facts = Facts { window: Some(window), max_input: 0, max_output: window / 4, family: None };
+            let conditions = Conditions {
+                window,
+                prompt_limit: window,
+                reserve: None,
+                recorded_summary: Some(RecordedSummary::Share { millionths: 50_000, min: 300, max: 2_000 }),
+                ..Conditions::default()
+            };
+            let plans = plans(preset.name, &facts, 24, &mut random);
+            for _ in 0..3 {
+                let (begun, of) = compare(preset.name, &session(&mut random), &plans, &conditions);
+                runs += begun;
+                settings += of;
+            }
+        }
+        assert!(runs <= settings, "{}: {runs} runs for {settings} settings", preset.name);
+    }
+}
+
+#[test]
+fn together_as_alone_over_real_sessions() {
+    let Some(folder) = shared() else { return };
+    let catalog = Catalog::builtin().unwrap();
+    let settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Engine::Fast,
+        vocabulary: None,
+        vocabularies: Default::default(),
+        progress: &Unwatched,
+    };
+    let corpus = read(&[folder.join("transcripts/claude-code").to_string_lossy().into_owned()], &settings).unwrap();
+    assert!(!corpus.traces.is_empty());
+    let mut random = Random(11);
+    for name in ["baseagent", "opencode", "opencode@2025-12", "pi", "codex", "picoclaw", "goose"] {
+        let facts = Facts { window: Some(40_000), max_input: 0, max_output: 8_000, family: None };
+        let conditions =
+            Conditions { window: 40_000, prompt_limit: 40_000, reserve: None, recorded_summary: None, ..Conditions::default() };
+        let plans = plans(name, &facts, 20, &mut random);
+        for trace in &corpus.traces {
+            compare(name, trace, &plans, &conditions);
+        }
+    }
+}
+
+/// Sessions that no limit is reached in cost one run, however many settings there are; so do settings that differ in guards that
+/// decide nothing.
+#[test]
+fn settings_that_agree_share_their_run() {
+    let trace = session(&mut Random(3));
+    for (name, param) in [("baseagent", "prune_protect"), ("opencode", "preserve_recent_tokens"), ("opencode", "tail_turns")] {
+        let facts = Facts { window: Some(2_000_000), max_input: 0, max_output: 8_000, family: None };
+        let conditions = Conditions { window: 2_000_000, prompt_limit: 2_000_000, ..Conditions::default() };
+        let turned = (1..=100_u64).map(|value| {
+            let mut policy = Policy::load(name).unwrap();
+            if name == "baseagent" {
+                policy.set("model_context_limit", "2000000").unwrap();
+            }
+            policy.set(param, &value.to_string()).unwrap();
+            policy.plan(&facts).unwrap()
+        });
+        let plans: Vec<Plan> = turned.collect();
+        assert_eq!(compare(name, &trace, &plans, &conditions).0, 1, "{name}");
+    }
+}
+
+/// The naive engine: everything that is in the context, added up anew at every call.
+#[test]
+fn running_sums_are_those_of_a_naive_engine() {
+    let mut random = Random(5);
+    for preset in presets() {
+        let facts = Facts { window: Some(30_000), max_input: 0, max_output: 8_000, family: None };
+        let conditions = Conditions { window: 30_000, prompt_limit: 30_000, ..Conditions::default() };
+        let plan = Policy::load(preset.name).unwrap().plan(&facts).unwrap();
+        let mut look = |context: &Context| {
+            let items = context.live().flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+            let items: Vec<_> = items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed).collect();
+            assert_eq!(context.size().actual.0, items.iter().map(|item| item.actual).sum::<u64>());
+            assert_eq!(context.size().estimated.0, context.live().map(|(_, entry)| entry.estimated).sum::<u64>());
+            assert_eq!(context.anchored(), items.iter().map(|item| item.anchored).sum::<u64>());
+            assert_eq!(context.regions().iter().sum::<u64>(), context.size().actual.0);
+        };
+        watch(&session(&mut random), &plan, &conditions, &mut look);
+    }
+}

@@ -1,0 +1,140 @@
+//! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
+
+use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Standing, judgements, settings};
+use ctxsim::policy::Policy;
+use ctxsim::sim::Totals;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+const LOGS: &str = "transcripts";
+
+fn sweep(words: &[&str]) -> Output {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("sweep").args(words).output().unwrap()
+}
+
+fn grid<'a>(rows: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let vary = ["--vary", "auto_compact_threshold=0.1..0.9:0.02", "--vary", "prune_protect=1k..60k:1k"];
+    let base =
+        [LOGS, "-q", "-p", "baseagent", "--window", "40k", "--set", "model_context_limit=40k", "--set", "output_token_max=4k", "--csv"];
+    let objective = ["--subject-to", "compactions per session <= 2", "--rows", rows];
+    base.into_iter().chain(vary).chain(objective).chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (one, two, killed) = (place("one"), place("two"), place("killed"));
+    let first = sweep(&grid(&one, &["--threads", "1"]));
+    assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
+    let second = sweep(&grid(&two, &["--threads", "2"]));
+    assert_eq!(first.stdout, second.stdout);
+    let rows = std::fs::read(&one).unwrap();
+    assert!(rows == std::fs::read(&two).unwrap());
+    // Killed after random times, among them while it reads and while it writes; then resumed to the end.
+    for milliseconds in [30, 150, 400, 800] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .arg("sweep")
+            .args(grid(&killed, &["--resume"]))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let resumed = sweep(&grid(&killed, &["--resume"]));
+    assert_eq!(resumed.stdout, first.stdout);
+    assert!(rows == std::fs::read(&killed).unwrap());
+    // Torn in the midst of any line, the first among them; a line that lies is no line.
+    for length in [0, 10, rows.len() / 3, rows.len() / 2, rows.len() - 1] {
+        std::fs::write(&killed, &rows[..length]).unwrap();
+        assert!(sweep(&grid(&killed, &["--resume"])).status.success());
+        assert!(rows == std::fs::read(&killed).unwrap(), "cut at {length}");
+    }
+    // Another sweep's rows are left alone.
+    let other = sweep(&grid(&killed, &["--resume", "--minimise", "overflows"]));
+    assert_eq!(other.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&other.stderr).contains("objective"));
+    assert!(sweep(&grid(&killed, &[])).status.code() == Some(2), "a file that is there is not written over");
+    assert!(rows == std::fs::read(&killed).unwrap());
+}
+
+/// A row of the sweep is what `replay` says of the same setting.
+#[test]
+fn a_row_is_what_replay_counts() {
+    let asked = [LOGS, "-q", "-p", "baseagent", "-p", "opencode", "--window", "30k", "--csv"];
+    let swept = sweep(&asked.iter().copied().chain(["--vary", "prune_protect=2k,20k"]).collect::<Vec<_>>());
+    let swept = String::from_utf8(swept.stdout).unwrap();
+    let mut reader = csv::Reader::from_reader(swept.as_bytes());
+    let keys = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 4, "two settings of each policy");
+    for row in &rows {
+        let value = |key: &str| row[keys.iter().position(|known| known == key).unwrap()].to_owned();
+        let set = value("setting");
+        let words = [LOGS, "-q", "-p", &value("policy"), "--window", "30k", "--set", &set, "--json"];
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("replay").args(words).output().unwrap();
+        let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
+        for key in
+            ["calls", "overflows", "squeezed", "over_budget", "missed", "premature", "peak_tokens", "prompt_tokens", "summariser_tokens"]
+        {
+            assert_eq!(replay["policies"][0][key].to_string(), value(key), "{key} of {set}");
+        }
+    }
+}
+
+#[test]
+fn dimensions_and_designs() {
+    let bases = [Policy::load("baseagent").unwrap(), Policy::load("none").unwrap()];
+    let count = |vary: &[&str], design| {
+        let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).unwrap()).collect();
+        settings(&bases, &dimensions, design).map(|settings| settings.len())
+    };
+    // `none` has none of the parameters and stands there once.
+    assert_eq!(count(&["prune_protect=10k..80k:10k"], Design::Grid).unwrap(), 9);
+    assert_eq!(count(&["prune_protect=1k..1m:x10", "auto_compact_threshold=0.1..0.9:0.1"], Design::Grid).unwrap(), 4 * 9 + 1);
+    assert_eq!(count(&["prune_protect=1..1m", "auto_compact_threshold=0.1..0.9"], Design::Latin(50, 3)).unwrap(), 51);
+    assert!(count(&["prune_protect=1..1m"], Design::Grid).unwrap_err().to_string().contains("--sample"));
+    assert!(count(&["prune_protct=1,2"], Design::Grid).unwrap_err().to_string().contains("prune_protect"));
+    for wrong in ["prune_protect", "prune_protect=", "p=9..1:1", "p=1..9:0", "p=1..9:x1", "p=a..b:1"] {
+        assert!(Dimension::parse(wrong).is_err(), "{wrong}");
+    }
+    // In a Latin hypercube each tenth of the range is drawn from once.
+    let dimension = Dimension::parse("prune_protect=0..999").unwrap();
+    let drawn = settings(&bases[..1], &[dimension], Design::Latin(10, 5)).unwrap();
+    let mut tenths: Vec<u64> = drawn.iter().map(|setting| setting.values[0].1.parse::<u64>().unwrap() / 100).collect();
+    tenths.sort_unstable();
+    assert_eq!(tenths, (0..10).collect::<Vec<u64>>());
+}
+
+fn row(setting: usize, tokens: u64, overflows: u64, resampled: &[i64]) -> Row {
+    let totals = Totals { sessions: 4, prompt_tokens: tokens, overflows, ..Totals::default() };
+    Row { setting, totals, spread: Default::default(), resampled: resampled.to_vec() }
+}
+
+#[test]
+fn best_front_and_what_cannot_be_told() {
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
+    let constraint = Constraint::parse("overflows = 0").unwrap();
+    let rows = [
+        row(0, 100, 0, &[100, 110, 90]),
+        row(1, 101, 0, &[99, 112, 91]),
+        row(2, 150, 0, &[150, 160, 140]),
+        row(3, 50, 2, &[50, 60, 40]),
+        row(4, 60, 3, &[60, 70, 50]),
+    ];
+    let found = judgements(&rows, &objective, &[constraint]);
+    let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
+    assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
+    let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();
+    assert_eq!(front, [true, false, false, true, false]);
+    let share = Constraint::parse("overflows per session <= 50 %").unwrap();
+    assert!(share.holds(share.measure.of(&rows[3].totals)) && !share.holds(share.measure.of(&rows[4].totals)));
+    assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());
+}
