@@ -176,7 +176,7 @@ pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
             let known = tariff.of(trace, call, Some(time).filter(|_| session.has_times));
             summarise(&mut sum, &session, &known, summary);
         }
-        let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks };
+        let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
         let known = session.known(call, time);
         let (common, split) = session.ask(call, &known, request);
         sum.count(&known, 1);
@@ -222,7 +222,7 @@ pub(super) struct Session<'a> {
     now: i64,
     /// By model: the cache, and the shortest prefix that requests of other models have left since its last one.
     caches: BTreeMap<Option<u32>, (PromptCache<'a>, u64)>,
-    /// What the first call is recorded to have read: others had put it there.
+    /// What the first call is recorded to have read, as far as all requests since have kept it: others had put it there.
     shared: (Option<u32>, u64),
 }
 
@@ -250,15 +250,19 @@ impl<'a> Session<'a> {
 
     /// Asks the cache of the call's model. Hands back the prefix that is left of that model's own last request, and the split.
     pub fn ask(&mut self, call: &CallRow, known: &Known<'a>, request: Request) -> (u64, Split) {
+        // The first request of all has none before it that it could have parted from.
+        if !self.caches.is_empty() {
+            self.shared.1 = self.shared.1.min(request.prefix);
+        }
         let shared = self.shared_of(call);
         let model = self.model_of(call);
         for (_, (_, common)) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
             *common = (*common).min(request.prefix);
         }
-        let (cache, common) = self.caches.entry(model).or_insert_with(|| (PromptCache::new(known.cache, self.lifetime, shared), 0));
+        let (cache, common) = self.caches.entry(model).or_insert_with(|| (PromptCache::new(known.cache, self.lifetime), 0));
         let prefix = request.prefix.min(*common);
         *common = u64::MAX;
-        (prefix, cache.ask(&Request { prefix, ..request }))
+        (prefix, cache.ask(&Request { prefix, shared, ..request }))
     }
 
     /// Tokens that other sessions keep in the cache of the call's model.

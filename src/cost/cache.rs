@@ -15,6 +15,8 @@ pub struct Request {
     pub hidden: u64,
     /// Items in the prompt.
     pub blocks: u32,
+    /// Tokens at the head of the prompt that other sessions keep in the cache.
+    pub shared: u64,
 }
 
 /// What becomes of a prompt; the three add up to it.
@@ -53,15 +55,13 @@ struct Mark {
 pub struct PromptCache<'a> {
     rule: Option<&'a CacheRule>,
     lifetime: Lifetime,
-    /// Tokens at the head of every prompt that other sessions keep in the cache.
-    shared: u64,
     marks: Vec<Mark>,
 }
 
 impl<'a> PromptCache<'a> {
-    /// A cache that holds nothing of this session yet. `shared` is what other sessions have put into it; without a rule nothing is cached.
-    pub fn new(rule: Option<&'a CacheRule>, lifetime: Lifetime, shared: u64) -> PromptCache<'a> {
-        PromptCache { rule, lifetime, shared, marks: Vec::new() }
+    /// A cache that holds nothing of this session yet; without a rule nothing is cached.
+    pub fn new(rule: Option<&'a CacheRule>, lifetime: Lifetime) -> PromptCache<'a> {
+        PromptCache { rule, lifetime, marks: Vec::new() }
     }
 
     /// A request goes out: what of it is read, and what is written.
@@ -69,7 +69,7 @@ impl<'a> PromptCache<'a> {
         let Some(rule) = self.rule else { return Split { fresh: request.prompt, ..Split::default() } };
         let cached = |tokens: u64| if tokens < rule.minimum { 0 } else { tokens / rule.step * rule.step };
         let own = if cached(request.prompt) > 0 { cached(self.known(rule, request)) } else { 0 };
-        let read = own.max(self.shared.min(request.prompt));
+        let read = own.max(request.shared.min(request.prompt));
         if let (Refresh::On, Some(top)) = (rule.refresh, self.marks.last_mut())
             && own > 0
         {

@@ -76,7 +76,7 @@ pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
         last = Some((prompt, row.actual));
         let time = session.time(call);
         let known = session.known(call, time);
-        let request = Request { time, prompt, prefix: prefix.min(prompt), hidden: call.hidden, blocks: row.blocks };
+        let request = Request { time, prompt, prefix: prefix.min(prompt), hidden: call.hidden, blocks: row.blocks, shared: 0 };
         let (_, split) = session.ask(call, &known, request);
         let Some(usage) = usage else { continue };
         sum.calls += 1;

@@ -177,13 +177,18 @@ impl Estimator {
 
     /// What a text costs by itself, rounded by itself.
     pub fn text(&self, text: &Text) -> u64 {
+        self.whole(self.weighed_text(text, self.unit))
+    }
+
+    /// Units of a text that is nothing but text, as often as its kind counts.
+    fn weighed_text(&self, text: &Text, unit: Unit) -> u64 {
         let kind = match text.kind {
             TextKind::Prose => ContentKind::Prose,
             TextKind::Code => ContentKind::Code,
             TextKind::Json => ContentKind::Json,
             TextKind::Cjk => ContentKind::Cjk,
         };
-        self.whole(self.weighed(u64::from(text.in_unit(self.unit)), kind))
+        self.weighed(u64::from(text.in_unit(unit)), kind)
     }
 
     /// Units as often as content of this kind counts.
@@ -204,7 +209,7 @@ impl Estimator {
 
     /// What a text adds to the estimate of a message that it is the prose of.
     pub fn message_text(&self, text: &Text) -> Guess {
-        self.prose(u64::from(text.in_unit(self.message_unit.unwrap_or(self.unit))) + self.text_units)
+        self.prose(self.weighed_text(text, self.message_unit.unwrap_or(self.unit)) + self.text_units)
     }
 
     /// What a part adds to the estimate of a message of this role. `text` stands for the part's own text, which may have been cut since

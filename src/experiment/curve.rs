@@ -151,7 +151,9 @@ fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
     if last == 0 {
         return None;
     }
-    let above = |place: usize, distance: u64| (place + 1) as f64 / sorted.len() as f64 - logarithm(distance) / logarithm(last);
+    let start = sorted.partition_point(|distance| *distance == 0) as f64 / sorted.len() as f64;
+    let line = |distance: u64| start + (1.0 - start) * logarithm(distance) / logarithm(last);
+    let above = |place: usize, distance: u64| (place + 1) as f64 / sorted.len() as f64 - line(distance);
     let mut best: Option<(f64, u64)> = None;
     for (place, distance) in sorted.iter().enumerate() {
         // Of equal distances the last one says how many they keep.

@@ -143,6 +143,8 @@ struct HeldPart {
     region: Region,
     tool: Option<u32>,
     tokens: u64,
+    /// Neither cut nor masked.
+    whole: bool,
 }
 
 impl Held {
@@ -152,7 +154,10 @@ impl Held {
         for item in items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed) {
             match item.part {
                 Some(part) => {
-                    held.parts.insert(part, HeldPart { region: item.region, tool: item.tool, tokens: item.actual });
+                    held.parts.insert(
+                        part,
+                        HeldPart { region: item.region, tool: item.tool, tokens: item.actual, whole: item.state == State::Whole },
+                    );
                 }
                 None => held.own += item.actual,
             }
@@ -203,9 +208,13 @@ impl Side {
                 *dropped.by_tool.entry(tool.clone()).or_default() += lost;
             }
         }
-        let grown =
-            |(part, after): (&u32, &HeldPart)| after.tokens.saturating_sub(expected.parts.get(part).map_or(0, |before| before.tokens));
-        let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-        Side { events, dropped, returned: held.parts.iter().map(grown).sum(), added: signed(held.own) - signed(expected.own) }
+        let (mut returned, mut added) = (0, i128::from(held.own) - i128::from(expected.own));
+        for (part, after) in &held.parts {
+            let before = expected.parts.get(part);
+            let grown = after.tokens.saturating_sub(before.map_or(0, |before| before.tokens));
+            // What was whole cannot come back: it has grown by the marker of a cut.
+            if before.is_some_and(|before| before.whole) { added += i128::from(grown) } else { returned += grown }
+        }
+        Side { events, dropped, returned, added: i64::try_from(added).unwrap_or_default() }
     }
 }

@@ -182,7 +182,8 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
-    let family = model.map(|model| model.family);
+    // As in every comparison with recorded usage, a model that nobody knows is of the family `other`.
+    let family = Some(model.map_or(Family::Other, |model| model.family));
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {
         facts: Facts { window: Some(window), max_input, max_output, family },
         window,

@@ -126,7 +126,7 @@ fn summary(result: &Backtest) -> Vec<String> {
     let (hits, demanded, predictions) = scores(&all);
     let share = |whole: u64| percent(i64::try_from(hits).unwrap_or(i64::MAX), whole);
     let mut lines = vec![format!(
-        "recall {} ({} of {} that the agents made by themselves, within {}), precision {} ({} of {})",
+        "recall {} ({} of {} that the agents made by themselves, within {}), precision {} ({} of {}, late ones not among them)",
         share(demanded),
         grouped(hits),
         counted(demanded, "event"),

@@ -6,7 +6,7 @@ use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, T
 use super::notes;
 use super::record::Record;
 use super::replay::title;
-use super::words::{dollars, grouped, percent};
+use super::words::{counted, dollars, grouped, percent};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
 use std::collections::BTreeMap;
@@ -223,7 +223,8 @@ fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
     let calls: u64 = checks.values().map(|check| check.side_calls).sum();
     let cost: u64 = checks.values().map(|check| check.side_logged_nano_usd).sum();
     let logged = if cost > 0 { format!(" (the logs say that they cost {})", dollars(signed(cost))) } else { String::new() };
-    (calls > 0).then(|| format!("{} recorded calls beside the conversations are in no cost above{logged}.", grouped(calls)))
+    let are = if calls == 1 { "is" } else { "are" };
+    (calls > 0).then(|| format!("{} beside the conversations {are} in no cost above{logged}.", counted(calls, "recorded call")))
 }
 
 fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {

@@ -187,33 +187,36 @@ fn decimal_text_becomes_an_exact_rate() {
 fn caches_have_minimums_steps_and_lifetimes() {
     let tables = tables();
     let rule = |name: &str| tables.caches.of(tables.catalog.find(name));
-    let ask = |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32| {
-        cache.ask(&Request { time: minutes * 60_000, prompt, prefix, hidden: 1200, blocks })
+    let asked = |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32, shared: u64| {
+        cache.ask(&Request { time: minutes * 60_000, prompt, prefix, hidden: 1200, blocks, shared })
     };
+    let ask =
+        |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32| asked(cache, minutes, prompt, prefix, blocks, 0);
     // OpenAI: steps of 128, writes free, a part of a broken prefix is still good.
-    let mut gpt = PromptCache::new(rule("gpt-5"), Lifetime::Usual, 0);
+    let mut gpt = PromptCache::new(rule("gpt-5"), Lifetime::Usual);
     assert_eq!(ask(&mut gpt, 0, 3000, 0, 1), Split { read: 0, write: 0, fresh: 3000 });
     assert_eq!(ask(&mut gpt, 1, 4000, 3000, 3), Split { read: 2944, write: 0, fresh: 1056 });
     assert_eq!(ask(&mut gpt, 2, 4000, 2000, 3), Split { read: 1920, write: 0, fresh: 2080 });
     assert_eq!(ask(&mut gpt, 3, 4100, 1000, 3), Split { read: 0, write: 0, fresh: 4100 });
     // From GPT-5.6 on writes are paid.
-    assert_eq!(ask(&mut PromptCache::new(rule("gpt-5.6"), Lifetime::Usual, 0), 0, 3000, 0, 1), Split { read: 0, write: 2944, fresh: 56 });
+    assert_eq!(ask(&mut PromptCache::new(rule("gpt-5.6"), Lifetime::Usual), 0, 3000, 0, 1), Split { read: 0, write: 2944, fresh: 56 });
     // Anthropic: only ends of earlier prompts are found, and only within 20 blocks; else the system prompt alone.
-    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual, 0);
+    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual);
     assert_eq!(ask(&mut claude, 0, 3000, 0, 2), Split { read: 0, write: 3000, fresh: 0 });
     assert_eq!(ask(&mut claude, 1, 4000, 3000, 21), Split { read: 3000, write: 1000, fresh: 0 });
     assert_eq!(ask(&mut claude, 2, 5000, 4000, 41), Split { read: 1200, write: 3800, fresh: 0 });
     assert_eq!(ask(&mut claude, 3, 5000, 4999, 41).read, 1200);
     // Five minutes, begun anew by each read; an hour where it was asked for.
-    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual, 0);
+    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual);
     let reads: Vec<u64> =
         [(0, 0), (4, 3000), (8, 3000), (14, 3000)].map(|(minute, prefix)| ask(&mut claude, minute, 3000, prefix, 2).read).into();
     assert_eq!(reads, [0, 3000, 3000, 0]);
-    let mut long = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Long, 700);
-    let reads: Vec<u64> = [(0, 0), (59, 3000), (120, 3000)].map(|(minute, prefix)| ask(&mut long, minute, 3000, prefix, 2).read).into();
+    let mut long = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Long);
+    let reads: Vec<u64> =
+        [(0, 0), (59, 3000), (120, 3000)].map(|(minute, prefix)| asked(&mut long, minute, 3000, prefix, 2, 700).read).into();
     assert_eq!(reads, [700, 3000, 700], "what others keep in the cache is read whatever happens");
     // Below the minimum nothing is cached; a bigger window is the same model.
-    assert_eq!(ask(&mut PromptCache::new(rule("claude-haiku-4-5"), Lifetime::Usual, 0), 0, 4095, 0, 2).fresh, 4095);
+    assert_eq!(ask(&mut PromptCache::new(rule("claude-haiku-4-5"), Lifetime::Usual), 0, 4095, 0, 2).fresh, 4095);
     assert_eq!(rule("claude-sonnet-4-5[1m]"), rule("claude-sonnet-4-5"));
 }
 

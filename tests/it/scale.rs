@@ -191,6 +191,21 @@ fn estimators_guess_as_the_agents_do() {
     assert_eq!(guess(&format!("unit = 'chars'\ndenominator = 1000\nrounding = 'round'\n{weights}")), 5);
 }
 
+/// Weights of one token for each token change nothing, whosever text it is.
+#[test]
+fn even_weights_are_no_weights() {
+    let guess = |weights: &str| {
+        let keys = format!("unit = 'tokens'\nnumerator = 1\n{weights}rounding = 'floor'\nround_at = 'part'");
+        let estimator: Estimator = toml::from_str(&keys).expect("an estimator");
+        let text = scale().weigh("The quick brown fox jumps over the lazy dog, and nobody minds.");
+        estimator.message_part(estimator.message_text(&text))
+    };
+    let even =
+        "denominator = 1000\nweights = { prose = 1000, code = 1000, json = 1000, tool_output = 1000, cjk = 1000, thinking = 1000 }\n";
+    assert!(guess("denominator = 1\n") > 10);
+    assert_eq!(guess(even), guess("denominator = 1\n"));
+}
+
 #[test]
 fn kinds_of_texts_are_told_by_their_bytes() {
     for (text, kind) in [

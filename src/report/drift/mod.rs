@@ -81,17 +81,20 @@ fn in_short(findings: &Findings) -> Section {
 /// The buffer for all but a hundredth of the calls, and how it did on held-out sessions.
 fn buffer(row: &Buffers) -> Option<String> {
     let buffer = row.buffers.iter().find(|buffer| buffer.level == 990)?;
-    let tokens = buffer.tokens.max(buffer.swapped)?;
-    let (first, second) = (buffer.covered, buffer.swapped_covered);
+    let (one, other) = (buffer.tokens?, buffer.swapped?);
+    let share = |(covered, of): (u64, u64)| Some(percent(i64::try_from(covered).ok()?, of));
     let used = match row.used {
         Use::Request => "over whole requests",
         Use::SinceUsage => "on top of the last recorded usage",
     };
-    let covered = percent(i64::try_from(first.0 + second.0).ok()?, first.1 + second.1);
-    let tokens = grouped(tokens.max(0).unsigned_abs());
+    let tokens = |buffer: i64| grouped(buffer.max(0).unsigned_abs());
     Some(format!(
-        "{} {used}: P99 takes a buffer of {tokens} tokens; on held-out sessions {covered} of the calls were covered.",
-        row.estimator
+        "{} {used}: P99 takes a buffer of {} tokens by one half of the sessions, which covers {} of the calls of the other; {} by that one, which covers {} of the first.",
+        row.estimator,
+        tokens(one),
+        share(buffer.covered)?,
+        tokens(other),
+        share(buffer.swapped_covered)?
     ))
 }
 
