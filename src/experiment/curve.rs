@@ -1,5 +1,6 @@
 //! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
 
+use super::chance::Chance;
 use super::corpus::Corpus;
 use super::distance::Distance;
 
@@ -118,13 +119,13 @@ fn bands(sessions: &[(u64, Vec<u64>)], points: usize) -> Vec<(u64, u64)> {
     if sessions.len() < 2 {
         return Vec::new();
     }
-    let mut generator = Generator(SEED);
+    let mut chance = Chance::new(SEED);
     let mut shares: Vec<Vec<u64>> = vec![Vec::with_capacity(DRAWS); points];
     for _ in 0..DRAWS {
         let mut whole = 0;
         let mut parts = vec![0; points];
         for _ in 0..sessions.len() {
-            let Some((references, kept)) = sessions.get(generator.below(sessions.len())) else { continue };
+            let Some((references, kept)) = sessions.get(chance.below(sessions.len())) else { continue };
             whole += references;
             parts.iter_mut().zip(kept).for_each(|(part, kept)| *part += kept);
         }
@@ -163,22 +164,6 @@ fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
         }
     }
     best.map(|(_, distance)| distance)
-}
-
-/// A small generator of even numbers (SplitMix64): the same draws on every machine.
-struct Generator(u64);
-
-impl Generator {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
-    }
 }
 
 /// Where a preset's rule stands: it keeps the newest so many of something.

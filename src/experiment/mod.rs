@@ -2,6 +2,7 @@
 
 mod backtest;
 mod break_even;
+mod chance;
 mod corpus;
 mod counters;
 mod curve;

@@ -1,5 +1,7 @@
 //! How sure a figure is: the same figure over sessions drawn anew.
 
+use crate::experiment::chance::Chance;
+
 /// So often sessions are drawn.
 const DRAWS: usize = 400;
 
@@ -15,34 +17,17 @@ pub struct Interval<T> {
     pub high: T,
 }
 
-/// A small generator: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// A number below `bound`, which is above zero.
-    fn below(&mut self, bound: usize) -> usize {
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
-    }
-}
-
 /// The interval of a figure of several numbers. `figure` gets how often each session was drawn. Absent for fewer than two sessions.
 pub(super) fn interval<const N: usize>(sessions: usize, figure: impl Fn(&[u32]) -> [i64; N]) -> Option<[Interval<i64>; N]> {
     if sessions < 2 {
         return None;
     }
-    let mut random = SplitMix(SEED);
+    let mut chance = Chance::new(SEED);
     let mut drawn: Vec<[i64; N]> = Vec::with_capacity(DRAWS);
     for _ in 0..DRAWS {
         let mut times = vec![0_u32; sessions];
         for _ in 0..sessions {
-            if let Some(count) = times.get_mut(random.below(sessions)) {
+            if let Some(count) = times.get_mut(chance.below(sessions)) {
                 *count += 1;
             }
         }

@@ -1,6 +1,5 @@
 //! One corpus under many settings: which values, in which design, judged by which measures, run together and written down as they come.
 
-mod chance;
 mod design;
 mod dimension;
 mod goal;

@@ -1,9 +1,9 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
-use super::chance::resamples;
 use super::metric::{METRICS, Measure, Metric, OverSessions};
 use super::{Setting, SweepError};
 use crate::catalog::Family;
+use crate::experiment::chance::resamples;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;

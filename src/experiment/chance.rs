@@ -1,6 +1,6 @@
 //! Chance with a seed: the same numbers on every machine, for designs and for resampling sessions.
 
-/// A stream of pseudo-random numbers (splitmix64).
+/// A stream of pseudo-random numbers: SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
 pub(super) struct Chance(u64);
 
 impl Chance {
