@@ -24,6 +24,8 @@ mod flock;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// What logs hold, against the raw files and the samples' own page.
+mod inspect;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
