@@ -187,6 +187,7 @@ pub(super) fn story(event: &Event) -> String {
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
         }
+        EventKind::Refetch => format!("reads again what it had lost: {}", change(event)),
         EventKind::Truncate | EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset | EventKind::Inject => {
             format!("{}; touched {}; {}", fired(event), counted(u64::from(event.touched), "item"), change(event))
         }
