@@ -8,6 +8,8 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Sessions written down in another shape, and without their words: a replay gives the same numbers.
+mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
