@@ -10,7 +10,9 @@ mod blocks;
 mod chat;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod count;
+mod deepseek_harness;
 mod gemini_cli;
 mod google;
 pub mod image;
@@ -72,6 +74,8 @@ pub const READERS: &[&Reader] = &[
     &qwen_code::READER,
     &claude_code::READER,
     &codex::READER,
+    &copilot_cli::READER,
+    &deepseek_harness::READER,
     &pi::READER,
     &opencode::READER,
     &gemini_cli::READER,
