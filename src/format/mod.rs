@@ -3,6 +3,7 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+mod aider;
 mod anthropic;
 mod anthropic_messages;
 mod atif;
@@ -30,6 +31,7 @@ pub mod pi;
 mod pieces;
 mod qwen_code;
 mod source;
+mod sqlite;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
@@ -74,6 +76,7 @@ pub const READERS: &[&Reader] = &[
     &qwen_code::READER,
     &claude_code::READER,
     &codex::READER,
+    &aider::READER,
     &copilot_cli::READER,
     &deepseek_harness::READER,
     &pi::READER,
