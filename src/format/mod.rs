@@ -13,9 +13,11 @@ mod claude_code;
 mod codex;
 mod copilot_cli;
 mod count;
+mod crush;
 mod deepseek_harness;
 mod gemini_cli;
 mod google;
+mod goose;
 pub mod image;
 mod inspect;
 pub mod json;
@@ -36,6 +38,7 @@ mod swe_agent;
 mod tau2;
 mod tau_bench;
 mod time;
+mod vscode_chat;
 mod words;
 
 pub use source::{ReadError, Source};
@@ -81,6 +84,9 @@ pub const READERS: &[&Reader] = &[
     &deepseek_harness::READER,
     &pi::READER,
     &opencode::READER,
+    &crush::READER,
+    &goose::READER,
+    &vscode_chat::READER,
     &gemini_cli::READER,
     &mini_swe_agent::READER,
     &tau2::READER,
