@@ -10,6 +10,7 @@ mod atif;
 mod blocks;
 mod chat;
 mod claude_code;
+mod cline;
 mod codex;
 mod copilot_cli;
 mod count;
@@ -84,6 +85,7 @@ pub const READERS: &[&Reader] = &[
     &deepseek_harness::READER,
     &pi::READER,
     &opencode::READER,
+    &cline::READER,
     &crush::READER,
     &goose::READER,
     &vscode_chat::READER,
