@@ -7,6 +7,7 @@ mod aider;
 mod anthropic;
 mod anthropic_messages;
 mod atif;
+mod baseagent;
 mod blocks;
 mod chat;
 mod claude_code;
@@ -22,15 +23,18 @@ mod goose;
 pub mod image;
 mod inspect;
 pub mod json;
+mod kimi_cli;
 pub mod lines;
 mod litellm;
 mod mini_swe_agent;
+mod mycoder;
 mod native;
 mod openai_chat;
 pub mod opencode;
 mod openhands;
 mod outline;
 pub mod pi;
+mod picoclaw;
 mod pieces;
 mod qwen_code;
 mod source;
@@ -89,6 +93,10 @@ pub const READERS: &[&Reader] = &[
     &crush::READER,
     &goose::READER,
     &vscode_chat::READER,
+    &kimi_cli::READER,
+    &picoclaw::READER,
+    &mycoder::READER,
+    &baseagent::READER,
     &gemini_cli::READER,
     &mini_swe_agent::READER,
     &tau2::READER,
