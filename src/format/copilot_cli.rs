@@ -22,7 +22,8 @@ fn claims(source: &Source) -> Claim {
     let known = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(20).any(|line| {
         let outline = Outline::of(line);
         let kind = outline.text("type");
-        let own = ["session.", "system.message", "user.message", "assistant.", "tool.execution_"].iter().any(|start| kind.starts_with(start));
+        let own =
+            ["session.", "system.message", "user.message", "assistant.", "tool.execution_"].iter().any(|start| kind.starts_with(start));
         own && outline.has("data") && outline.has("parentId") && outline.has("timestamp")
     });
     if known { Claim::Yes } else { Claim::No }
@@ -306,7 +307,8 @@ impl Session {
         match &*event.kind {
             "system.message" => self.system(scale.weigh(&text_or_json(data.content)), time),
             "user.message" => {
-                let text = if data.transformed_content.is_empty() { text_or_json(data.content) } else { data.transformed_content.to_string() };
+                let text =
+                    if data.transformed_content.is_empty() { text_or_json(data.content) } else { data.transformed_content.to_string() };
                 data.attachments.iter().flatten().for_each(|_| lose("attachment whose size in tokens is unknown"));
                 // Skills and the program itself speak in the person's name, and say so.
                 let synthetic = data.source.is_some_and(|source| !matches!(text_or_json(Some(source)).as_str(), "user" | "null"));
@@ -373,10 +375,7 @@ impl Session {
         let mut parts = Vec::new();
         let sealed = data.reasoning_opaque.len() + data.encrypted_content.len();
         if !data.reasoning_text.is_empty() || sealed > 0 {
-            parts.push(Part::Thinking {
-                text: scale.weigh(&data.reasoning_text),
-                sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX),
-            });
+            parts.push(Part::Thinking { text: scale.weigh(&data.reasoning_text), sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX) });
         }
         let text = text_or_json(data.content);
         if !text.is_empty() {

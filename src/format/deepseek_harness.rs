@@ -309,12 +309,8 @@ impl Session<'_> {
         let id = if id.is_empty() { format!("{}#{}", self.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
         let usage = self.usage(data, lose);
         let changed = !self.called.is_empty() && self.called != model;
-        let call = usage.is_some().then(|| Call {
-            id,
-            model: model.clone(),
-            usage,
-            unchained: std::mem::take(&mut self.unchained) || changed,
-        });
+        let call =
+            usage.is_some().then(|| Call { id, model: model.clone(), usage, unchained: std::mem::take(&mut self.unchained) || changed });
         self.unchained |= call.is_none();
         self.called = model;
         let nameless = Words::default();

@@ -11,8 +11,7 @@ use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};
 
 /// aider's histories.
-pub const READER: Reader =
-    Reader { name: "aider", about: "aider histories (.aider.chat.history.md, --llm-history-file)", claims, read };
+pub const READER: Reader = Reader { name: "aider", about: "aider histories (.aider.chat.history.md, --llm-history-file)", claims, read };
 
 fn claims(source: &Source) -> Claim {
     let mut lines = source.head_text().lines().filter(|line| !line.trim().is_empty());

@@ -123,7 +123,13 @@ impl History<'_> {
             self.live.push((hash, at));
             let parts = vec![Part::Text(self.scale.weigh(&text))];
             // The program speaks in the person's name: files, the map of the repository. The last message is the person's.
-            self.transcript.messages.push(Message { time, copy_of, rewind: rewind.take(), synthetic: role == Role::User, ..Message::new(role, parts) });
+            self.transcript.messages.push(Message {
+                time,
+                copy_of,
+                rewind: rewind.take(),
+                synthetic: role == Role::User,
+                ..Message::new(role, parts)
+            });
         }
         if let Some(last) = self.transcript.messages.last_mut().filter(|last| last.role == Role::User) {
             last.synthetic = false;

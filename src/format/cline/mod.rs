@@ -14,12 +14,8 @@ use crate::transcript::{Scale, Transcript};
 use std::path::{Path, PathBuf};
 
 /// Task folders of Cline, Roo and Kilo.
-pub const READER: Reader = Reader {
-    name: "cline",
-    about: "Cline, Roo and Kilo tasks (tasks/*/api_conversation_history.json, ui_messages.json)",
-    claims,
-    read,
-};
+pub const READER: Reader =
+    Reader { name: "cline", about: "Cline, Roo and Kilo tasks (tasks/*/api_conversation_history.json, ui_messages.json)", claims, read };
 
 /// The conversation's file.
 const CONVERSATION: &str = "api_conversation_history.json";

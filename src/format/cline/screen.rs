@@ -82,7 +82,9 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
         // What a person is asked in the middle of a reply is shown twice where it streams.
         _ if entry.partial == Some(true) || entry.text.is_empty() => None,
         "reasoning" => Some(Kind::Said { reasoning: true, text: entry.text.to_string() }),
-        "text" | "completion_result" | "followup" | "plan_mode_respond" => Some(Kind::Said { reasoning: false, text: entry.text.to_string() }),
+        "text" | "completion_result" | "followup" | "plan_mode_respond" => {
+            Some(Kind::Said { reasoning: false, text: entry.text.to_string() })
+        }
         "tool" => {
             let call = serde_json::from_str::<Value>(&entry.text).ok();
             let name = call.as_ref().and_then(|call| call.get("tool")?.as_str()).unwrap_or_default().to_owned();

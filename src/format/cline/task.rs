@@ -129,7 +129,9 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
                 } else {
                     let mut lose = |reason: &'static str| source.lose(piece.number, reason);
                     transcript.messages.extend(
-                        messages(&spoken, &mut weigher, &mut lose).into_iter().map(|message| Message { time: message.time.or(time), ..message }),
+                        messages(&spoken, &mut weigher, &mut lose)
+                            .into_iter()
+                            .map(|message| Message { time: message.time.or(time), ..message }),
                     );
                 }
                 listed.push(Listed { at, time, is_reply: !is_summary && &*spoken.role == "assistant" });

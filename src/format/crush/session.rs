@@ -74,8 +74,7 @@ pub struct Session<'s> {
 
 impl<'s> Session<'s> {
     pub fn new(row: &SessionRow, agent: &str, scale: &'s dyn Scale) -> Session<'s> {
-        let transcript =
-            Transcript { id: row.id.clone(), parent: row.parent.clone(), agent: agent.to_owned(), ..Transcript::default() };
+        let transcript = Transcript { id: row.id.clone(), parent: row.parent.clone(), agent: agent.to_owned(), ..Transcript::default() };
         let summary_message = row.summary_message.clone();
         Session { scale, transcript, summary_message, tools: HashMap::new(), model: String::new(), unchained: false }
     }

@@ -57,7 +57,11 @@ impl<'s> Session<'s> {
             return lose("unknown record type");
         }
         let config = line.model_config.as_ref();
-        self.describe(line.totals(), config.map_or("", |config| &config.model_name), config.map_or(Count::Absent, |config| config.context_limit));
+        self.describe(
+            line.totals(),
+            config.map_or("", |config| &config.model_name),
+            config.map_or(Count::Absent, |config| config.context_limit),
+        );
         if let Some(id) = line.id.some_id() {
             self.transcript.id = id.to_owned();
         }
@@ -89,8 +93,12 @@ impl<'s> Session<'s> {
         if visible.agent_visible {
             self.first_visible.get_or_insert(self.transcript.messages.len());
         }
+        // Each answer is a message of its own; pictures belong to the answer before them.
         for result in results {
-            self.transcript.messages.push(Message { id: id.to_owned(), time, ..Message::new(Role::Tool, vec![result]) });
+            match self.transcript.messages.last_mut() {
+                Some(answer) if matches!(result, Part::Image(_)) && answer.role == Role::Tool => answer.parts.push(result),
+                _ => self.transcript.messages.push(Message { id: id.to_owned(), time, ..Message::new(Role::Tool, vec![result]) }),
+            }
         }
         if parts.is_empty() {
             return;
