@@ -44,8 +44,10 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             session.said(said.trim_end());
         } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
             session.shown(shown.trim());
-        } else {
+        } else if session.is_under_way() {
             session.replied(text, blank_before);
+        } else {
+            source.lose(line.number, "text before anything was said");
         }
         blank_before = 0;
     }
@@ -75,6 +77,11 @@ impl<'s> Session<'s> {
             self.question.push('\n');
         }
         self.question.push_str(text);
+    }
+
+    /// Has anybody said anything yet? Before that there is nothing to reply to.
+    fn is_under_way(&self) -> bool {
+        !self.question.is_empty() || !self.transcript.messages.is_empty()
     }
 
     fn replied(&mut self, text: &str, blank_before: u64) {
