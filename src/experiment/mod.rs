@@ -29,8 +29,8 @@ pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
-pub use price::{check_model, price};
-pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
+pub use price::{check_model, net_of_refetches, price};
+pub use replay::{Replay, ReplaySettings, WindowFrom, replay, replay_closed};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
