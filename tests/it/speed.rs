@@ -98,7 +98,8 @@ fn ten_million_distinct_lines_need_bounded_memory() {
     std::io::Write::write_all(&mut out, b"{\"ctxsim\":\"native/1\",\"session\":\"many\",\"model\":\"gpt-5\"}\n").expect("written");
     for result in 0..1_000 {
         let text: String = (0..10_000).map(|line| format!("a line of its own, {:08}\\n", result * 10_000 + line)).collect();
-        let call = format!("{{\"role\":\"assistant\",\"parts\":[{{\"call\":{{\"id\":\"c{result}\",\"name\":\"run\",\"arguments\":{{}}}}}}]}}");
+        let call =
+            format!("{{\"role\":\"assistant\",\"parts\":[{{\"call\":{{\"id\":\"c{result}\",\"name\":\"run\",\"arguments\":{{}}}}}}]}}");
         let answer = format!("{{\"role\":\"tool\",\"parts\":[{{\"result\":{{\"id\":\"c{result}\",\"text\":\"{text}\"}}}}]}}");
         std::io::Write::write_all(&mut out, format!("{call}\n{answer}\n").as_bytes()).expect("written");
     }
