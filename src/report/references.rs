@@ -87,11 +87,15 @@ fn achievable(replays: &[Replay]) -> Section {
 pub fn notes(corpus: &Corpus) -> Vec<String> {
     let rests = "A reference is a reply that repeats lines or names of an earlier text; that it needed the text to do so is an inference. \
                  Lines are the surer evidence: names may be known from elsewhere.";
+    std::iter::once(rests.to_owned()).chain(left_out(corpus)).collect()
+}
+
+/// What of very long texts and sessions was not searched.
+pub fn left_out(corpus: &Corpus) -> Option<String> {
     let unsearched: u64 = corpus.traces.iter().map(|trace| trace.unsearched).sum();
-    let left_out = (unsearched > 0).then(|| {
+    (unsearched > 0).then(|| {
         format!("{} of very long texts or sessions were left out of the search for references.", counted(unsearched, "recognisable piece"))
-    });
-    std::iter::once(rests.to_owned()).chain(left_out).collect()
+    })
 }
 
 /// The heaviest broken references of one session.

@@ -60,6 +60,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     }
     if matches!(asked.by, By::Reference | By::Rule) {
         notes.splice(0..0, references::notes(corpus));
+    } else {
+        notes.extend(references::left_out(corpus));
     }
     if asked.by == By::Policy {
         sections.extend(guesses::guesses(replays));
