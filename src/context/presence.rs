@@ -51,6 +51,12 @@ impl Context {
         }
     }
 
+    /// Actual tokens of what is left of a part of the log, its placeholder included.
+    pub fn left_of(&self, part: u32) -> u64 {
+        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item as usize));
+        there.map_or(0, |item| item.actual)
+    }
+
     /// Removes whole messages whose content a summary takes over.
     pub fn condense(&mut self, gone: &[u32]) {
         for id in gone {

@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, in_hindsight};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -117,7 +117,7 @@ impl<'a> Ready<'a> {
     pub fn replay(self, corpus: &Corpus) -> Replay {
         let outcome = |(place, trace): (usize, &Trace)| {
             let session = self.session(place);
-            session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
+            session.map(|(plan, conditions)| in_hindsight(trace, plan, &conditions, &mut |_, _| {})).unwrap_or_default()
         };
         let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
         self.with(outcomes)

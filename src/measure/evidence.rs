@@ -1,6 +1,7 @@
 //! What of a text can be recognised in a later one: its lines and its identifiers, hashed. `docs/references.md` gives the rules.
 
 use super::json_strings::{JsonString, json_strings};
+use super::readings::only_looks;
 use crate::transcript::{Evidence, Unit};
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
@@ -51,16 +52,27 @@ const SUBJECTS: [&str; 14] = [
     "url",
 ];
 
+/// Keys of arguments under which a shell, or an editor with commands, is told what to do.
+const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
+
 /// Takes the pieces of a text. `spent` is how many its session has given so far.
 pub fn evidence(text: &str, definition: Definition, spent: usize) -> Evidence {
     let mut finder = Finder { definition, units: Vec::new(), mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, left_out: 0 };
     let mut subject = 0;
     let mut values = 0;
+    let mut looks = 0;
     if is_json_line(text) {
         values = json_strings(text, &mut |JsonString { key, value, at }| {
             finder.text(value, at);
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
                 subject = xxh3_64(value.as_bytes());
+            }
+            if looks == 0 && COMMANDS.contains(&key) {
+                looks = match value.trim() {
+                    "view" => xxh3_64(text.as_bytes()),
+                    command if only_looks(command) => xxh3_64(command.as_bytes()),
+                    _ => 0,
+                };
             }
         });
     } else {
@@ -68,7 +80,7 @@ pub fn evidence(text: &str, definition: Definition, spent: usize) -> Evidence {
     }
     finder.settle();
     let identity = if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) };
-    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values }
+    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values, looks }
 }
 
 /// Arguments and many results are JSON on one line, whose strings hold lines of their own.
