@@ -10,6 +10,7 @@ mod diff;
 mod distance;
 pub mod drift;
 mod facts;
+mod inspect;
 mod judge;
 mod least_budget;
 mod once;
@@ -28,6 +29,7 @@ pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettin
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget};
 pub use price::{check_model, price};

@@ -7,6 +7,7 @@ use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
+use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Replay, Skipped};
@@ -34,6 +35,8 @@ pub enum Record {
     Diff(Box<DiffRecord>),
     /// From how far back texts are taken up again.
     Curve(Box<CurveRecord>),
+    /// What logs hold.
+    Inspect(Box<InspectRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
 }

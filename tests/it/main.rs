@@ -24,6 +24,8 @@ mod flock;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// What logs hold, against the raw files and the samples' own page.
+mod inspect;
 /// The oracle and the bound beside policies and beside every possible choice.
 mod oracle;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
@@ -34,6 +36,8 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+/// A project's defaults, the demo, completions and manual pages.
+mod project;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
@@ -73,6 +77,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
+/// What agents read again after recorded compactions.
+mod refetches;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

@@ -161,7 +161,7 @@ fn best(trace: &Trace, budget: u64) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn the_best_choice_lies_between_oracle_and_bound(steps in steps(300, 1..6), budget in 50..900_u64) {
