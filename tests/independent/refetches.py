@@ -82,7 +82,7 @@ def claude(path):
         places[uuid] = place
         if record.get("type") == "system" and record.get("subtype") == "compact_boundary":
             head = ((record.get("compactMetadata") or {}).get("preservedSegment") or {}).get("headUuid")
-            yield place, "compaction", places.get(head, place)
+            yield place, "compaction", places.get(head, place) if head else place
         content = (record.get("message") or {}).get("content")
         for block in content if isinstance(content, list) and record.get("type") in ("user", "assistant") else []:
             if block.get("type") == "tool_use":

@@ -33,16 +33,25 @@ impl Ahead {
     /// The most needs that anybody can meet. `reached` of them can be met for certain: with that many the search is over.
     pub fn bound(&self, reached: u64) -> u64 {
         let all = self.needs.len() as u64;
-        // Room that would do for everything is worth nothing.
-        let mut prices: Vec<u64> =
-            self.everything().zip(&self.rooms).map(|(wanted, room)| if wanted > *room { FIRST_PRICE } else { 0 }).collect();
-        if reached >= all || prices.iter().all(|price| *price == 0) {
+        if reached >= all {
             return all;
         }
         let mut best = self.bound_at_equal_prices();
+        // Room that would do for everything, or for every need from its cheapest source, is worth nothing.
+        let (_, from_cheapest) = self.priced(&vec![FIRST_PRICE; self.rooms.len()], u128::MAX);
+        for wanted in [from_cheapest, self.everything()] {
+            let prices: Vec<u64> =
+                wanted.iter().zip(&self.rooms).map(|(wanted, room)| if wanted > room { FIRST_PRICE } else { 0 }).collect();
+            best = self.search(prices, best, reached);
+        }
+        best
+    }
+
+    /// The lowest bound on the way from these prices to better ones, or the best one so far where none is lower.
+    fn search(&self, mut prices: Vec<u64>, mut best: u64, reached: u64) -> u64 {
         let mut since = 0;
         for step in 0..STEPS {
-            let (count, wanted) = self.priced(&prices);
+            let (count, wanted) = self.priced(&prices, self.purse(&prices));
             since = if count < best { 0 } else { since + 1 };
             best = best.min(count);
             if best <= reached || since > PATIENCE {
@@ -57,11 +66,17 @@ impl Ahead {
 
     /// The same with equal prices alone: PFOO-L.
     pub fn bound_at_equal_prices(&self) -> u64 {
-        self.priced(&vec![FIRST_PRICE; self.rooms.len()]).0
+        let prices = vec![FIRST_PRICE; self.rooms.len()];
+        self.priced(&prices, self.purse(&prices)).0
     }
 
-    /// How many needs these prices let anybody meet, and the room that the cheapest of them want of each call.
-    fn priced(&self, prices: &[u64]) -> (u64, Vec<u64>) {
+    /// What all room is worth.
+    fn purse(&self, prices: &[u64]) -> u128 {
+        prices.iter().zip(&self.rooms).map(|(price, room)| u128::from(*price) * u128::from(*room)).sum()
+    }
+
+    /// How many needs a purse pays for at these prices, and the room that the cheapest of them want of each call.
+    fn priced(&self, prices: &[u64], mut purse: u128) -> (u64, Vec<u64>) {
         let mut until = Vec::with_capacity(prices.len() + 1);
         let mut sum: u128 = 0;
         until.push(sum);
@@ -69,7 +84,6 @@ impl Ahead {
             sum += u128::from(*price);
             sum
         }));
-        let mut purse: u128 = prices.iter().zip(&self.rooms).map(|(price, room)| u128::from(*price) * u128::from(*room)).sum();
         let mut offers: Vec<Offer> = self.needs.iter().enumerate().filter_map(|(place, need)| self.offer(place, need, &until)).collect();
         offers.sort_unstable_by_key(|offer| (offer.cost, offer.need));
         // Sums of what is wanted rise and fall where stretches begin and end.
@@ -110,7 +124,7 @@ impl Ahead {
     }
 
     /// The room that all sources together want of each call, carried through all of their uses.
-    fn everything(&self) -> impl Iterator<Item = u64> {
+    fn everything(&self) -> Vec<u64> {
         let mut changes = vec![0_i128; self.rooms.len() + 1];
         for source in &self.sources {
             let last = source.uses.last().map_or(0, |call| *call as usize + 1);
@@ -120,7 +134,7 @@ impl Ahead {
                 }
             }
         }
-        running(changes)
+        running(changes).collect()
     }
 }
 
