@@ -4,7 +4,7 @@ use super::backtest_record::BacktestRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::Record;
 use super::words::{counted, grouped, percent};
-use super::{notes, refetches, replay};
+use super::{notes, read_again, replay};
 use crate::experiment::{self, Backtest, Corpus, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
 use crate::transcript::CompactionKind;
 
@@ -39,9 +39,9 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     }
     sections.extend(by_policy(result));
     sections.extend(reasons(corpus, result));
-    let again = experiment::refetches(corpus);
-    let of_again = refetches::sections(&again);
-    notes.extend((!of_again.is_empty()).then(|| refetches::NOTE.to_owned()));
+    let again = experiment::read_again(corpus);
+    let of_again = read_again::sections(&again);
+    notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
     let record = BacktestRecord::new(corpus, result, &again, asked, notes.clone());
     let title = replay::title(&corpus.facts);

@@ -38,6 +38,8 @@ mod policy_documents;
 mod policy_systems;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
+/// What agents read again after recorded compactions.
+mod read_again;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
@@ -77,8 +79,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
-/// What agents read again after recorded compactions.
-mod refetches;
+/// The closed loop: what is read again, by hand and by properties.
+mod refetch;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

@@ -50,7 +50,8 @@ impl Ahead {
     /// The lowest bound on the way from these prices to better ones, or the best one so far where none is lower.
     fn search(&self, mut prices: Vec<u64>, mut best: u64, reached: u64) -> u64 {
         let mut since = 0;
-        for step in 0..STEPS {
+        let steps = if prices.iter().any(|price| *price > 0) { STEPS } else { 0 };
+        for step in 0..steps {
             let (count, wanted) = self.priced(&prices, self.purse(&prices));
             since = if count < best { 0 } else { since + 1 };
             best = best.min(count);
@@ -113,6 +114,10 @@ impl Ahead {
             let calls = from.zip(to).map_or(0, |(from, to)| to.saturating_sub(*from));
             calls * u128::from(self.size(way)) / u128::from(way.shared.max(1))
         };
+        if need.met_otherwise() {
+            // What a summary is taken to hold costs nobody anything that is known.
+            return Some(Offer { cost: 0, need: place, way: usize::MAX });
+        }
         let costs = need.ways.iter().enumerate().map(|(way, it)| (price(it), way));
         costs.min().map(|(cost, way)| Offer { cost, need: place, way })
     }

@@ -1,6 +1,6 @@
 //! References to lines as demands on a context: at this call, one of these parts has to be there.
 
-use crate::trace::{Evidence, Place, Trace};
+use crate::trace::{Evidence, Place, Reference, Trace};
 use std::collections::BTreeMap;
 
 /// One reference to lines, of a reply whose call is replayed.
@@ -10,6 +10,10 @@ pub struct Need {
     pub call: u32,
     /// The parts that hold the evidence: any one of them will do.
     pub ways: Vec<Way>,
+    /// Has the policy met it, from whatever?
+    pub met: bool,
+    /// The place of the reference in the trace.
+    reference: usize,
 }
 
 /// One part that a need can be met from.
@@ -29,18 +33,30 @@ pub struct Way {
     pub entered: bool,
 }
 
+impl Need {
+    /// The reference that it stands for.
+    pub fn reference<'a>(&self, trace: &'a Trace) -> Option<&'a Reference> {
+        trace.references.get(self.reference)
+    }
+
+    /// The policy has met it, but from none of its sources: a summary is taken to hold it.
+    pub fn met_otherwise(&self) -> bool {
+        self.met && self.ways.iter().all(|way| way.held.is_none())
+    }
+}
+
 /// The needs of a session in the order of calls, and the parts that they may be met from, each with the calls that use it.
 pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
     let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     let mut needs: Vec<Need> = Vec::new();
-    let mut references = trace.references.iter().filter(|reference| reference.kind == Evidence::Line).peekable();
+    let mut references = trace.references.iter().enumerate().filter(|(_, reference)| reference.kind == Evidence::Line).peekable();
     for (call, row) in trace.calls.iter().enumerate() {
         let call = call as u32;
         let first = needs.len();
-        while let Some(reference) = references.next_if(|reference| reference.message <= row.message) {
+        while let Some((place, reference)) = references.next_if(|(_, reference)| reference.message <= row.message) {
             if reference.message == row.message && !reference.sources.is_empty() {
                 let way = |place: &Place| Way { source: place.part, place: *place, from: 0, shared: 0, held: None, entered: true };
-                needs.push(Need { call, ways: reference.sources.iter().map(way).collect() });
+                needs.push(Need { call, ways: reference.sources.iter().map(way).collect(), met: false, reference: place });
             }
         }
         let mine = needs.get_mut(first..).unwrap_or_default();

@@ -19,7 +19,7 @@ enum Preference {
 impl Ahead {
     /// Which needs the oracle meets.
     pub fn oracle(&self) -> Vec<bool> {
-        let policy: Vec<bool> = self.needs.iter().map(|need| need.ways.iter().any(|way| way.held.is_some())).collect();
+        let policy: Vec<bool> = self.needs.iter().map(|need| need.met).collect();
         let met = |kept: &Vec<bool>| kept.iter().filter(|kept| **kept).count();
         let mut best = policy;
         for preference in [Preference::NextUse, Preference::Footprint] {

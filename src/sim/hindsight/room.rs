@@ -2,7 +2,7 @@
 
 use super::needs::{Need, needs};
 use crate::context::{Context, Ends, Presence};
-use crate::sim::references::{Fate, fate_of, left_in};
+use crate::sim::references::{Fate, fate, fate_of, left_in};
 use crate::trace::Trace;
 use crate::transcript::Role;
 use std::collections::BTreeMap;
@@ -123,6 +123,7 @@ impl Ahead {
         let mut used = Vec::new();
         for need in mine {
             self.next_need += 1;
+            need.met = need.reference(trace).is_some_and(|reference| fate(context, trace, reference) == Fate::Kept);
             for way in &mut need.ways {
                 let Some(source) = self.sources.get(way.source as usize) else { continue };
                 let there = fate_of(context, trace, &way.place) == Fate::Kept;
@@ -146,6 +147,7 @@ impl Ahead {
     pub fn at_budget(&self, budget: u64) -> Ahead {
         let rooms = self.taken.iter().map(|taken| budget.saturating_sub(*taken)).collect();
         let mut needs = self.needs.clone();
+        needs.iter_mut().for_each(|need| need.met = false);
         needs.iter_mut().flat_map(|need| &mut need.ways).for_each(|way| way.held = None);
         Ahead { needs, sources: self.sources.clone(), rooms, taken: self.taken.clone(), ..Ahead::default() }
     }

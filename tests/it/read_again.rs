@@ -3,7 +3,8 @@
 use crate::support::{files, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{Basis, Corpus, Progress, ReadSettings, Refetches, SourceStanding, Vocabularies, read, refetches};
+use ctxsim::experiment::{Basis, Corpus, Progress, ReadAgain, ReadSettings, SourceStanding, Vocabularies, read, read_again};
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::trace::{CompactionRow, Evidence, MessageRow, PartKind, PartRow, Place, Reading, Reference, Trace};
 use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ fn corpus(path: &Path) -> Corpus {
         engine: Engine::default(),
         vocabulary: None,
         vocabularies: Vocabularies::Own,
+        wanted: Wanted { references: Recall::References, kinds: Kinds::Untold },
         progress: &Unwatched,
     };
     let mut corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();
@@ -33,7 +35,7 @@ fn corpus(path: &Path) -> Corpus {
     corpus
 }
 
-fn counts(found: &Refetches, standing: SourceStanding) -> [u64; 2] {
+fn counts(found: &ReadAgain, standing: SourceStanding) -> [u64; 2] {
     let groups = found.groups.iter().filter(|group| group.standing == standing && group.basis == Basis::Lines);
     groups.fold([0, 0], |sum, group| [sum[0] + group.results, sum[1] + group.again])
 }
@@ -45,7 +47,7 @@ fn what_was_read_again_is_what_an_independent_script_counts() {
     for name in ["pi", "claude-code"] {
         paths.extend(files(&folder.join("transcripts").join(name)).into_iter().filter(|path| path.is_file()));
     }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/refetches.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/read_again.py");
     let Ok(output) = Command::new("python3").arg(script).args(&paths).output() else {
         println!("skipped: no python3");
         return;
@@ -54,7 +56,7 @@ fn what_was_read_again_is_what_an_independent_script_counts() {
     assert_eq!(text.lines().count(), paths.len());
     for (path, line) in paths.iter().zip(text.lines()) {
         let theirs: Vec<u64> = line.split('\t').skip(1).map(|cell| cell.parse().unwrap()).collect();
-        let found = refetches(&corpus(path));
+        let found = read_again(&corpus(path));
         let [removed, removed_again] = counts(&found, SourceStanding::Removed);
         let [kept, kept_again] = counts(&found, SourceStanding::Kept);
         let mine = [found.readings, found.repeated, removed, removed_again, kept, kept_again];
@@ -129,7 +131,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
     Corpus { traces: vec![trace], ..Corpus::default() }
 }
 
-fn group(found: &Refetches, standing: SourceStanding, basis: Basis, taken_up: bool) -> (u64, u64) {
+fn group(found: &ReadAgain, standing: SourceStanding, basis: Basis, taken_up: bool) -> (u64, u64) {
     let mut mine = found.groups.iter().filter(|group| (group.standing, group.basis, group.taken_up) == (standing, basis, taken_up));
     mine.next().map_or((0, 0), |group| (group.results, group.again))
 }
@@ -138,25 +140,25 @@ fn group(found: &Refetches, standing: SourceStanding, basis: Basis, taken_up: bo
 fn a_reading_again_does_not_make_its_own_reference() {
     // Results stand in parts 1, 3, 5, 7; before message 8 all but the last go. 0 is asked for again at message 8, and taken up at 10, behind that; 1
     // is taken up at 8 without being asked for; 3 stays, and is asked for again at message 10.
-    let found = refetches(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6))], &[(8, 3), (10, 1)]));
+    let found = read_again(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6))], &[(8, 3), (10, 1)]));
     assert_eq!(group(&found, SourceStanding::Removed, Basis::Lines, true), (1, 0));
     assert_eq!(group(&found, SourceStanding::Removed, Basis::Lines, false), (2, 1));
     assert_eq!(group(&found, SourceStanding::Removed, Basis::LinesAnyTime, true), (2, 1));
     assert_eq!(group(&found, SourceStanding::Kept, Basis::Lines, false), (1, 1));
     assert_eq!((found.readings, found.repeated, found.compactions), (6, 2, 1));
     // What an earlier compaction took is not taken again, and what was kept is watched until the next one takes it.
-    let found = refetches(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6)), (10, None)], &[]));
+    let found = read_again(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6)), (10, None)], &[]));
     assert_eq!(counts(&found, SourceStanding::Removed), [5, 2]);
     assert_eq!(counts(&found, SourceStanding::Kept), [1, 0]);
     // Nobody compacted: the middle stands for an event.
-    let found = refetches(&session(&[0, 1, 2, 1], &[], &[(6, 3)]));
+    let found = read_again(&session(&[0, 1, 2, 1], &[], &[(6, 3)]));
     assert_eq!(group(&found, SourceStanding::Undisturbed, Basis::Lines, false), (2, 1));
     assert_eq!(group(&found, SourceStanding::Undisturbed, Basis::LinesAnyTime, true), (0, 0));
 }
 
 #[test]
 fn an_interval_holds_the_share() {
-    let found = refetches(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6))], &[]));
+    let found = read_again(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6))], &[]));
     for group in &found.groups {
         let (low, high) = group.interval().unwrap();
         let share = group.again * 1_000_000 / group.results;

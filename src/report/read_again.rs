@@ -3,12 +3,12 @@
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::record::share;
 use super::words::{counted, grouped};
-use crate::experiment::{Basis, Group, Refetches, SourceStanding};
+use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
 use serde::Serialize;
 
 /// Part of schema `ctxsim.backtest/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct RefetchesRecord {
+pub(super) struct ReadAgainRecord {
     compactions: u64,
     prunings: u64,
     readings: u64,
@@ -30,8 +30,8 @@ struct GroupRecord {
     file_again: u64,
 }
 
-impl RefetchesRecord {
-    pub fn new(found: &Refetches) -> RefetchesRecord {
+impl ReadAgainRecord {
+    pub fn new(found: &ReadAgain) -> ReadAgainRecord {
         let group = |group: &Group| {
             let interval = group.interval();
             GroupRecord {
@@ -51,7 +51,7 @@ impl RefetchesRecord {
                 file_again: group.file_again,
             }
         };
-        RefetchesRecord {
+        ReadAgainRecord {
             compactions: found.compactions,
             prunings: found.prunings,
             readings: found.readings,
@@ -70,7 +70,7 @@ fn standing(standing: SourceStanding) -> &'static str {
 }
 
 /// A table of the groups, below a sentence; nothing where nothing was read.
-pub fn sections(found: &Refetches) -> Vec<Section> {
+pub fn sections(found: &ReadAgain) -> Vec<Section> {
     if found.groups.is_empty() {
         return Vec::new();
     }
@@ -92,7 +92,7 @@ pub const NOTE: &str = "Read again: the result of a reading call before a record
      counts replies before any such reading; `at any time` counts replies after it as well, which is circular for what was removed. Undisturbed sessions are \
      looked at from their middle on. Intervals (95 %, Wilson) take results for independent, so they are too narrow.";
 
-fn table(found: &Refetches) -> Table {
+fn table(found: &ReadAgain) -> Table {
     let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Recorded) };
     let part = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Share, Provenance::Recorded) };
     let columns = vec![

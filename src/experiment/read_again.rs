@@ -76,7 +76,7 @@ impl Group {
 
 /// What was read again, over a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refetches {
+pub struct ReadAgain {
     /// Recorded compactions that were looked at.
     pub compactions: u64,
     /// Recorded prunings: logs do not say what they took, so nothing can be said of them.
@@ -90,9 +90,9 @@ pub struct Refetches {
 }
 
 /// Counts what was read again.
-pub fn refetches(corpus: &Corpus) -> Refetches {
+pub fn read_again(corpus: &Corpus) -> ReadAgain {
     let watched: Vec<Watched> = corpus.traces.par_iter().enumerate().flat_map_iter(|(session, trace)| watch(session, trace)).collect();
-    let mut found = Refetches::default();
+    let mut found = ReadAgain::default();
     for trace in &corpus.traces {
         let prunings = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune).count() as u64;
         found.prunings += prunings;
