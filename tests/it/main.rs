@@ -28,6 +28,8 @@ mod format_image;
 mod format_json;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// The oracle and the bound beside policies and beside every possible choice.
+mod oracle;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
@@ -40,6 +42,8 @@ mod policy_systems;
 mod project;
 /// aider: the chat's history and the requests'.
 mod read_aider;
+/// What agents read again after recorded compactions.
+mod read_again;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.

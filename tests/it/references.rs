@@ -4,11 +4,12 @@ use crate::counting::counter;
 use crate::support::shared;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
+use ctxsim::experiment::{Axis, Corpus, curve, distances, least_budget, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextScale, Wanted};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, Guesses, Refetching, bound, costs, simulate};
+use ctxsim::sim::hindsight::{Ahead, costs};
+use ctxsim::sim::{Conditions, Guesses, Refetching, in_hindsight, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -191,8 +192,21 @@ fn the_session_worked_by_hand() {
     assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
     assert_eq!(masked.totals.retention.broken_calls, 2);
     assert_eq!(costs(&trace), [120, 600, 840]);
-    assert_eq!([0, 120, 719, 720, 1_560].map(|carried| bound(&trace, carried)), [1, 2, 2, 3, 3]);
-    assert_eq!((masked.totals.retention.achievable, masked.totals.retention.needed_tokens), (3, 1_560));
+    assert_eq!(masked.totals.retention.needed_tokens, 1_560);
+    let judged = in_hindsight(&trace, &masking(1), &WIDE, &mut |_, _| {}).totals.retention;
+    assert_eq!((judged.of(Evidence::Line).kept, judged.oracle, judged.oracle_broken_calls, judged.achievable), (1, 1, 2, 1));
+    assert_eq!(Ahead::beside(&trace, &masking(1), &WIDE).rooms, [0, 25, 66, 97, 158]);
+    let everything = Ahead::of_everything(&trace);
+    assert_eq!(everything.taken, [25, 340, 310, 70, 120]);
+    for (budget, kept, bound, at_equal_prices) in [(350, 1, 1, 2), (500, 2, 2, 3), (609, 2, 2, 3), (610, 3, 3, 3)] {
+        let ahead = everything.at_budget(budget);
+        let met: Vec<bool> = ahead.oracle();
+        assert_eq!(met.iter().filter(|met| **met).count(), kept, "{budget}");
+        assert_eq!((ahead.bound(0), ahead.bound_at_equal_prices()), (bound, at_equal_prices), "{budget}");
+    }
+    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let least = least_budget(&corpus).unwrap();
+    assert_eq!((least.references, least.needed, least.impossible, least.attained), (3, 3, Some(0), 1_000));
     let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
         .broken
         .iter()
