@@ -25,6 +25,8 @@ struct Pieces {
     subject: u64,
     #[serde(default)]
     values: u32,
+    #[serde(default)]
+    looks: u64,
 }
 
 impl Measured {
@@ -36,6 +38,7 @@ impl Measured {
             identity: evidence.identity,
             subject: evidence.subject,
             values: evidence.values,
+            looks: evidence.looks,
         });
         Measured { sizes: Text { content: None, evidence: None, ..text.clone() }, evidence }
     }
@@ -53,6 +56,7 @@ impl Measured {
                 identity: pieces.identity,
                 subject: pieces.subject,
                 values: pieces.values,
+                looks: pieces.looks,
                 path: None,
             })
         });

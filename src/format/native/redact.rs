@@ -11,7 +11,7 @@ pub fn redacted(mut transcript: Transcript) -> Transcript {
     each_text(&mut transcript, &mut |text| {
         if let Some(evidence) = text.evidence.as_deref() {
             evidence.units.iter().for_each(|unit| *met.entry(unit.hash).or_default() += 1);
-            wholes.extend([evidence.identity, evidence.subject]);
+            wholes.extend([evidence.identity, evidence.subject, evidence.looks]);
         }
     });
     // In the order of the hashes, so that whatever is sorted by them stays so; the lowest bit tells lines from names.
@@ -28,6 +28,7 @@ pub fn redacted(mut transcript: Transcript) -> Transcript {
                 units: kept.collect(),
                 identity: whole(evidence.identity),
                 subject: whole(evidence.subject),
+                looks: whole(evidence.looks),
                 path: None,
                 ..*evidence
             };
