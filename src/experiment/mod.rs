@@ -3,6 +3,8 @@
 mod backtest;
 mod break_even;
 mod chance;
+mod choice;
+mod composition;
 mod corpus;
 mod counters;
 mod curve;
@@ -22,6 +24,8 @@ mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
+pub use choice::{Choice, DRAWS, choose};
+pub use composition::{Composed, Composition, Content, compose, whole};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};

@@ -20,6 +20,7 @@ mod notes;
 mod record;
 mod references;
 mod replay;
+mod story;
 mod sweep;
 mod sweep_record;
 mod words;
@@ -32,5 +33,6 @@ pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Tabl
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};
 pub use replay::{Asked, By, replay};
+pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, story};
 pub use sweep::{Swept, sweep};
 pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};
