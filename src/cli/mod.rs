@@ -16,6 +16,7 @@ mod policy;
 mod pricing;
 mod progress;
 mod replay;
+mod report;
 mod sweep;
 mod trace;
 mod welcome;
@@ -28,6 +29,7 @@ Examples:
   ctxsim                                        find logs, replay them under the main presets
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
+  ctxsim report transcripts/ -o reports/        all of it as one page for a browser, with tables and charts beside it
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
   ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
@@ -49,6 +51,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Replay(Box<replay::Replay>),
+    Report(Box<report::Report>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
@@ -69,6 +72,7 @@ pub fn run() -> Result<(), Failure> {
     match Cli::parse().command {
         None => welcome::run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Report(report)) => report.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Drift(drift)) => drift.run(),

@@ -87,12 +87,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes files into a folder: all beside their places first, then each put in place at once.
-fn write_into(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
-    let waiting: Vec<Waiting> = files
-        .iter()
-        .map(|(name, text)| Waiting::write(&folder.join(name), |file| file.write_all(text.as_bytes())))
-        .collect::<Result<_, _>>()?;
+pub fn write_into(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    let write = |(name, text): &(String, String)| {
+        let place = folder.join(name);
+        let parent = place.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
+        Waiting::write(&place, |file| file.write_all(text.as_bytes()))
+    };
+    let waiting: Vec<Waiting> = files.iter().map(write).collect::<Result<_, _>>()?;
     waiting.into_iter().try_for_each(Waiting::put_in_place)
 }
 

@@ -2,16 +2,18 @@
 
 mod csv;
 mod escape;
+mod html;
 mod json;
 mod layout;
 mod markdown;
 mod text;
 
-pub use csv::csv;
+pub use csv::{csv, csv_of};
 pub use escape::escape;
+pub use html::{GENERATOR, html};
 pub use json::json;
 pub use layout::NARROWEST;
-pub use markdown::markdown;
+pub use markdown::{markdown, summary};
 pub use text::{Emphasis, Page, table_alone, text};
 
 /// Why a report has no such form.
@@ -23,4 +25,7 @@ pub enum RenderError {
     /// The record could not be written.
     #[error("the report cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// The calls of a session could not be packed.
+    #[error("the calls of a session cannot be packed: {0}")]
+    Packing(#[from] std::io::Error),
 }

@@ -77,8 +77,7 @@ fn overflow(corpus: &Corpus, replays: &[Replay]) -> Chapter {
 fn savings(told: &Told<'_>) -> Chapter {
     let Told { corpus, composed, unchanged, checks, cache, .. } = *told;
     let replays = &composed.replays;
-    let priced =
-        Priced { corpus, replays, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
+    let priced = Priced { corpus, replays, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
     let mut sections = cost(&priced).sections;
     if let Some(first) = sections.first_mut() {
         first.title = "Cost".to_owned();
@@ -111,8 +110,10 @@ fn trust(replays: &[Replay]) -> Chapter {
     let sections: Vec<Section> = guesses::guesses(replays).into_iter().collect();
     let lead = match sections.is_empty() {
         true => "No usage is recorded: nothing can be held against the estimates.",
-        false => "A trigger that looks at a guess is as late as the guess is low. Estimators are held against recorded usage over whole requests; \
-                  a belief is what a policy's triggers saw at the last look before a call.",
+        false => {
+            "A trigger that looks at a guess is as late as the guess is low. Estimators are held against recorded usage over whole requests; \
+                  a belief is what a policy's triggers saw at the last look before a call."
+        }
     };
     Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], sections }
 }
