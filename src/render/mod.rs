@@ -8,7 +8,7 @@ mod layout;
 mod markdown;
 mod text;
 
-pub use csv::{csv, csv_of};
+pub use csv::csv;
 pub use escape::escape;
 pub use html::{GENERATOR, html};
 pub use json::json;
