@@ -1,5 +1,6 @@
 //! REPORT -> BYTES. One file a form. Knows the report and nothing below it.
 
+pub mod chart;
 mod csv;
 mod escape;
 mod json;
@@ -23,4 +24,10 @@ pub enum RenderError {
     /// The record could not be written.
     #[error("the report cannot be written as JSON: {0}")]
     Json(#[from] serde_json::Error),
+    /// The picture would not fit into memory.
+    #[error("a chart of this size cannot be drawn")]
+    TooLarge,
+    /// The picture could not be written.
+    #[error("the chart cannot be written as PNG: {0}")]
+    Png(String),
 }
