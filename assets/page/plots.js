@@ -9,13 +9,13 @@ const DASHES = [[], [9, 4], [2, 3], [9, 3, 2, 3], [14, 4], [5, 5], [2, 6], [12, 
 // Each plot gets one more place than there are calls, so that the last call has a width too.
 const stretched = (numbers) => [...numbers, numbers[numbers.length - 1]];
 
-function plotOptions(box, height, series, watch, drawing) {
+function plotOptions(box, calls, height, series, watch, drawing) {
   const stepped = uPlot.paths.stepped({ align: 1 });
   const axis = { stroke: colour("quiet"), grid: { stroke: colour("rule"), width: 1 }, ticks: { stroke: colour("rule") }, font: "12px system-ui, sans-serif" };
   return {
     width: Math.max(260, box.clientWidth), height, legend: { show: false },
     scales: { x: { time: false }, y: { range: (plot, least, most) => [0, Math.max(1, most) * 1.06] } },
-    axes: [{ ...axis, values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) ? grouped(tick) : "")) },
+    axes: [{ ...axis, values: (plot, ticks) => ticks.map((tick) => (Number.isInteger(tick) && tick <= calls ? grouped(tick) : "")) },
       { ...axis, size: 58, values: (plot, ticks) => ticks.map(short) }],
     series: [{}, ...series.map((one) => ({ points: { show: false }, paths: stepped, ...one }))],
     cursor: { sync: { key: "calls" }, drag: { x: true, y: false, dist: 6 }, points: { show: false } },
@@ -28,6 +28,7 @@ function upright(plot, call, name, width) {
   const { left, top, width: wide, height } = plot.bbox;
   if (x < left || x > left + wide) return;
   plot.ctx.save();
+  plot.ctx.setLineDash([]);
   Object.assign(plot.ctx, { strokeStyle: colour(name), lineWidth: width * devicePixelRatio, globalAlpha: 0.75 });
   plot.ctx.beginPath();
   plot.ctx.moveTo(x, top);
@@ -58,6 +59,7 @@ function eventMarks(plot, policy) {
   const size = 5 * devicePixelRatio;
   const { left, width } = plot.bbox;
   ctx.save();
+  ctx.setLineDash([]);
   ctx.lineWidth = 2 * devicePixelRatio;
   for (const [call, kind] of policy.events) {
     const shrinks = SHRINKS.includes(kind);
@@ -90,14 +92,14 @@ function contextPlot(box, session, policies, names, walked, watch, selected) {
   const lines = [{ label: "recorded", stroke: colour("recorded"), width: 1, dash: [3, 3], data: session.recorded, provenance: "recorded" }];
   policies.forEach((place) => {
     const policy = session.policies[place];
-    lines.push({ label: names[place], stroke: lineColour(place), dash: DASHES[place % 8], width: place === walked ? 2.5 : 1.5, data: policy.attempted });
+    lines.push({ label: names[place], stroke: lineColour(place), dash: place === walked ? [] : DASHES[place % 8], width: place === walked ? 2.5 : 1.5, data: policy.attempted });
   });
   const policy = session.policies[walked];
   lines.push({ label: `what ${names[walked]} believed`, stroke: colour("quiet"), dash: [2, 4], width: 1, data: policy.belief });
   const data = [stretched([...Array(calls).keys()].map((call) => call + 1)), ...lines.map((line) => stretched(line.data))];
   data[0][calls] = calls + 1;
   const most = Math.max(...lines.map((line) => line.data.reduce((most, size) => Math.max(most, size || 0), 0)));
-  const options = plotOptions(box, 300, lines.map(({ label, stroke, width, dash }) => ({ label, stroke, width, dash })), watch, (plot) => {
+  const options = plotOptions(box, calls, 300, lines.map(({ label, stroke, width, dash }) => ({ label, stroke, width, dash })), watch, (plot) => {
     const room = most > 0.4 * policy.window;
     if (room) across(plot, policy.limit, policy.limit < policy.window ? `largest prompt ${short(policy.limit)}` : `window ${short(policy.window)}`);
     eventMarks(plot, policy);
@@ -116,6 +118,6 @@ function stackPlot(box, session, walked, contents, watch, selected) {
   const used = contents.map((_, place) => place).filter((place) => policy.stack[place].some((size) => size > 0)).reverse();
   const data = [[...Array(calls + 1).keys()].map((call) => call + 1), ...used.map((place) => stretched(sums[place]))];
   const series = used.map((place) => ({ label: contents[place], stroke: colour("ground"), width: 0.5, fill: colour(`content-${place}`) }));
-  const options = plotOptions(box, 260, series, watch, (plot) => upright(plot, selected(), "text", 1.5));
+  const options = plotOptions(box, calls, 260, series, watch, (plot) => upright(plot, selected(), "text", 1.5));
   return [new uPlot(options, data, box), used];
 }

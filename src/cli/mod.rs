@@ -1,6 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod chart;
 mod cost;
 mod curve;
 mod diff;
@@ -35,6 +36,7 @@ Examples:
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
                                                 many settings of a policy, the best first
+  ctxsim chart context logs/ -p opencode -o session.svg   a picture, with its data beside it
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
 Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
@@ -59,6 +61,7 @@ enum Command {
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
     Curve(curve::Curve),
+    Chart(Box<chart::Chart>),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -80,6 +83,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Curve(curve)) => curve.run(),
+        Some(Command::Chart(chart)) => chart.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

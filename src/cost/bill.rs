@@ -167,6 +167,18 @@ impl AddAssign<&Bills> for Bills {
 /// A call that the provider would have refused to the end is billed like the others, as `prompt_tokens` counts it; refused tries that
 /// were mended cost nothing.
 pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
+    charged(trace, outcome, tariff, &mut |_| {})
+}
+
+/// What the modelled cache makes of each call's prompt.
+pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
+    let mut splits = Vec::with_capacity(outcome.calls.len());
+    charged(trace, outcome, tariff, &mut |split| splits.push(split));
+    splits
+}
+
+/// The bills; somebody is shown what the modelled cache makes of each call.
+fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, show: &mut dyn FnMut(Split)) -> Bills {
     let mut sum = Bills::default();
     let mut session = Session::new(trace, tariff);
     let mut summaries = outcome.summaries.iter().peekable();
@@ -179,6 +191,7 @@ pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
         let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
         let known = session.known(call, time);
         let (common, split) = session.ask(call, &known, request);
+        show(split);
         sum.count(&known, 1);
         let perfect = common.max(session.shared_of(call)).min(row.actual);
         let lifetime = session.lifetime;

@@ -31,8 +31,8 @@ pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, qua
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use judge::Reason;
-pub use price::{check_model, price};
-pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
+pub use price::{check_model, price, reads};
+pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{

@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use super::replay::Replay;
-use crate::cost::{Bills, Check, Tariff, bills, check};
+use crate::cost::{Bills, Check, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
 use crate::sim::{Conditions, simulate};
 use rayon::prelude::*;
@@ -15,6 +15,11 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
         replay.bill = Bills::default();
         replay.bills.iter().for_each(|bills| replay.bill += bills);
     }
+}
+
+/// What the modelled cache made of each call of each session.
+pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<Split>> {
+    corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| splits(trace, outcome, tariff)).collect()
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.

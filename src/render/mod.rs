@@ -1,5 +1,6 @@
 //! REPORT -> BYTES. One file a form. Knows the report and nothing below it.
 
+pub mod chart;
 mod csv;
 mod escape;
 mod html;
@@ -28,4 +29,10 @@ pub enum RenderError {
     /// The calls of a session could not be packed.
     #[error("the calls of a session cannot be packed: {0}")]
     Packing(#[from] std::io::Error),
+    /// The picture would not fit into memory.
+    #[error("a chart of this size cannot be drawn")]
+    TooLarge,
+    /// The picture could not be written.
+    #[error("the chart cannot be written as PNG: {0}")]
+    Png(String),
 }

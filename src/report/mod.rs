@@ -6,6 +6,7 @@ mod by_region;
 mod by_session;
 mod by_tool;
 mod causes;
+pub mod chart;
 mod cost;
 mod cost_figures;
 mod cost_record;
