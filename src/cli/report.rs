@@ -10,6 +10,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Composed, Corpus, check_model, compose, homes, price};
 use ctxsim::policy::Policy;
+use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{GENERATOR, csv, escape, html, json, summary};
 use ctxsim::report::{self, Asked, By, Series, Story, Told, story};
 use std::fs;
@@ -66,6 +67,12 @@ impl Report {
         let told = Told { corpus: &corpus, composed: &composed, unchanged, checks: &checks, cache, excerpts: &[] };
         let story = story(told, Some(self.command()));
         let mut files = self.tables(&corpus, &composed)?;
+        for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
+            let look = |theme| Look { size: Size::MEDIUM, theme };
+            files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light))));
+            files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark))));
+            files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
+        }
         files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
         files.push(("index.html".to_owned(), html(&story)?));
         write_into(&self.out, &files)?;

@@ -2,6 +2,8 @@
 
 use super::escape::escape;
 use super::text::{figure, is_number};
+use super::html::words as html_words;
+use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Report, Section, Story, Table};
 
 /// The report as Markdown.
@@ -27,11 +29,21 @@ pub fn summary(story: &Story<'_>, chapters: &[&str]) -> String {
     for chapter in story.chapters.iter().filter(|chapter| chapters.contains(&chapter.id)) {
         out += &format!("\n## {}\n\n", plain(chapter.title));
         chapter.lead.iter().for_each(|sentence| out += &format!("{}\n\n", plain(sentence)));
+        chapter.charts.iter().for_each(|chart| out += &picture(chart));
         out += &chapter.sections.iter().map(section).collect::<Vec<_>>().join("\n");
     }
     out += "\n## What the numbers rest on\n\n";
     story.notes.iter().for_each(|note| out += &format!("- {}\n", plain(note)));
     out
+}
+
+/// A chart by the files that lie beside the summary, as GitHub picks one by theme.
+fn picture(chart: &Chart) -> String {
+    let (kind, words) = (chart.kind, html_words(&chart.title));
+    format!(
+        "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"charts/{kind}-dark.svg\"><img alt=\"{words}\" \
+         src=\"charts/{kind}.svg\"></picture>\n\n"
+    )
 }
 
 /// The command as a comment, which ends at two dashes and a bracket: no command of ours holds them once brackets are entities.

@@ -2,8 +2,12 @@
 
 use super::calls::Packed;
 use super::words;
+use crate::render::chart::{Look, Size, Theme, svg};
 use crate::render::text::{best, figure, is_number};
+use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Chapter, Column, Section, Story, Table, Unit, counted, grouped};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write;
 
 /// The chapter that opens sessions.
@@ -76,6 +80,11 @@ fn chapter(out: &mut String, chapter: &Chapter, packed: Option<&Packed>) {
     }
     *out += kept;
     paragraphs(out, &chapter.lead);
+    if !chapter.charts.is_empty() {
+        *out += "<div class=\"charts\">\n";
+        chapter.charts.iter().for_each(|chart| figure_of(out, chart));
+        *out += "</div>\n";
+    }
     for section in &chapter.sections {
         self::section(out, section);
     }
@@ -100,6 +109,23 @@ fn paragraphs(out: &mut String, sentences: &[String]) {
     sentences.iter().for_each(|sentence| {
         let _ = writeln!(out, "<p>{}</p>", words(sentence));
     });
+}
+
+/// A chart in both themes, of which the page shows the one that fits.
+fn figure_of(out: &mut String, chart: &Chart) {
+    *out += "<figure>\n";
+    for (class, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
+        let size = Size::SMALL;
+        let packed = STANDARD.encode(svg(chart, Look { size, theme }));
+        let _ = writeln!(
+            out,
+            "<img class=\"{class}\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"data:image/svg+xml;base64,{packed}\">",
+            size.width,
+            size.height,
+            words(&format!("{}. {}", chart.title, chart.subtitle))
+        );
+    }
+    *out += "</figure>\n";
 }
 
 fn section(out: &mut String, section: &Section) {

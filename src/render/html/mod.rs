@@ -18,7 +18,7 @@ pub fn html(story: &Story<'_>) -> Result<String, RenderError> {
 }
 
 /// Text in which HTML finds nothing to act upon, within an element or an attribute's quotes.
-fn words(text: &str) -> String {
+pub(super) fn words(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in escape(text).chars() {
         match letter {

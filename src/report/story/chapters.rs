@@ -1,5 +1,6 @@
 //! The chapters, in the order in which a reader asks.
 
+use super::super::chart::{self, Chart, NothingToDraw};
 use super::super::cost::{Breakdown, Priced, cost};
 use super::super::document::{Body, Cell, Column, Section, Table};
 use super::super::replay::{by_policy, title};
@@ -45,7 +46,7 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(references::notes(corpus));
     let chapters = vec![
-        Chapter { id: "policies", title: "The policies", lead: Vec::new(), sections: vec![by_policy(replays, cache)] },
+        Chapter { id: "policies", title: "The policies", lead: Vec::new(), charts: Vec::new(), sections: vec![by_policy(replays, cache)] },
         overflow(corpus, replays),
         savings(&told),
         filling(replays.get(choice.place)),
@@ -71,7 +72,8 @@ fn overflow(corpus: &Corpus, replays: &[Replay]) -> Chapter {
     }
     lead.extend(rest.flatten());
     let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(replays)).collect();
-    Chapter { id: "overflow", title: "What would overflow, and where", lead, sections }
+    let charts = [chart::survival(corpus, replays), chart::peaks(corpus, replays)];
+    Chapter { id: "overflow", title: "What would overflow, and where", lead, charts: drawn(charts), sections }
 }
 
 fn savings(told: &Told<'_>) -> Chapter {
@@ -88,7 +90,7 @@ fn savings(told: &Told<'_>) -> Chapter {
          paid for, and what is gone cannot be taken up again."
             .to_owned(),
     ];
-    Chapter { id: "savings", title: "What it saves, and what it costs", lead, sections }
+    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts: Vec::new(), sections }
 }
 
 /// The tools under the policy that was chosen.
@@ -103,7 +105,7 @@ fn filling(best: Option<&Replay>) -> Chapter {
         }
     }
     sections.retain(|section| matches!(&section.body, Body::Table(table) if !table.rows.is_empty()));
-    Chapter { id: "filling", title: "What fills the window", lead, sections }
+    Chapter { id: "filling", title: "What fills the window", lead, charts: Vec::new(), sections }
 }
 
 fn trust(replays: &[Replay]) -> Chapter {
@@ -115,7 +117,7 @@ fn trust(replays: &[Replay]) -> Chapter {
                   a belief is what a policy's triggers saw at the last look before a call."
         }
     };
-    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], sections }
+    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts: Vec::new(), sections }
 }
 
 fn sessions(told: &Told<'_>) -> Chapter {
@@ -126,7 +128,7 @@ fn sessions(told: &Told<'_>) -> Chapter {
         table.rows.truncate(SESSIONS);
         lead.extend((rest > 0).then(|| format!("{} are left out of this table; sessions.csv has them all.", counted(rest, "more row"))));
     }
-    Chapter { id: "sessions", title: "Session by session", lead, sections: vec![section] }
+    Chapter { id: "sessions", title: "Session by session", lead, charts: Vec::new(), sections: vec![section] }
 }
 
 fn method(replays: &[Replay]) -> Chapter {
@@ -142,5 +144,10 @@ fn method(replays: &[Replay]) -> Chapter {
          context, the recorded reply enters. Uncertainty is over sessions: the corpus is drawn anew {} times, sessions with replacement.",
         grouped(crate::experiment::DRAWS as u64)
     )];
-    Chapter { id: "method", title: "Method and limits", lead, sections: vec![section] }
+    Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
+}
+
+/// Charts that there is something to draw in; tables say what there is where there is nothing.
+fn drawn(charts: impl IntoIterator<Item = Result<Chart, NothingToDraw>>) -> Vec<Chart> {
+    charts.into_iter().flatten().collect()
 }

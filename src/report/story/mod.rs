@@ -11,6 +11,7 @@ pub use browser::{Browser, Overview, Shown};
 pub use chapters::{Told, story};
 pub use series::SessionSeries;
 
+use super::chart::Chart;
 use super::document::{Report, Section};
 
 /// A report that is read from the top down, and the data to look closer.
@@ -35,8 +36,10 @@ pub struct Chapter {
     pub id: &'static str,
     /// Its heading; empty for none.
     pub title: &'static str,
-    /// Sentences before the tables.
+    /// Sentences before everything else.
     pub lead: Vec<String>,
+    /// Charts, each kind once in a story.
+    pub charts: Vec<Chart>,
     /// The tables.
     pub sections: Vec<Section>,
 }
@@ -48,7 +51,7 @@ impl Story<'_> {
             title: report.title.clone(),
             command: report.command.clone(),
             verdict: Vec::new(),
-            chapters: vec![Chapter { id: "tables", title: "", lead: Vec::new(), sections: report.sections.clone() }],
+            chapters: vec![Chapter { id: "tables", title: "", lead: Vec::new(), charts: Vec::new(), sections: report.sections.clone() }],
             notes: report.notes.clone(),
             browser: None,
         }
