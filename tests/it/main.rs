@@ -32,6 +32,8 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+/// A project's defaults, the demo, completions and manual pages.
+mod project;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.

@@ -172,11 +172,20 @@ fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<
         for rule in &life.plan.rule {
             for limit in rule.when.iter().flat_map(levels) {
                 if limit >= 1.0 && limit < outcome.window as f64 {
-                    add(limit as u64, format!("{} fires", rule.id), hue);
+                    add(limit as u64, rule.id.clone(), hue);
                 }
             }
         }
     }
+    // Rules that fire at one size share a line.
+    let mut merged: Vec<(u64, String, Hue)> = Vec::new();
+    for (tokens, name, hue) in found {
+        match merged.iter_mut().find(|(known, _, other)| *known == tokens && *other == hue && hue != Hue::Limit) {
+            Some((_, names, _)) => *names = format!("{names}, {name}"),
+            None => merged.push((tokens, name, hue)),
+        }
+    }
+    let found = merged;
     let far = |tokens: u64| tokens.saturating_mul(10) > highest.saturating_mul(FAR);
     let beyond = found.iter().filter(|(tokens, ..)| far(*tokens)).map(|(tokens, name, _)| format!("{name} at {}", grouped(*tokens)));
     let beyond: Vec<String> = beyond.collect();

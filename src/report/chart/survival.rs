@@ -67,13 +67,9 @@ fn title(replays: &[Replay]) -> String {
     match worst {
         Some(worst) if overflows(&worst) > 0 => {
             let of = counted(worst.outcomes.len() as u64, "session");
-            format!(
-                "{} of {of} overflow under {}; none under {} of {} policies",
-                grouped(overflows(&worst)),
-                worst.policy,
-                never,
-                replays.len()
-            )
+            let overflow = if overflows(&worst) == 1 { "overflows" } else { "overflow" };
+            let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", replays.len()) } else { String::new() };
+            format!("{} of {of} {overflow} under {}{beyond}", grouped(overflows(&worst)), worst.policy)
         }
         _ => "No session overflows under any of these policies".to_owned(),
     }
