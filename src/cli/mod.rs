@@ -11,6 +11,7 @@ mod diff;
 mod drift;
 mod explain;
 mod failure;
+mod folder;
 mod formats;
 mod logs;
 mod man;

@@ -1,6 +1,7 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
 use super::failure::{Failure, tell};
+use super::folder::{self, Strangers};
 use super::logs::Logs;
 use super::output::{print, write_into};
 use super::policies::Policies;
@@ -8,14 +9,14 @@ use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Composed, Corpus, check_model, compose, homes, price};
+use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
+use ctxsim::experiment::{Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
-use ctxsim::render::{GENERATOR, csv, escape, html, json, summary};
-use ctxsim::report::{self, Asked, By, Series, Story, Told, story};
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use ctxsim::render::{csv, escape, html, json, summary};
+use ctxsim::report::chart::Life;
+use ctxsim::report::{self, Asked, By, Series, Story, Told, by_interest, story};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,6 +26,9 @@ Examples:
 
 The folder gets index.html (open it in a browser), summary.md (for pull requests), CSV files, and replay.json, from which they come.
 The page sends no request and needs no network. docs/report.md tells what stands in it.";
+
+/// The window that the presets' limits are worked out for, where none is given.
+const WINDOW: u64 = 200_000;
 
 /// The chapters that are short enough for a pull request.
 const SUMMARISED: [&str; 4] = ["policies", "overflow", "savings", "trust"];
@@ -45,26 +49,56 @@ pub struct Report {
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
     #[arg(long)]
     force: bool,
+    /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
+    #[arg(long)]
+    with_content: bool,
 }
 
 impl Report {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        self.check_folder()?;
+        folder::check(&self.out, if self.force { Strangers::Accepted } else { Strangers::Refused })?;
         let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read(&catalog)?;
+        // Estimators are held against public vocabularies too.
+        let corpus = self.logs.read_in(&catalog, Vocabularies::Public)?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let mut composed = compose(&corpus, &policies, &self.policies.settings(&catalog, &self.logs))?;
+        let settings = self.policies.settings(&catalog, &self.logs);
+        let mut composed = compose(&corpus, &policies, &settings)?;
         price(&corpus, &mut composed.replays, &tariff);
-        let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
+        let none = Policy::load("none")?;
+        let mut unchanged = self.policies.replay(std::slice::from_ref(&none), &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);
-        let checks = check_model(&corpus, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
-        let cache = self.pricing.cache.kind();
-        let told = Told { corpus: &corpus, composed: &composed, unchanged, checks: &checks, cache, excerpts: &[] };
+        let checks = check_model(&corpus, &tariff);
+        let choice = choose(&composed.replays).unwrap_or_default();
+        let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
+        let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
+        let replay = self.policies.settings(&catalog, &self.logs);
+        let paired = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
+        let example = by_interest(&composed.replays).first().copied().unwrap_or_default();
+        let mut lives = Vec::new();
+        let best = policies.get(choice.place).zip(composed.replays.get(choice.place)).filter(|(policy, _)| **policy != none);
+        for (policy, replay) in std::iter::once((&none, unchanged)).chain(best) {
+            let found = plan_for(&corpus, policy, &settings, example)?;
+            lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions }));
+        }
+        let excerpts = if self.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
+        let told = Told {
+            corpus: &corpus,
+            composed: &composed,
+            unchanged,
+            checks: &checks,
+            cache: self.pricing.cache.kind(),
+            choice: &choice,
+            reads: &reads,
+            paired: &paired,
+            example: (example, &lives),
+            window: self.policies.window.unwrap_or(WINDOW),
+            excerpts: &excerpts,
+        };
         let story = story(told, Some(self.command()));
         let mut files = self.tables(&corpus, &composed)?;
         for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
@@ -105,52 +139,13 @@ impl Report {
         Ok(())
     }
 
-    /// Nothing is written among an agent's logs, and nothing among files of others unless somebody insists.
-    fn check_folder(&self) -> Result<(), Failure> {
-        let folder = resolved(&self.out);
-        let agents = homes(&|name| std::env::var(name).ok());
-        if let Some(home) = agents.iter().find(|home| folder.starts_with(resolved(&home.path))) {
-            let sentence = format!("{} lies among the logs of {}, where nothing is ever written", self.out.display(), home.agent);
-            return Err(Failure::Usage(sentence));
-        }
-        let is_empty = fs::read_dir(&self.out).map_or(true, |mut entries| entries.next().is_none());
-        match is_empty || self.force || is_report(&self.out) {
-            true => Ok(()),
-            false => Err(Failure::Usage(format!(
-                "{} holds other things than a report of ctxsim: name another folder with -o, or write among them with --force",
-                self.out.display()
-            ))),
-        }
-    }
-
     /// The command as it would be typed again. Where the report is written changes nothing in it.
     fn command(&self) -> String {
         let mut words = vec!["ctxsim".to_owned(), "report".to_owned()];
         words.extend(self.logs.words());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
+        words.extend(self.with_content.then(|| "--with-content".to_owned()));
         quoted(&words)
     }
-}
-
-/// A path without links, as far as it exists.
-fn resolved(path: &Path) -> PathBuf {
-    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    let mut missing = Vec::new();
-    let mut there = whole.as_path();
-    loop {
-        if let Ok(real) = there.canonicalize() {
-            return missing.iter().rev().fold(real, |path, name| path.join(name));
-        }
-        let (Some(parent), Some(name)) = (there.parent(), there.file_name()) else { return whole };
-        missing.push(name.to_owned());
-        there = parent;
-    }
-}
-
-/// Does the folder hold a page that ctxsim made?
-fn is_report(folder: &Path) -> bool {
-    let mut head = Vec::new();
-    let read = fs::File::open(folder.join("index.html")).and_then(|file| file.take(4096).read_to_end(&mut head));
-    read.is_ok() && String::from_utf8_lossy(&head).contains(GENERATOR)
 }

@@ -11,6 +11,7 @@ mod curve;
 mod diff;
 mod distance;
 pub mod drift;
+mod excerpt;
 mod facts;
 mod judge;
 mod once;
@@ -30,6 +31,7 @@ pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettin
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use excerpt::{Excerpts, excerpts};
 pub use judge::Reason;
 pub use price::{check_model, price, reads};
 pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay};

@@ -1,8 +1,8 @@
 //! For pages: GitHub's Markdown. Words of others stay words: nothing in them is markup.
 
 use super::escape::escape;
-use super::text::{figure, is_number};
 use super::html::words as html_words;
+use super::text::{figure, is_number};
 use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Report, Section, Story, Table};
 

@@ -34,6 +34,6 @@ pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Tabl
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};
 pub use replay::{Asked, By, replay};
-pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, story};
+pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, by_interest, story};
 pub use sweep::{Swept, sweep};
 pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};

@@ -13,9 +13,6 @@ use crate::trace::Trace;
 use serde::Serialize;
 use std::cmp::Reverse;
 
-/// The beginnings of the texts of one session, by part; empty where a part has no words, and for sessions that nobody asked about.
-pub type Excerpts = Vec<String>;
-
 /// How words of others are shown: renderers know what is harmless in their form.
 pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 
@@ -103,21 +100,9 @@ impl<'a> Browser<'a> {
         figures
     }
 
-    /// The sessions that are worth a look, the worst first: those that end in a refusal, overflow, are squeezed, or are rewritten most.
+    /// The sessions that are worth a look, the worst first.
     pub fn by_interest(&self) -> Vec<usize> {
-        let replays = &self.told.composed.replays;
-        let sum = |place: usize, figure: &dyn Fn(&Outcome) -> u64| -> u64 {
-            replays.iter().filter_map(|replay| replay.outcomes.get(place)).map(figure).sum()
-        };
-        let mut order: Vec<usize> = (0..self.told.corpus.traces.len()).collect();
-        order.sort_by_cached_key(|place| {
-            let ended = sum(*place, &|outcome| outcome.totals.unrecoverable_sessions);
-            let overflows = sum(*place, &|outcome| outcome.totals.overflows);
-            let squeezed = sum(*place, &|outcome| outcome.totals.squeezed);
-            let events = sum(*place, &|outcome| outcome.events.len() as u64);
-            Reverse((ended, overflows, squeezed, events, sum(*place, &|outcome| outcome.totals.calls)))
-        });
-        order
+        by_interest(&self.told.composed.replays)
     }
 
     /// One session, call by call. Absent where there is none at this place, and for sessions without calls.
@@ -125,6 +110,22 @@ impl<'a> Browser<'a> {
         let trace = self.told.corpus.traces.get(place).filter(|trace| !trace.calls.is_empty())?;
         Some(SessionSeries::new(&self.told, place, trace, shown))
     }
+}
+
+/// Places of sessions, the worst first: those that end in a refusal, overflow, are squeezed, or are rewritten most.
+pub fn by_interest(replays: &[Replay]) -> Vec<usize> {
+    let sum = |place: usize, figure: &dyn Fn(&Outcome) -> u64| -> u64 {
+        replays.iter().filter_map(|replay| replay.outcomes.get(place)).map(figure).sum()
+    };
+    let mut order: Vec<usize> = (0..replays.first().map_or(0, |replay| replay.outcomes.len())).collect();
+    order.sort_by_cached_key(|place| {
+        let ended = sum(*place, &|outcome| outcome.totals.unrecoverable_sessions);
+        let overflows = sum(*place, &|outcome| outcome.totals.overflows);
+        let squeezed = sum(*place, &|outcome| outcome.totals.squeezed);
+        let events = sum(*place, &|outcome| outcome.events.len() as u64);
+        Reverse((ended, overflows, squeezed, events, sum(*place, &|outcome| outcome.totals.calls)))
+    });
+    order
 }
 
 impl Heading {

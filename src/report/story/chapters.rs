@@ -1,17 +1,18 @@
 //! The chapters, in the order in which a reader asks.
 
-use super::super::chart::{self, Chart, NothingToDraw};
+use super::super::chart::{self, Chart, Life, NothingToDraw};
 use super::super::cost::{Breakdown, Priced, cost};
 use super::super::document::{Body, Cell, Column, Section, Table};
 use super::super::replay::{by_policy, title};
 use super::super::words::{counted, first_few, grouped};
 use super::super::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
-use super::browser::{Browser, Excerpts};
+use super::browser::Browser;
 use super::overflows::overflows;
 use super::verdict::verdict;
 use super::{Chapter, Story};
-use crate::cost::{CacheKind, Check};
-use crate::experiment::{Composed, Corpus, Replay, choose};
+use crate::cost::{CacheKind, Check, Split};
+use crate::experiment::drift::Paired;
+use crate::experiment::{Choice, Composed, Corpus, DRAWS, Excerpts, Replay};
 use std::collections::BTreeMap;
 
 /// So many sessions are in the page where nobody can open them, the worst first.
@@ -33,38 +34,55 @@ pub struct Told<'a> {
     pub checks: &'a BTreeMap<String, Check>,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
-    /// The beginnings of texts, by session; empty unless somebody asked for them.
-    pub excerpts: &'a [Excerpts],
+    /// The best policy.
+    pub choice: &'a Choice,
+    /// What the cache reads at each call, by policy.
+    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// Estimates beside recorded usage.
+    pub paired: &'a [Paired],
+    /// The session that stands for all in a chart, and its life under no policy and under the best one.
+    pub example: (usize, &'a [Life<'a>]),
+    /// The window that the presets' limits are worked out for.
+    pub window: u64,
+    /// The beginnings of texts; empty unless somebody asked for them.
+    pub excerpts: &'a Excerpts,
 }
 
 /// The whole story.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
-    let Told { corpus, composed, unchanged, cache, .. } = told;
+    let Told { corpus, composed, unchanged, cache, choice, .. } = told;
     let replays = &composed.replays;
-    let choice = choose(replays).unwrap_or_default();
     let mut notes = notes::notes(corpus, replays);
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(references::notes(corpus));
+    notes.extend(unread(&told));
     let chapters = vec![
         Chapter { id: "policies", title: "The policies", lead: Vec::new(), charts: Vec::new(), sections: vec![by_policy(replays, cache)] },
-        overflow(corpus, replays),
+        overflow(&told),
         savings(&told),
         filling(replays.get(choice.place)),
-        trust(replays),
+        trust(&told),
         sessions(&told),
         method(replays),
     ];
     Story {
         title: title(&corpus.facts),
         command,
-        verdict: verdict(replays, unchanged, &choice, cache),
+        verdict: verdict(replays, unchanged, choice, cache),
         chapters: chapters.into_iter().filter(|chapter| !chapter.sections.is_empty() || !chapter.lead.is_empty()).collect(),
         notes,
         browser: Some(Browser::new(told)),
     }
 }
 
-fn overflow(corpus: &Corpus, replays: &[Replay]) -> Chapter {
+/// Whose words could not be shown.
+fn unread(told: &Told<'_>) -> Option<String> {
+    let unread = told.excerpts.unread;
+    (unread > 0).then(|| format!("The texts of {} could not be read again: they are shown without words.", counted(unread, "session")))
+}
+
+fn overflow(told: &Told<'_>) -> Chapter {
+    let (corpus, replays) = (told.corpus, told.composed.replays.as_slice());
     let (where_, rest) = overflows(corpus, replays).unzip();
     let mut lead = Vec::new();
     if where_.is_none() {
@@ -72,7 +90,7 @@ fn overflow(corpus: &Corpus, replays: &[Replay]) -> Chapter {
     }
     lead.extend(rest.flatten());
     let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(replays)).collect();
-    let charts = [chart::survival(corpus, replays), chart::peaks(corpus, replays)];
+    let charts = [chart::survival(corpus, replays), chart::overflows(corpus, told.unchanged), chart::peaks(corpus, replays)];
     Chapter { id: "overflow", title: "What would overflow, and where", lead, charts: drawn(charts), sections }
 }
 
@@ -90,7 +108,14 @@ fn savings(told: &Told<'_>) -> Chapter {
          paid for, and what is gone cannot be taken up again."
             .to_owned(),
     ];
-    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts: Vec::new(), sections }
+    let charts = [
+        chart::cost(corpus, replays, cache),
+        chart::stages(corpus, replays),
+        chart::cache(corpus, told.reads),
+        chart::references(corpus, replays),
+        chart::reuse(corpus, told.window),
+    ];
+    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts: drawn(charts), sections }
 }
 
 /// The tools under the policy that was chosen.
@@ -108,8 +133,8 @@ fn filling(best: Option<&Replay>) -> Chapter {
     Chapter { id: "filling", title: "What fills the window", lead, charts: Vec::new(), sections }
 }
 
-fn trust(replays: &[Replay]) -> Chapter {
-    let sections: Vec<Section> = guesses::guesses(replays).into_iter().collect();
+fn trust(told: &Told<'_>) -> Chapter {
+    let sections: Vec<Section> = guesses::guesses(&told.composed.replays).into_iter().collect();
     let lead = match sections.is_empty() {
         true => "No usage is recorded: nothing can be held against the estimates.",
         false => {
@@ -117,7 +142,8 @@ fn trust(replays: &[Replay]) -> Chapter {
                   a belief is what a policy's triggers saw at the last look before a call."
         }
     };
-    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts: Vec::new(), sections }
+    let charts = [chart::errors(told.corpus, told.paired), chart::drift(told.corpus, told.paired, &[])];
+    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts: drawn(charts), sections }
 }
 
 fn sessions(told: &Told<'_>) -> Chapter {
@@ -128,7 +154,9 @@ fn sessions(told: &Told<'_>) -> Chapter {
         table.rows.truncate(SESSIONS);
         lead.extend((rest > 0).then(|| format!("{} are left out of this table; sessions.csv has them all.", counted(rest, "more row"))));
     }
-    Chapter { id: "sessions", title: "Session by session", lead, charts: Vec::new(), sections: vec![section] }
+    let (place, lives) = told.example;
+    let charts = drawn([chart::context(told.corpus, place, lives)]);
+    Chapter { id: "sessions", title: "Session by session", lead, charts, sections: vec![section] }
 }
 
 fn method(replays: &[Replay]) -> Chapter {
@@ -142,7 +170,7 @@ fn method(replays: &[Replay]) -> Chapter {
     let lead = vec![format!(
         "Each recorded call is replayed: messages arrive, the policy's checkpoints run, the call is judged by the actual size of the simulated \
          context, the recorded reply enters. Uncertainty is over sessions: the corpus is drawn anew {} times, sessions with replacement.",
-        grouped(crate::experiment::DRAWS as u64)
+        grouped(DRAWS as u64)
     )];
     Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
 }

@@ -7,7 +7,7 @@ mod overflows;
 mod series;
 mod verdict;
 
-pub use browser::{Browser, Overview, Shown};
+pub use browser::{Browser, Overview, Shown, by_interest};
 pub use chapters::{Told, story};
 pub use series::SessionSeries;
 

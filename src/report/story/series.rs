@@ -73,7 +73,7 @@ impl SessionSeries {
         SessionSeries {
             recorded: steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),
             output: trace.calls.iter().map(|call| call.output).collect(),
-            arrivals: Arrivals::new(trace, told.excerpts.get(place).map_or(&[], Vec::as_slice), shown),
+            arrivals: Arrivals::new(trace, told.excerpts.texts.get(place).map_or(&[], Vec::as_slice), shown),
             policies: replays.filter_map(policy).collect(),
             whole: whole.into_iter().map(Some).collect(),
         }
