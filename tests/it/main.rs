@@ -5,6 +5,8 @@ mod architecture;
 mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
+/// Chromium through its driver, for pages.
+mod browser;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
@@ -24,6 +26,8 @@ mod flock;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// `ctxsim report`: files, the page in a browser, hostile names.
+mod page;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
