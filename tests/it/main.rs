@@ -6,6 +6,8 @@ mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 mod catalog;
+/// Charts: golden pictures, words that never meet, files from outside.
+mod chart;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
 /// Money: prices, prompt caches, bills; real files against an independent count.
