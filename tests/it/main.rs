@@ -8,6 +8,8 @@ mod bad_input;
 /// Chromium through its driver, for pages.
 mod browser;
 mod catalog;
+/// Charts: golden pictures, words that never meet, files from outside.
+mod chart;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
 /// Money: prices, prompt caches, bills; real files against an independent count.

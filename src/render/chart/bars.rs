@@ -31,13 +31,15 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, bars: &Ba
     // Rows that would be lower than letters are not drawn: the last one says so.
     let room = (plane.height() / (measures.small * 1.25)).floor().max(1.0) as usize;
     let shown = if bars.rows.len() <= room { bars.rows.len() } else { room.saturating_sub(1) };
-    let pitch = (plane.height() / shown.max(1) as f64).min(measures.letters * 3.4);
+    let pitch = (plane.height() / shown.max(1) as f64).min(measures.letters * 5.0);
     let pitch = if shown < bars.rows.len() { plane.height() / room as f64 } else { pitch };
     for (place, row) in bars.rows.iter().take(shown).enumerate() {
         let strip = Area { top: plane.top + place as f64 * pitch, bottom: plane.top + (place + 1) as f64 * pitch, ..plane };
         let baseline = (strip.top + strip.bottom) / 2.0 + measures.small * 0.34;
         picture.write(&row.name, (plane.left - gap, baseline), Anchor::End, ink, names + 0.5);
-        let end = draw_row(picture, measures, &ruler, row, strip);
+        let drawn = draw_row(picture, measures, &ruler, row, strip);
+        // What is said of a range stands in a column of its own: beside the range it would lie on what runs across.
+        let end = if matches!(row.bar, Bar::Range { .. }) { plane.right } else { drawn };
         picture.write(&row.value, (end.max(plane.left) + gap * 0.6, baseline), Anchor::Start, ink, area.right - end - gap * 0.5);
     }
     if shown < bars.rows.len() {
@@ -69,7 +71,7 @@ fn limit_line(picture: &mut Picture, measures: &Measures, ruler: &Ruler, limit: 
 
 /// Draws a row, and says where it ends.
 fn draw_row(picture: &mut Picture, measures: &Measures, ruler: &Ruler, row: &BarRow, strip: Area) -> f64 {
-    let half = (strip.height() * 0.34).min(measures.letters * 0.9);
+    let half = (strip.height() * 0.32).min(measures.letters * 1.25);
     let middle = (strip.top + strip.bottom) / 2.0;
     let strip = Area { top: middle - half, bottom: middle + half, ..strip };
     match &row.bar {

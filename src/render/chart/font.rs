@@ -71,7 +71,9 @@ impl Font {
     /// The text in lines of this width, broken at spaces; so many at most, the last one shortened.
     pub fn lines(&self, text: &str, size: f64, weight: Weight, width: f64, most: usize) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        for word in text.split_whitespace() {
+        // A sign of percent stays with its number.
+        let text = text.replace(" %", "\u{a0}%");
+        for word in text.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
             let longer = lines.last().map(|line| format!("{line} {word}"));
             match longer.filter(|line| lines.len() >= most || self.width(line, size, weight) <= width) {
                 Some(longer) => {

@@ -25,10 +25,10 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &Hea
         bottom: area.bottom - measures.small * 3.0,
     };
     picture.write(&map.down, (area.left, area.top + measures.small * 0.8), Anchor::Start, hand, plane.right - area.left);
-    let ruler = Ruler::new(&map.colour, calm, plane.bottom, plane.top);
     let (rows, columns) = (map.rows.len().max(1), map.columns.len().max(1));
-    let (width, height) = (plane.width() / columns as f64, (plane.height() / rows as f64).min(measures.letters * 3.0));
+    let (width, height) = (plane.width() / columns as f64, (plane.height() / rows as f64).min(measures.letters * 7.0));
     let plane = Area { bottom: plane.top + height * rows as f64, ..plane };
+    let ruler = Ruler::new(&map.colour, calm, plane.bottom, plane.top);
     for (down, row) in map.cells.iter().enumerate() {
         for (across, value) in row.iter().enumerate() {
             let Some(value) = value else { continue };
@@ -48,7 +48,7 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &Hea
     }
     row_names(picture, measures, map, plane, height, ink, names + 0.5);
     column_names(picture, measures, map, plane, hand);
-    colour_scale(picture, measures, map, &ruler, Area { bottom: area.bottom - measures.small * 3.0, ..plane }, area.right, hand);
+    colour_scale(picture, measures, map, &ruler, plane, area.right, hand);
 }
 
 fn draw_cell(picture: &mut Picture, measures: &Measures, map: &HeatMap, ruler: &Ruler, value: f64, cell: Area) {

@@ -36,8 +36,8 @@ pub fn beside(picture: &mut Picture, measures: &Measures, axes: &Axes, mut names
 pub fn spread(wanted: &[f64], pitch: f64, top: f64, bottom: f64) -> Vec<f64> {
     // Groups of places that touch: where the first one stands without moving, summed, and how many there are.
     let mut groups: Vec<(f64, usize)> = Vec::new();
-    for (place, y) in wanted.iter().enumerate() {
-        let mut group = (y - 0.0, 1);
+    for y in wanted {
+        let mut group = (*y, 1);
         // Within a group, place n stands n pitches below the first: the mean of what all of them want decides.
         while let Some((sum, count)) = groups.last().copied() {
             let end = sum / count as f64 + count as f64 * pitch;
@@ -47,7 +47,6 @@ pub fn spread(wanted: &[f64], pitch: f64, top: f64, bottom: f64) -> Vec<f64> {
             groups.pop();
             group = (sum + group.0 - (count * group.1) as f64 * pitch, count + group.1);
         }
-        debug_assert!(place < wanted.len());
         groups.push(group);
     }
     let mut places = Vec::with_capacity(wanted.len());
@@ -109,12 +108,33 @@ impl Spots {
             (step, Area { left, top: baseline - up, right: left + width, bottom: baseline + down }, baseline)
         });
         let free = |area: &Area| area.within(&self.bounds) && !self.taken.iter().any(|taken| taken.meets(area));
-        let Some((step, area, baseline)) = placed.into_iter().find(|(_, area, _)| free(area)) else { return };
+        let lead = |step: f64, area: &Area| if step > 1.0 { leader((x, y), area, measures.radius * 1.3) } else { Vec::new() };
+        let clear = |lead: &[Area]| !lead.iter().any(|spot| self.taken.iter().any(|taken| taken.meets(spot)));
+        let found = placed.into_iter().find(|(step, area, _)| free(area) && clear(&lead(*step, area)));
+        let Some((step, area, baseline)) = found else { return };
         if step > 1.0 {
-            let near = (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom));
-            picture.line(vec![(x, y), near], picture.theme.colour(hue), measures.line * 0.5, &[]);
+            picture.line(vec![(x, y), nearest((x, y), &area)], picture.theme.colour(hue), measures.line * 0.5, &[]);
+            self.taken.extend(leader((x, y), &area, measures.radius * 1.3));
         }
         picture.write(name, (area.left, baseline), Anchor::Start, hand, width + 0.5);
         self.taken.push(area);
     }
+}
+
+/// The point of an area that is nearest to another point.
+fn nearest((x, y): Point, area: &Area) -> Point {
+    (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom))
+}
+
+/// Small areas along the line from a dot to its name, the dot itself left out.
+fn leader((x, y): Point, area: &Area, radius: f64) -> Vec<Area> {
+    const SPOTS: usize = 12;
+    let (to_x, to_y) = nearest((x, y), area);
+    let spot = |place: usize| {
+        let part = place as f64 / SPOTS as f64;
+        let (x, y) = (x + (to_x - x) * part, y + (to_y - y) * part);
+        Area { left: x - 1.0, top: y - 1.0, right: x + 1.0, bottom: y + 1.0 }
+    };
+    let away = |spot: &Area| (spot.left + 1.0 - x).hypot(spot.top + 1.0 - y) > radius;
+    (0..SPOTS).map(spot).filter(away).collect()
 }

@@ -31,7 +31,7 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
     let rows = rows_of(picture, measures, &across, area.width() - right);
     let axes = axes(picture, measures, area, right, (&plot.x, &xs.collect::<Vec<_>>()), (&plot.y, &ys.collect::<Vec<_>>()), rows);
     limits(picture, measures, &axes, plot);
-    above(picture, measures, &axes, &across);
+    above(picture, measures, &axes, &across, area.right);
     for series in &plot.series {
         band(picture, &axes, series);
     }
@@ -67,9 +67,22 @@ fn key(plot: &Plot, roomy: bool) -> Vec<(Sample, String)> {
         Place::Across(_) => false,
     };
     let limits = plot.limits.iter().filter(limit).map(|limit| (Sample::Line(limit.hue, Form::Line), limit.name.clone()));
-    let marks = plot.marks.iter().filter(|marks| !marks.points.is_empty());
-    let marks = marks.map(|marks| (Sample::Symbol(marks.hue, marks.symbol), marks.name.clone()));
-    series.chain(limits).chain(marks).collect()
+    series.chain(limits).chain(marks_key(&plot.marks)).collect()
+}
+
+/// What happened, each kind once: in the colour of what it happened to, or in ink where it happened to several.
+fn marks_key(all: &[Marks]) -> Vec<(Sample, String)> {
+    let mut key: Vec<(Sample, String)> = Vec::new();
+    for marks in all.iter().filter(|marks| !marks.points.is_empty()) {
+        match key.iter_mut().find(|(_, name)| *name == marks.name) {
+            Some((sample, _)) if *sample != Sample::Symbol(marks.hue, marks.symbol) => {
+                *sample = Sample::Symbol(Hue::Recorded, marks.symbol)
+            }
+            Some(_) => {}
+            None => key.push((Sample::Symbol(marks.hue, marks.symbol), marks.name.clone())),
+        }
+    }
+    key
 }
 
 fn place_of(limit: &Limit) -> Option<f64> {
@@ -91,7 +104,9 @@ fn limits(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plot) 
                 vec![(axes.x.at(low), axes.y.at(low)), (axes.x.at(high), axes.y.at(high))]
             }
         };
-        picture.line(points, picture.theme.colour(limit.hue), measures.line * 0.7, dash(limit.hue));
+        // Solid is what was recorded or simulated; every limit is dashed, in the colour of what it is a limit of.
+        let dash = if limit.place == Place::Identity { &[] } else { dash(Hue::Limit) };
+        picture.line(points, picture.theme.colour(limit.hue), measures.line * 0.7, dash);
     }
 }
 
@@ -103,24 +118,30 @@ fn rows_of(picture: &Picture, measures: &Measures, across: &[&Limit], width: f64
     (all * 2.0 / width.max(1.0)).ceil().min(across.len() as f64)
 }
 
-/// Names of limits above the plane, each in the first row where it meets no other one.
-fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Limit]) {
+/// Names of limits above the plane, each in the lowest row where it meets no other one. The rightmost goes first, so that the line that
+/// leads down from a name passes to the left of all names below it.
+fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Limit], right: f64) {
     let hand = small(picture, measures);
     let plane = axes.plane;
     let mut sorted: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((axes.x.at(place_of(limit)?), limit.name.as_str()))).collect();
-    sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+    sorted.sort_by(|one, other| other.0.total_cmp(&one.0));
     let pitch = measures.small * 1.25;
     let rows = ((plane.top - axes.top) / pitch).floor().max(1.0) as usize;
     // By row, from the plane upwards: what stands there.
     let mut taken: Vec<Vec<(f64, f64)>> = vec![Vec::new(); rows];
     for (x, name) in sorted {
         let width = picture.width_of(name, hand).min(plane.width() * 0.5);
-        let start = if x + width + 3.0 > plane.right { x - width - 3.0 } else { x + 3.0 };
+        let start = (x + 3.0).min(right - width);
         let (from, to) = (start - measures.letters * 0.5, start + width + measures.letters * 0.5);
-        let free = |row: &Vec<(f64, f64)>| row.iter().all(|(left, right)| to <= *left || from >= *right);
-        let Some(row) = taken.iter().position(free) else { continue };
-        if let Some(list) = taken.get_mut(row) {
-            list.push((from, to));
+        let free = |row: &Vec<(f64, f64)>, (from, to): (f64, f64)| row.iter().all(|(left, right)| to <= *left || from >= *right);
+        // Neither may the name meet another one, nor the line that leads down from it.
+        let line = (x - 2.0, x + 2.0);
+        let fits = |row: &usize| {
+            taken.iter().take(*row).all(|lower| free(lower, line)) && taken.get(*row).is_some_and(|names| free(names, (from, to)))
+        };
+        let Some(row) = (0..rows).find(fits) else { continue };
+        for (place, names) in taken.iter_mut().enumerate().take(row + 1) {
+            names.push(if place == row { (from.min(line.0), to) } else { line });
         }
         let y = plane.top - row as f64 * pitch - measures.small * 0.35;
         picture.line(vec![(x, y - measures.small * 0.7), (x, plane.top)], picture.theme.rule(), measures.line * 0.5, &[]);

@@ -77,8 +77,10 @@ impl Ruler {
         };
         let shown = values.into_iter().filter(|value| *value >= low && *value <= high && (!whole || value.fract().abs() < 1e-9));
         let shown: Vec<f64> = shown.collect();
-        let decimals = shown.iter().map(|value| decimals(value / self.unit)).max().unwrap_or(0);
-        shown.into_iter().map(|value| (value, words(value / self.unit, decimals))).collect()
+        // On an even axis all have the same decimals; on a logarithmic one each has those that it needs.
+        let most = shown.iter().map(|value| decimals(value / self.unit)).max().unwrap_or(0);
+        let decimals = |value: f64| if matches!(self.coordinates, Coordinates::Even(_)) { most } else { decimals(value / self.unit) };
+        shown.into_iter().map(|value| (value, words(value / self.unit, decimals(value)))).collect()
     }
 
     /// What is written beside the axis: its label with the unit.
@@ -127,11 +129,11 @@ fn suffix(quantity: Quantity, unit: f64) -> &'static str {
 
 /// How many decimals a number needs, three at most.
 fn decimals(value: f64) -> usize {
-    (0..3)
-        .find(|decimals| {
-            (value * 10_f64.powi(*decimals as i32)).fract().abs().min(1.0 - (value * 10_f64.powi(*decimals as i32)).fract().abs()) < 1e-6
-        })
-        .unwrap_or(3)
+    let whole_with = |decimals: &usize| {
+        let shifted = value * 10_f64.powi(*decimals as i32);
+        (shifted - shifted.round()).abs() < 1e-6
+    };
+    (0..3).find(whole_with).unwrap_or(3)
 }
 
 fn words(value: f64, decimals: usize) -> String {

@@ -71,7 +71,7 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
         subtitle: format!("Share of the prompt tokens of all sessions at that call, recorded and modelled; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
-            y: Axis { to: Some(1.0), ..Axis::of("read from the cache", Quantity::Share) },
+            y: Axis { from: None, to: Some(1.0), ..Axis::of("read from the cache", Quantity::Share) },
             series,
             limits: Vec::new(),
             marks: Vec::new(),

@@ -4,7 +4,7 @@ use super::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw,
 use crate::experiment::{Corpus, Replay};
 use crate::policy::{Plan, Trigger};
 use crate::report::notes;
-use crate::report::words::{counted, grouped};
+use crate::report::words::{counted, first_few, grouped};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::{Conditions, EventKind, Outcome};
 use crate::trace::Trace;
@@ -54,6 +54,9 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     let highest = outcomes.iter().map(|(_, outcome)| outcome.totals.peak_tokens).max().unwrap_or(0).max(trace.largest_prompt());
     let (limits, beyond) = limits(&outcomes, highest);
     let mut notes = beyond;
+    if outcomes.len() <= TOLD && !limits.is_empty() {
+        notes.push("Rules fire by what their policy believes, overflows by what the context really holds.".to_owned());
+    }
     notes.extend(notes::below_a_replay(corpus).into_iter().take(1));
     Ok(Chart {
         kind: super::Kind::Context.name(),
@@ -74,8 +77,16 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
 fn title(outcomes: &[(&Life<'_>, &Outcome)]) -> String {
     let told = |(life, outcome): &(&Life<'_>, &Outcome)| {
         let totals = &outcome.totals;
-        let shrinks = crate::report::figures::compactions(totals) + totals.events_of(EventKind::Prune) + totals.events_of(EventKind::Drop);
-        format!("{}: {}, {}", life.replay.policy, counted(totals.overflows, "overflow"), counted(shrinks, "shrinking"))
+        let events = |kind: EventKind| totals.events_of(kind);
+        let all = [
+            (totals.overflows, "overflow"),
+            (crate::report::figures::compactions(totals), "compaction"),
+            (events(EventKind::Prune), "prune"),
+            (events(EventKind::Drop), "drop"),
+        ];
+        let few: Vec<String> = all.iter().filter(|(number, _)| *number > 0).map(|(number, noun)| counted(*number, noun)).collect();
+        let happened = if few.is_empty() { "no overflow, no compaction".to_owned() } else { few.join(", ") };
+        format!("{}: {happened}", life.replay.policy)
     };
     match outcomes {
         [] => "The context of one session, call by call".to_owned(),
@@ -178,14 +189,15 @@ fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<
         }
     }
     // Rules that fire at one size share a line.
-    let mut merged: Vec<(u64, String, Hue)> = Vec::new();
+    let mut merged: Vec<(u64, Vec<String>, Hue)> = Vec::new();
     for (tokens, name, hue) in found {
         match merged.iter_mut().find(|(known, _, other)| *known == tokens && *other == hue && hue != Hue::Limit) {
-            Some((_, names, _)) => *names = format!("{names}, {name}"),
-            None => merged.push((tokens, name, hue)),
+            Some((_, names, _)) => names.push(name),
+            None => merged.push((tokens, vec![name], hue)),
         }
     }
-    let found = merged;
+    let few = |names: Vec<String>| if names.len() > 2 { first_few(&names, 1).replace(" and ", " + ") } else { names.join(", ") };
+    let found: Vec<(u64, String, Hue)> = merged.into_iter().map(|(tokens, names, hue)| (tokens, few(names), hue)).collect();
     let far = |tokens: u64| tokens.saturating_mul(10) > highest.saturating_mul(FAR);
     let beyond = found.iter().filter(|(tokens, ..)| far(*tokens)).map(|(tokens, name, _)| format!("{name} at {}", grouped(*tokens)));
     let beyond: Vec<String> = beyond.collect();

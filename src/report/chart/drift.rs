@@ -18,9 +18,6 @@ const DRAWN: usize = 4;
 /// Dots nearer to each other than this part of a decade are drawn as one.
 const NEAR: f64 = 60.0;
 
-/// So many rows show errors at most.
-const ROWS: usize = 16;
-
 /// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
 pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, NothingToDraw> {
     let chosen = chosen(all, Use::Request, wanted, 2)?;
@@ -67,19 +64,19 @@ pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
         let errors: Vec<f64> = paired.pairs.iter().map(error).collect();
         // Roundings of one rule differ by nothing that can be seen.
         let spread = at(&errors, [50, 250, 500, 750, 950]);
-        let alike = |other: &[f64; 5]| spread.is_some_and(|spread| spread.iter().zip(other).all(|(one, other)| (one - other).abs() < 2e-3));
+        let alike = |other: &[f64; 5]| spread.is_some_and(|spread| spread.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-2));
         if let Some(spread) = spread.filter(|_| !rows.iter().any(|(_, other)| alike(other))) {
             rows.push((&paired.estimator, spread));
         }
     }
     let nearest = rows.iter().min_by(|one, other| middle(one).total_cmp(&middle(other)));
-    let title = nearest.map(|(name, spread)| format!("{name} comes nearest: half of its errors are within {}", within(spread)));
+    let title = nearest.map(|(name, spread)| format!("{name} comes nearest: half of its errors lie between {}", within(spread)));
     let title = title.ok_or_else(nothing_compared)?;
     let left_out = used(Use::Request).count().saturating_sub(rows.len());
     let percent = |[.., middle, _, _]: &[f64; 5]| format!("median {:+.0} %", middle * 100.0).replace('-', "−");
-    let bar = |(place, (name, spread)): (usize, &(&str, [f64; 5]))| BarRow {
+    let bar = |(name, spread): &(&str, [f64; 5])| BarRow {
         name: (*name).to_owned(),
-        bar: Bar::Range { hue: Hue::Other(place % 6), at: *spread, singles: Vec::new() },
+        bar: Bar::Range { hue: Hue::Other(0), at: *spread, singles: Vec::new() },
         value: percent(spread),
     };
     let mut notes =
@@ -94,7 +91,7 @@ pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
         subtitle: format!("Estimate of the whole request over the recorded prompt, less one; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
             x: Axis { from: None, ..Axis::of("error", Quantity::Share) },
-            rows: rows.iter().take(ROWS).enumerate().map(bar).collect(),
+            rows: rows.iter().map(bar).collect(),
             limits: vec![Limit { name: "as recorded".to_owned(), hue: Hue::Limit, place: Place::Across(0.0) }],
             key: Vec::new(),
         }),

@@ -44,9 +44,11 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
             form: Form::Line,
             provenance: Provenance::Estimated,
             points: curve.points.iter().map(|point| (point.retained as f64, share(point.kept))).collect(),
+            // Both curves of lines have nearly the same band: it is drawn once.
             band: curve
                 .points
                 .iter()
+                .filter(|_| *axis == Distances::Tokens)
                 .filter_map(|point| point.band.map(|(low, high)| (point.retained as f64, low as f64 / 1e6, high as f64 / 1e6)))
                 .collect(),
             named: Named::Beside,
