@@ -14,8 +14,9 @@ function themes(redraw) {
 function start() {
   let view = null;
   themes(() => view && view.redraw());
-  document.querySelectorAll("table.sortable").forEach(sortable);
   const data = document.getElementById("overview");
+  // What stands for the sessions where no script runs is replaced.
+  document.querySelectorAll(data ? "table.sortable:not(.static *)" : "table.sortable").forEach(sortable);
   const chapter = document.getElementById("sessions");
   if (!data || !chapter) return;
   const overview = JSON.parse(data.textContent);

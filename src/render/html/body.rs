@@ -78,13 +78,13 @@ fn chapter(out: &mut String, chapter: &Chapter, packed: Option<&Packed>) {
             grouped(packed.sessions as u64)
         );
     }
-    *out += kept;
-    paragraphs(out, &chapter.lead);
     if !chapter.charts.is_empty() {
         *out += "<div class=\"charts\">\n";
         chapter.charts.iter().for_each(|chart| figure_of(out, chart));
         *out += "</div>\n";
     }
+    *out += kept;
+    paragraphs(out, &chapter.lead);
     for section in &chapter.sections {
         self::section(out, section);
     }
