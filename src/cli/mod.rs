@@ -13,6 +13,7 @@ mod explain;
 mod failure;
 mod folder;
 mod formats;
+mod inspect;
 mod logs;
 mod man;
 mod models;
@@ -21,6 +22,7 @@ mod policies;
 mod policy;
 mod pricing;
 mod progress;
+mod refetch;
 mod replay;
 mod report;
 mod sweep;
@@ -35,6 +37,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim                                        find logs, replay them under the main presets
   ctxsim demo                                   try it without logs of your own
+  ctxsim inspect logs/                          what is in there?
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim report transcripts/ -o reports/        all of it as one page for a browser, with tables and charts beside it
@@ -59,6 +62,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Inspect(inspect::Inspect),
     Replay(Box<replay::Replay>),
     Report(Box<report::Report>),
     Cost(Box<cost::Cost>),
@@ -106,6 +110,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Config(config)) => config.run(),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(),
+        Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Report(report)) => report.run(),
         Some(Command::Cost(cost)) => cost.run(),

@@ -11,6 +11,7 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
 use ctxsim::experiment::{Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads};
+use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{csv, escape, html, json, summary};
@@ -62,7 +63,7 @@ impl Report {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         // Estimators are held against public vocabularies too.
-        let corpus = self.logs.read_in(&catalog, Vocabularies::Public)?;
+        let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted::default())?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let settings = self.policies.settings(&catalog, &self.logs);

@@ -13,6 +13,7 @@ mod distance;
 pub mod drift;
 mod excerpt;
 mod facts;
+mod inspect;
 mod judge;
 mod once;
 mod price;
@@ -32,9 +33,10 @@ pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, qua
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use excerpt::{Excerpts, excerpts};
+pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
-pub use price::{check_model, price, reads};
-pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay};
+pub use price::{check_model, net_of_refetches, price, reads};
+pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay, replay_closed};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{

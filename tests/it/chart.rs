@@ -40,6 +40,7 @@ fn charts() -> &'static [Chart] {
             engine: Default::default(),
             vocabulary: None,
             vocabularies: Vocabularies::Public,
+            wanted: Default::default(),
             progress: &Unwatched,
         };
         let corpus = read(&["transcripts".to_owned()], &settings).unwrap();

@@ -12,6 +12,7 @@ use ctxsim::experiment::{
     Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
     settings,
 };
+use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::report::Swept;
 use ctxsim::report::chart::{self, Chart, Kind, Life};
@@ -71,7 +72,7 @@ impl Asked<'_> {
         let search = if matches!(kind, Kind::Sweep | Kind::SweepMap) { Some(self.search(&policies)?) } else { None };
         let drift = matches!(kind, Kind::Drift | Kind::Errors | Kind::Buffer);
         let vocabularies = if drift { Vocabularies::Public } else { Vocabularies::Own };
-        let corpus = self.logs.read_in(self.catalog, vocabularies)?;
+        let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted::default())?;
         let complaints = self.logs.complaints(&corpus);
         let replays = || self.policies.replay(&policies, &corpus, self.catalog, self.logs);
         let chart = match (kind, search) {
