@@ -9,6 +9,7 @@ function sessionView(overview, place, asked) {
   let call = Math.max(0, (Number(asked.get("call")) || 1) - 1);
   let range = [Number(asked.get("from")) || 0, Number(asked.get("to")) || 0];
   let plots = [];
+  let drawn = false; // Plots tell of their first scale too, which nobody chose.
   const others = new Set(overview.policies.map((_, policy) => policy));
 
   const title = element("h3", { tabindex: "-1" }, `Session ${about.id || "(no id)"}`);
@@ -66,7 +67,7 @@ function sessionView(overview, place, asked) {
     },
     zoom(plot) {
       const { min, max } = plot.scales.x;
-      if (min === null || min === undefined || (range[0] === min && range[1] === max)) return;
+      if (!drawn || min === null || min === undefined || (range[0] === min && range[1] === max)) return;
       range = [min, max];
       const whole = min <= 1 && max >= session.output.length + 1;
       address.change({ from: whole ? null : Math.floor(min), to: whole ? null : Math.ceil(max) });
@@ -87,6 +88,7 @@ function sessionView(overview, place, asked) {
 
   function draw() {
     const wanted = range[1] > range[0] ? range : [1, session.output.length + 1];
+    drawn = false;
     plots.forEach((plot) => plot.destroy());
     plots = [];
     const shown = [...others].filter((policy) => policy !== walked).sort((one, other) => one - other).concat(walked);
@@ -104,7 +106,9 @@ function sessionView(overview, place, asked) {
       plot.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
       plot.over.addEventListener("click", (event) => { if (Math.abs(event.clientX - pressed) < 4 && plot.cursor.idx !== null) go(plot.cursor.idx); });
     }
-    zoom(...wanted);
+    const [min, max] = [Math.max(1, wanted[0]), Math.min(session.output.length + 1, wanted[1])];
+    plots.forEach((plot) => plot.setScale("x", { min, max }));
+    setTimeout(() => { drawn = true; });
     tell();
   }
 
