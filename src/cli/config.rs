@@ -25,7 +25,7 @@ const LOGS: &str = "logs";
 const PATHS: [&str; 5] = [LOGS, "policy", "prices", "baseline", "out"];
 
 /// Options that say what is done this one time. A default for them would surprise.
-const NEVER: [&str; 5] = ["help", "version", "resume", "update-baseline", "force"];
+const NEVER: [&str; 6] = ["help", "version", "resume", "update-baseline", "force", "output"];
 
 const EXAMPLES: &str = "\
 Examples:

@@ -100,7 +100,7 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
 
 /// The place of the session that somebody means: by its id, else as a table shortens it, else by the beginning of one id, else by the
 /// name of one file, else by any part of one id.
-fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
+pub fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
     let named_so = |trace: &Trace| {
         let path = Path::new(&trace.source);
         trace.source == wanted || [path.file_name(), path.file_stem()].into_iter().flatten().any(|name| name.to_string_lossy() == wanted)

@@ -5,6 +5,7 @@ use ctxsim::estimate::CounterError;
 use ctxsim::experiment::{ConvertError, SweepError, TraceFileError};
 use ctxsim::policy::PolicyError;
 use ctxsim::render::{RenderError, escape};
+use ctxsim::report::chart::NothingToDraw;
 use std::fmt::Display;
 use std::io;
 use std::process::ExitCode;
@@ -70,6 +71,12 @@ impl From<CatalogError> for Failure {
 impl From<CounterError> for Failure {
     fn from(error: CounterError) -> Failure {
         usage(error)
+    }
+}
+
+impl From<NothingToDraw> for Failure {
+    fn from(nothing: NothingToDraw) -> Failure {
+        Failure::NothingReadable(nothing.to_string())
     }
 }
 

@@ -114,7 +114,8 @@ impl Logs {
         words
     }
 
-    fn reader(&self) -> Result<Option<&'static Reader>, Failure> {
+    /// The reader that was named; `None` where content tells.
+    pub fn reader(&self) -> Result<Option<&'static Reader>, Failure> {
         let Some(name) = &self.format else { return Ok(None) };
         let unknown = || {
             let hint = suggestion(name, READERS.iter().map(|reader| reader.name));

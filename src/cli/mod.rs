@@ -1,6 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod chart;
 mod completions;
 mod config;
 mod convert;
@@ -11,6 +12,7 @@ mod diff;
 mod drift;
 mod explain;
 mod failure;
+mod folder;
 mod formats;
 mod inspect;
 mod logs;
@@ -23,6 +25,7 @@ mod pricing;
 mod progress;
 mod refetch;
 mod replay;
+mod report;
 mod sweep;
 mod trace;
 mod welcome;
@@ -38,11 +41,13 @@ Examples:
   ctxsim inspect logs/                          what is in there?
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
+  ctxsim report transcripts/ -o reports/        all of it as one page for a browser, with tables and charts beside it
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
   ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
   ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
   ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
                                                 many settings of a policy, the best first
+  ctxsim chart context logs/ -p opencode -o session.svg   a picture, with its data beside it
   ctxsim policy show opencode > mine.toml       start a policy of your own
 
 Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
@@ -60,6 +65,7 @@ struct Cli {
 enum Command {
     Inspect(inspect::Inspect),
     Replay(Box<replay::Replay>),
+    Report(Box<report::Report>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
@@ -67,6 +73,7 @@ enum Command {
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
     Curve(curve::Curve),
+    Chart(Box<chart::Chart>),
     #[command(subcommand)]
     Trace(trace::Trace),
     #[command(subcommand)]
@@ -108,6 +115,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Man(man)) => man.run(),
         Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Replay(replay)) => replay.run(),
+        Some(Command::Report(report)) => report.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),
         Some(Command::Drift(drift)) => drift.run(),
@@ -115,6 +123,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
         Some(Command::Curve(curve)) => curve.run(),
+        Some(Command::Chart(chart)) => chart.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

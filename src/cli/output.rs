@@ -2,8 +2,8 @@
 
 use super::failure::Failure;
 use clap::Args;
-use ctxsim::render::{Emphasis, Page, csv, json, markdown, text};
-use ctxsim::report::Report;
+use ctxsim::render::{Emphasis, Page, csv, html, json, markdown, text};
+use ctxsim::report::{Report, Story};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -23,6 +23,9 @@ pub struct Output {
     /// Print Markdown
     #[arg(long, group = "form")]
     pub markdown: bool,
+    /// Print a page for a browser, which needs no network; `ctxsim report` makes a fuller one
+    #[arg(long, group = "form")]
+    pub html: bool,
     /// Write all forms into this folder too; the text forms and JSON name the command that made them
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -34,6 +37,7 @@ enum Form {
     Markdown,
     Csv,
     Json,
+    Html,
 }
 
 impl Output {
@@ -56,6 +60,7 @@ impl Output {
             Output { json: true, .. } => Form::Json,
             Output { csv: true, .. } => Form::Csv,
             Output { markdown: true, .. } => Form::Markdown,
+            Output { html: true, .. } => Form::Html,
             _ => Form::Text(page()),
         };
         print(&rendered(&report(None), form)?)
@@ -68,6 +73,7 @@ fn rendered(report: &Report, form: Form) -> Result<String, Failure> {
         Form::Markdown => markdown(report),
         Form::Csv => csv(report)?,
         Form::Json => json(report)?,
+        Form::Html => html(&Story::of(report))?,
     })
 }
 
@@ -92,12 +98,14 @@ pub fn print(text: &str) -> Result<(), Failure> {
 }
 
 /// Writes files into a folder: all beside their places first, then each put in place at once.
-fn write_into(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
-    let waiting: Vec<Waiting> = files
-        .iter()
-        .map(|(name, text)| Waiting::write(&folder.join(name), |file| file.write_all(text.as_bytes())))
-        .collect::<Result<_, _>>()?;
+pub fn write_into(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
+    let write = |(name, text): &(String, String)| {
+        let place = folder.join(name);
+        let parent = place.parent().unwrap_or(folder);
+        fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
+        Waiting::write(&place, |file| file.write_all(text.as_bytes()))
+    };
+    let waiting: Vec<Waiting> = files.iter().map(write).collect::<Result<_, _>>()?;
     waiting.into_iter().try_for_each(Waiting::put_in_place)
 }
 

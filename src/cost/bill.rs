@@ -167,6 +167,18 @@ impl AddAssign<&Bills> for Bills {
 /// A call that the provider would have refused to the end is billed like the others, as `prompt_tokens` counts it; refused tries that
 /// were mended cost nothing.
 pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
+    charged(trace, outcome, tariff, &mut |_| {})
+}
+
+/// What the modelled cache makes of each call's prompt.
+pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
+    let mut splits = Vec::with_capacity(outcome.calls.len());
+    charged(trace, outcome, tariff, &mut |split| splits.push(split));
+    splits
+}
+
+/// The bills; somebody is shown what the modelled cache makes of each call.
+fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, show: &mut dyn FnMut(Split)) -> Bills {
     let mut sum = Bills::default();
     let mut session = Session::new(trace, tariff);
     let mut summaries = outcome.summaries.iter().peekable();
@@ -178,15 +190,16 @@ pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
             summarise(&mut sum, &session, &known, summary);
         }
         let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
-        for row in again.map(|refetch| &refetch.request).chain([row]) {
+        for row in again.map(|refetch| &refetch.request) {
             request(&mut sum, &mut session, call, time, row);
         }
+        show(request(&mut sum, &mut session, call, time, row));
     }
     sum
 }
 
-/// One request with what it costs.
-fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome) {
+/// One request with what it costs, and what the modelled cache makes of it.
+fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
     let known = session.known(call, time);
     let (common, split) = session.ask(call, &known, request);
@@ -196,6 +209,7 @@ fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64
     sum.uncached.charge(&known, Split { fresh: row.actual, ..Split::default() }, lifetime, row.output);
     sum.modelled.charge(&known, split, lifetime, row.output);
     sum.perfect.charge(&known, Split { read: perfect, write: 0, fresh: row.actual - perfect }, lifetime, row.output);
+    split
 }
 
 /// The summariser's request goes to the session's model. What it shares with the last request is read, the rest is never read again

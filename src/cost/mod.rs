@@ -6,7 +6,7 @@ mod cache;
 mod check;
 mod tariff;
 
-pub use bill::{Bill, Bills, CacheKind, Charge, bills};
+pub use bill::{Bill, Bills, CacheKind, Charge, bills, splits};
 pub use break_even::{Prune, Prunes, prunes};
 pub use cache::{Lifetime, PromptCache, Request, Split};
 pub use check::{Check, check};

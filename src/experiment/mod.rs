@@ -3,6 +3,8 @@
 mod backtest;
 mod break_even;
 mod chance;
+mod choice;
+mod composition;
 mod convert;
 mod corpus;
 mod counters;
@@ -10,6 +12,7 @@ mod curve;
 mod diff;
 mod distance;
 pub mod drift;
+mod excerpt;
 mod facts;
 mod inspect;
 mod judge;
@@ -26,21 +29,24 @@ mod tracefile;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
+pub use choice::{Choice, DRAWS, choose};
+pub use composition::{Composed, Composition, Content, compose, whole};
 pub use convert::{ConvertError, Converted, Target, convert};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use excerpt::{Excerpts, excerpts};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget};
-pub use price::{check_model, net_of_refetches, price};
+pub use price::{check_model, net_of_refetches, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
-pub use replay::{Replay, ReplaySettings, WindowFrom, replay, replay_closed};
+pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay, replay_closed};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, Objective, Row, Setting, Standing,
-    Store, Sweep, SweepError, Value, judgements, settings,
+    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, MetricUnit, Objective, Row, Setting,
+    Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{TraceFileError, read_traces, write_traces};

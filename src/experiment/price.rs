@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use super::replay::Replay;
-use crate::cost::{Bills, Check, Tariff, bills, check};
+use crate::cost::{Bills, Check, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, Refetching, simulate};
 use crate::trace::Trace;
@@ -19,6 +19,11 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
             price(corpus, std::slice::from_mut(closed), tariff);
         }
     }
+}
+
+/// What the modelled cache made of each call of each session.
+pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<Split>> {
+    corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| splits(trace, outcome, tariff)).collect()
 }
 
 /// A session under a policy, net of refetches: what the policy broke is read again ([`Refetching::Lost`], or as the conditions say), and all

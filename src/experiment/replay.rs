@@ -93,6 +93,17 @@ pub fn replay_closed(
     policies.iter().map(both).collect()
 }
 
+/// The plan of a policy for the session at this place in a corpus, and what holds for it. Absent where there is no such session.
+pub fn plan_for(
+    corpus: &Corpus,
+    policy: &Policy,
+    settings: &ReplaySettings<'_>,
+    place: usize,
+) -> Result<Option<(Plan, Conditions)>, PolicyError> {
+    let ready = Ready::new(corpus, policy, settings)?;
+    Ok(ready.session(place).map(|(plan, conditions)| (plan.clone(), conditions)))
+}
+
 /// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
 pub(super) struct Ready<'a> {
     policy: &'a Policy,

@@ -2,13 +2,18 @@
 
 use super::RenderError;
 use super::escape::escape;
-use crate::report::{Cell, Report, decimal_dollars};
+use crate::report::{Cell, Report, Table, decimal_dollars};
 
 /// The flat table, its first line the keys of the columns.
 pub fn csv(report: &Report) -> Result<String, RenderError> {
+    of_table(&report.rows)
+}
+
+/// A table, its first line the keys of the columns.
+pub(super) fn of_table(table: &Table) -> Result<String, RenderError> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(report.rows.columns.iter().map(|column| column.key))?;
-    for row in &report.rows.rows {
+    writer.write_record(table.columns.iter().map(|column| column.key))?;
+    for row in &table.rows {
         writer.write_record(row.iter().map(field))?;
     }
     let bytes = writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?;

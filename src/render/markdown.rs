@@ -1,16 +1,14 @@
 //! For pages: GitHub's Markdown. Words of others stay words: nothing in them is markup.
 
 use super::escape::escape;
+use super::html::words as html_words;
 use super::text::{figure, is_number};
-use crate::report::{Body, Cell, Report, Section, Table};
+use crate::report::chart::Chart;
+use crate::report::{Body, Cell, Report, Section, Story, Table};
 
 /// The report as Markdown.
 pub fn markdown(report: &Report) -> String {
-    let mut out = String::new();
-    if let Some(command) = &report.command {
-        // A comment ends at two dashes and a bracket, which no command of ours holds once brackets are written as entities.
-        out += &format!("<!-- {} -->\n\n", escape(command).replace('<', "&lt;").replace('>', "&gt;"));
-    }
+    let mut out = report.command.as_deref().map(comment).unwrap_or_default();
     out += &format!("**{}**\n", plain(&report.title));
     for section in &report.sections {
         out += "\n";
@@ -21,6 +19,36 @@ pub fn markdown(report: &Report) -> String {
         out += &format!("- {}\n", plain(note));
     }
     out
+}
+
+/// A story in short, for pull requests: the verdict, and the chapters that are told in few rows.
+pub fn summary(story: &Story<'_>, chapters: &[&str]) -> String {
+    let mut out = story.command.as_deref().map(comment).unwrap_or_default();
+    out += &format!("**{}**\n", plain(&story.title));
+    story.verdict.iter().for_each(|sentence| out += &format!("\n{}\n", plain(sentence)));
+    for chapter in story.chapters.iter().filter(|chapter| chapters.contains(&chapter.id)) {
+        out += &format!("\n## {}\n\n", plain(chapter.title));
+        chapter.lead.iter().for_each(|sentence| out += &format!("{}\n\n", plain(sentence)));
+        chapter.charts.iter().for_each(|chart| out += &picture(chart));
+        out += &chapter.sections.iter().map(section).collect::<Vec<_>>().join("\n");
+    }
+    out += "\n## What the numbers rest on\n\n";
+    story.notes.iter().for_each(|note| out += &format!("- {}\n", plain(note)));
+    out
+}
+
+/// A chart by the files that lie beside the summary, as GitHub picks one by theme.
+fn picture(chart: &Chart) -> String {
+    let (kind, words) = (chart.kind, html_words(&chart.title));
+    format!(
+        "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"charts/{kind}-dark.svg\"><img alt=\"{words}\" \
+         src=\"charts/{kind}.svg\"></picture>\n\n"
+    )
+}
+
+/// The command as a comment, which ends at two dashes and a bracket: no command of ours holds them once brackets are entities.
+fn comment(command: &str) -> String {
+    format!("<!-- {} -->\n\n", escape(command).replace('<', "&lt;").replace('>', "&gt;"))
 }
 
 fn section(section: &Section) -> String {

@@ -184,7 +184,7 @@ pub(super) fn figure(cell: &Cell) -> String {
 }
 
 /// The best cells of columns that have a good end, where the rows differ.
-fn best(table: &Table) -> BTreeSet<(usize, usize)> {
+pub(super) fn best(table: &Table) -> BTreeSet<(usize, usize)> {
     let mut best = BTreeSet::new();
     for (place, column) in table.columns.iter().enumerate() {
         let ranks: Vec<Option<i128>> = table.rows.iter().map(|row| row.get(place).and_then(rank)).collect();

@@ -36,6 +36,20 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes
 }
 
+/// The least that is said below a chart of policies: what its figures rest on, and what was left out.
+pub fn below_a_replay(corpus: &Corpus) -> Vec<String> {
+    std::iter::once(OPEN_LOOP.to_owned()).chain(below_a_chart(corpus)).collect()
+}
+
+/// The same below a chart that replays nothing.
+pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
+    let facts = &corpus.facts;
+    let mut notes = vec![anchorage(facts)];
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
 /// The notes of a report that replays nothing.
 pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;

@@ -52,7 +52,7 @@ pub fn flat(replays: &[Replay]) -> Table {
 }
 
 /// What each policy kept of what any policy could have kept while it carried as much.
-fn achievable(replays: &[Replay]) -> Section {
+pub(super) fn achievable(replays: &[Replay]) -> Section {
     let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
     let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated) };
     let columns = vec![

@@ -101,7 +101,8 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
-fn by_policy(replays: &[Replay], asked: &Asked) -> Section {
+/// A row a policy.
+pub(super) fn by_policy(replays: &[Replay], asked: &Asked) -> Section {
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
     columns.extend(cost_figures::COLUMNS);

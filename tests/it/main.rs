@@ -5,7 +5,11 @@ mod architecture;
 mod backtest;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
+/// Chromium through its driver, for pages.
+mod browser;
 mod catalog;
+/// Charts: golden pictures, words that never meet, files from outside.
+mod chart;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
 /// Sessions written down in another shape, and without their words: a replay gives the same numbers.
@@ -30,6 +34,8 @@ mod format_json;
 mod inspect;
 /// The oracle and the bound beside policies and beside every possible choice.
 mod oracle;
+/// `ctxsim report`: files, the page in a browser, hostile names.
+mod page;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.

@@ -109,20 +109,58 @@ pub struct Findings {
     pub calibrated: Vec<Calibrated>,
 }
 
-/// Asks everything.
-pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
+/// An estimator's pairs, one a compared call, and the safety buffers that they need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paired {
+    /// The estimator.
+    pub estimator: String,
+    /// How it is used.
+    pub used: Use,
+    /// The pairs, in the order of sessions and calls.
+    pub pairs: Vec<Pair>,
+    /// A buffer for each level.
+    pub buffers: Vec<Buffer>,
+}
+
+/// The pairs that [`drift`] sums up, for whoever draws them.
+pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Vec<Paired>, PolicyError> {
+    let sessions = observed(corpus, settings);
+    let halves = deal(&sessions.iter().collect::<Vec<_>>());
+    let paired = |compared: &Compared| {
+        let uses = [(Use::Request, requests(compared, &sessions)), (Use::SinceUsage, since_usage(compared, &sessions))];
+        uses.map(|(used, pairs)| {
+            let pairs: Vec<Pair> = pairs.into_iter().map(|(pair, _)| pair).collect();
+            Paired { estimator: compared.name.clone(), used, buffers: buffers(&pairs, &halves), pairs }
+        })
+    };
+    Ok(estimators(corpus, settings, &sessions)?.iter().flat_map(paired).collect())
+}
+
+/// The recorded calls of every session.
+fn observed<'a>(corpus: &'a Corpus, settings: &DriftSettings<'_>) -> Vec<Session<'a>> {
     let catalog = settings.replay.catalog;
     let model = settings.replay.model.as_deref().and_then(|model| catalog.find(model));
-    let sessions: Vec<Session<'_>> =
-        corpus.traces.par_iter().enumerate().map(|(place, trace)| observe(trace, place, catalog, model)).collect();
-    let halves = deal(&sessions.iter().collect::<Vec<_>>());
-    let mut all = built_in(&sessions);
-    let counted = all.iter().any(|compared| compared.name == "o200k_base");
+    corpus.traces.par_iter().enumerate().map(|(place, trace)| observe(trace, place, catalog, model)).collect()
+}
+
+/// All estimators that are compared: those that need no policy, then the policies' own.
+fn estimators(corpus: &Corpus, settings: &DriftSettings<'_>, sessions: &[Session<'_>]) -> Result<Vec<Compared>, PolicyError> {
+    let mut all = built_in(sessions);
     for policy in settings.compared {
         let ready = Ready::new(corpus, policy, &settings.replay)?;
         let estimator = |place| ready.session(place).map(|(plan, _)| plan.estimator.clone()).unwrap_or_default();
-        all.push(own(&policy.name, &sessions, (0..sessions.len()).map(estimator).collect()));
+        all.push(own(&policy.name, sessions, (0..sessions.len()).map(estimator).collect()));
     }
+    Ok(all)
+}
+
+/// Asks everything.
+pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, PolicyError> {
+    let catalog = settings.replay.catalog;
+    let sessions = observed(corpus, settings);
+    let halves = deal(&sessions.iter().collect::<Vec<_>>());
+    let all = estimators(corpus, settings, &sessions)?;
+    let counted = all.iter().any(|compared| compared.name == "o200k_base");
     let costs: Vec<FamilyCosts> = [Basis::Tokens, Basis::Chars]
         .into_iter()
         .flat_map(|basis| families(&sessions).into_iter().map(move |family| (family, basis)))

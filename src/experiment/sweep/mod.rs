@@ -12,7 +12,7 @@ pub use design::{Design, Setting, settings};
 pub use dimension::Dimension;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Judgement, Standing, judgements};
-pub use metric::{METRICS, Measure, Metric, Value};
+pub use metric::{METRICS, Measure, Metric, MetricUnit, Value};
 pub use run::{Row, Sweep};
 pub use store::{Header, Store};
 

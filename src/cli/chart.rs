@@ -1,0 +1,147 @@
+//! `ctxsim chart`: one chart into a file, its data beside it.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::{Waiting, print};
+use super::policies::Policies;
+use super::pricing::Pricing;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::policy::suggestion;
+use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
+use ctxsim::report::chart::{Chart as Drawn, Kind};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+mod question;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim chart list                                          the kinds, with a sentence each
+  ctxsim chart context logs/ --session 4f2a -p opencode -o session.svg
+  ctxsim chart survival logs/ -o survival.png --size large --theme dark
+  ctxsim chart sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k -o sweep.svg
+  ctxsim chart cost logs/ -o - > cost.svg
+
+docs/charts.md shows what each of them says.";
+
+/// Draw one chart as SVG or PNG, with its data beside it as CSV
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Chart {
+    /// What to draw; `list` lists the kinds
+    #[arg(value_name = "KIND")]
+    kind: String,
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    pricing: Pricing,
+    #[command(flatten)]
+    question: question::Question,
+    /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; `-` prints SVG [default: KIND.svg]
+    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// small (640x400), medium, large (1440x900), or WIDTHxHEIGHT in pixels
+    #[arg(long, value_name = "SIZE", default_value = "medium", value_parser = size)]
+    size: Size,
+    /// The colours: on white paper, or on a dark screen
+    #[arg(long, value_name = "THEME", default_value = "light")]
+    theme: Colours,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Colours {
+    /// For paper
+    Light,
+    /// For screens
+    Dark,
+}
+
+impl Chart {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        if self.kind == "list" {
+            return print(&list());
+        }
+        let kind = Kind::by_name(&self.kind).ok_or_else(|| {
+            let hint = suggestion(&self.kind, Kind::ALL.into_iter().map(Kind::name));
+            Failure::Usage(format!("there is no chart `{}`{hint} (`ctxsim chart list` lists them)", self.kind))
+        })?;
+        let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name()))))?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let asked = question::Asked {
+            question: &self.question,
+            logs: &self.logs,
+            policies: &self.policies,
+            pricing: &self.pricing,
+            catalog: &catalog,
+        };
+        let (chart, complaints) = asked.chart(kind)?;
+        self.give(&chart, &target)?;
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn give(&self, chart: &Drawn, target: &Target) -> Result<(), Failure> {
+        let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
+        let look = Look { size: self.size, theme };
+        let (path, bytes) = match target {
+            Target::Printed => return print(&svg(chart, look)),
+            Target::Svg(path) => (path, svg(chart, look).into_bytes()),
+            Target::Png(path) => (path, png(chart, look)?),
+        };
+        let beside = path.with_extension("csv");
+        // Both are whole before either is put in place.
+        let drawn = Waiting::write(path, |file| file.write_all(&bytes))?;
+        let data = csv(chart)?;
+        let data = Waiting::write(&beside, |file| file.write_all(data.as_bytes()))?;
+        drawn.put_in_place()?;
+        data.put_in_place()?;
+        if !self.logs.quiet {
+            tell(&format!("wrote {} and {}", path.display(), beside.display()));
+        }
+        Ok(())
+    }
+}
+
+/// Where a chart goes.
+enum Target {
+    Printed,
+    Svg(PathBuf),
+    Png(PathBuf),
+}
+
+impl Target {
+    fn of(path: PathBuf) -> Result<Target, Failure> {
+        if path == Path::new("-") {
+            return Ok(Target::Printed);
+        }
+        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+        match ending.as_deref() {
+            Some("svg") => Ok(Target::Svg(path)),
+            Some("png") => Ok(Target::Png(path)),
+            _ => Err(Failure::Usage(format!("{} is no name for a chart: it ends in .svg or .png", path.display()))),
+        }
+    }
+}
+
+fn list() -> String {
+    let widest = Kind::ALL.into_iter().map(|kind| kind.name().len()).max().unwrap_or(0);
+    Kind::ALL.into_iter().map(|kind| format!("{:widest$}  {}\n", kind.name(), kind.sentence())).collect()
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    let named = [("small", Size::SMALL), ("medium", Size::MEDIUM), ("large", Size::LARGE)];
+    if let Some((_, size)) = named.into_iter().find(|(name, _)| *name == text) {
+        return Ok(size);
+    }
+    let (least, most) = (Size::LEAST, Size::MOST);
+    let (width, height) = text.split_once('x').ok_or("it is small, medium, large, or WIDTHxHEIGHT as in 1200x750")?;
+    let pixels = |text: &str, least: u32, most: u32| text.parse().ok().filter(|pixels| (least..=most).contains(pixels));
+    match (pixels(width, least.width, most.width), pixels(height, least.height, most.height)) {
+        (Some(width), Some(height)) => Ok(Size { width, height }),
+        _ => Err(format!("a chart has {}x{} to {}x{} pixels", least.width, least.height, most.width, most.height)),
+    }
+}

@@ -1,0 +1,152 @@
+//! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
+
+use super::failure::{Failure, tell};
+use super::folder::{self, Strangers};
+use super::logs::Logs;
+use super::output::{print, write_into};
+use super::policies::Policies;
+use super::pricing::Pricing;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
+use ctxsim::experiment::{Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads};
+use ctxsim::measure::Wanted;
+use ctxsim::policy::Policy;
+use ctxsim::render::chart::{self, Look, Size, Theme};
+use ctxsim::render::{csv, escape, html, json, summary};
+use ctxsim::report::chart::Life;
+use ctxsim::report::{self, Asked, By, Series, Story, Told, by_interest, story};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim report transcripts/ -o reports/
+  ctxsim report logs/ --policy none --policy codex --policy mine.toml
+  ctxsim report corpus.ctxtrace -o /tmp/report    from measured traces: nothing is read twice
+
+The folder gets index.html (open it in a browser), summary.md (for pull requests), CSV files, and replay.json, from which they come.
+The page sends no request and needs no network. docs/report.md tells what stands in it.";
+
+/// The window that the presets' limits are worked out for, where none is given.
+const WINDOW: u64 = 200_000;
+
+/// The chapters that are short enough for a pull request.
+const SUMMARISED: [&str; 4] = ["policies", "overflow", "savings", "trust"];
+
+/// Make a report for a browser: verdict, tables, charts, each session call by call; with a summary, CSV and JSON beside it
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    pricing: Pricing,
+    /// The folder that the report is written into
+    #[arg(long, short, value_name = "DIR", default_value = "reports")]
+    out: PathBuf,
+    /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
+    #[arg(long)]
+    force: bool,
+    /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
+    #[arg(long)]
+    with_content: bool,
+}
+
+impl Report {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        folder::check(&self.out, if self.force { Strangers::Accepted } else { Strangers::Refused })?;
+        let policies = self.policies.load_once_each(&self.logs)?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        // Estimators are held against public vocabularies too.
+        let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted::default())?;
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let settings = self.policies.settings(&catalog, &self.logs);
+        let mut composed = compose(&corpus, &policies, &settings)?;
+        price(&corpus, &mut composed.replays, &tariff);
+        let none = Policy::load("none")?;
+        let mut unchanged = self.policies.replay(std::slice::from_ref(&none), &corpus, &catalog, &self.logs)?;
+        price(&corpus, &mut unchanged, &tariff);
+        let Some(unchanged) = unchanged.first() else { return Ok(()) };
+        let checks = check_model(&corpus, &tariff);
+        let choice = choose(&composed.replays).unwrap_or_default();
+        let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
+        let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
+        let replay = self.policies.settings(&catalog, &self.logs);
+        let paired = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
+        let example = by_interest(&composed.replays).first().copied().unwrap_or_default();
+        let mut lives = Vec::new();
+        let best = policies.get(choice.place).zip(composed.replays.get(choice.place)).filter(|(policy, _)| **policy != none);
+        for (policy, replay) in std::iter::once((&none, unchanged)).chain(best) {
+            let found = plan_for(&corpus, policy, &settings, example)?;
+            lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions }));
+        }
+        let excerpts = if self.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
+        let told = Told {
+            corpus: &corpus,
+            composed: &composed,
+            unchanged,
+            checks: &checks,
+            cache: self.pricing.cache.kind(),
+            choice: &choice,
+            reads: &reads,
+            paired: &paired,
+            example: (example, &lives),
+            window: self.policies.window.unwrap_or(WINDOW),
+            excerpts: &excerpts,
+        };
+        let story = story(told, Some(self.command()));
+        let mut files = self.tables(&corpus, &composed)?;
+        for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
+            let look = |theme| Look { size: Size::MEDIUM, theme };
+            files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light))));
+            files.push((format!("charts/{}-dark.svg", drawn.kind), chart::svg(drawn, look(Theme::Dark))));
+            files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
+        }
+        files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
+        files.push(("index.html".to_owned(), html(&story)?));
+        write_into(&self.out, &files)?;
+        self.say(&story)?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// The tables for spreadsheets, and the record for programs.
+    fn tables(&self, corpus: &Corpus, composed: &Composed) -> Result<Vec<(String, String)>, Failure> {
+        let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
+        let report = |by: By, command: Option<String>| {
+            let asked = Asked { by, cache: self.pricing.cache.kind(), command, ..Asked::default() };
+            report::replay(corpus, &composed.replays, &asked)
+        };
+        let mut files = Vec::new();
+        for (name, by) in kinds {
+            files.push((format!("{name}.csv"), csv(&report(by, None))?));
+        }
+        files.push(("replay.json".to_owned(), json(&report(By::Policy, Some(self.command())))?));
+        Ok(files)
+    }
+
+    fn say(&self, story: &Story<'_>) -> Result<(), Failure> {
+        let verdict: String = story.verdict.iter().map(|sentence| format!("{}\n", escape(sentence))).collect();
+        print(&verdict)?;
+        if !self.logs.quiet {
+            tell(&format!("wrote the report into {}", self.out.join("index.html").display()));
+        }
+        Ok(())
+    }
+
+    /// The command as it would be typed again. Where the report is written changes nothing in it.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "report".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        words.extend(self.pricing.words());
+        words.extend(self.with_content.then(|| "--with-content".to_owned()));
+        quoted(&words)
+    }
+}

@@ -1,0 +1,162 @@
+//! What stood in the context of each call, by kind and age: the replay of a corpus with somebody who looks at every request.
+
+use super::corpus::Corpus;
+use super::replay::{Ready, Replay, ReplaySettings};
+use crate::context::{Context, Region, State};
+use crate::measure::largest_remainder;
+use crate::policy::{Plan, Policy, PolicyError};
+use crate::sim::{Conditions, Outcome, in_hindsight, watch};
+use crate::trace::Trace;
+use rayon::prelude::*;
+
+/// A result that so many calls have carried, or fewer, is recent.
+const RECENT: usize = 10;
+
+/// What stands in a context, told apart as an observer wants it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Content {
+    /// What the call carries and the log does not show.
+    Hidden,
+    /// System messages and tool definitions.
+    System,
+    /// Summaries and texts that the policy put in.
+    Summary,
+    /// User text.
+    User,
+    /// The model's text.
+    Assistant,
+    /// Reasoning.
+    Thinking,
+    /// Tool calls.
+    ToolCall,
+    /// Tool results that more than ten calls have carried.
+    OlderResult,
+    /// Tool results that ten calls have carried, or fewer.
+    RecentResult,
+    /// Pictures.
+    Image,
+}
+
+impl Content {
+    /// All kinds, in the order in which they are stacked.
+    pub const ALL: [Content; 10] = [
+        Content::Hidden,
+        Content::System,
+        Content::Summary,
+        Content::User,
+        Content::Assistant,
+        Content::Thinking,
+        Content::ToolCall,
+        Content::OlderResult,
+        Content::RecentResult,
+        Content::Image,
+    ];
+
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Content::Hidden => "hidden",
+            Content::System => "system and tools",
+            Content::Summary => "summaries",
+            Content::User => "user",
+            Content::Assistant => "assistant",
+            Content::Thinking => "reasoning",
+            Content::ToolCall => "tool calls",
+            Content::OlderResult => "older results",
+            Content::RecentResult => "recent results",
+            Content::Image => "pictures",
+        }
+    }
+
+    /// Where a region counts; results count as older until somebody looks at their age.
+    fn of(region: Region) -> Content {
+        match region {
+            Region::System | Region::Tools => Content::System,
+            Region::Summary => Content::Summary,
+            Region::User => Content::User,
+            Region::Assistant => Content::Assistant,
+            Region::Thinking => Content::Thinking,
+            Region::ToolCall => Content::ToolCall,
+            Region::ToolResult => Content::OlderResult,
+            Region::Image => Content::Image,
+        }
+    }
+}
+
+/// Actual tokens of one call's prompt by what they were, in the order of [`Content::ALL`]. They add up to the size of the prompt: what
+/// a recorded prompt lacked for reasons that the log does not tell is taken off what is visible, in proportion.
+pub type Composition = [u64; 10];
+
+/// Replays, and what stood in the context of each call.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Composed {
+    /// A replay a policy.
+    pub replays: Vec<Replay>,
+    /// By policy, session and call.
+    pub compositions: Vec<Vec<Vec<Composition>>>,
+}
+
+/// Replays a corpus through policies and looks at each context.
+pub fn compose(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Composed, PolicyError> {
+    let mut composed = Composed::default();
+    for policy in policies {
+        let ready = Ready::new(corpus, policy, settings)?;
+        let session = |(place, trace): (usize, &Trace)| -> (Outcome, Vec<Composition>) {
+            let Some((plan, conditions)) = ready.session(place) else { return Default::default() };
+            let mut seen = Vec::with_capacity(trace.calls.len());
+            let outcome = in_hindsight(trace, plan, &conditions, &mut |context, _| seen.push(composition(trace, seen.len(), context)));
+            (outcome, seen)
+        };
+        let (outcomes, compositions) = corpus.traces.par_iter().enumerate().map(session).unzip();
+        composed.replays.push(ready.with(outcomes));
+        composed.compositions.push(compositions);
+    }
+    Ok(composed)
+}
+
+/// What stood in the context of each call of a session that nobody shortens.
+pub fn whole(trace: &Trace) -> Vec<Composition> {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let mut seen = Vec::with_capacity(trace.calls.len());
+    watch(trace, &Plan::default(), &unlimited, &mut |context| seen.push(composition(trace, seen.len(), context)));
+    seen
+}
+
+/// The composition of one call's prompt.
+fn composition(trace: &Trace, call: usize, context: &Context) -> Composition {
+    let mut sizes: Composition = [0; 10];
+    let Some(row) = trace.calls.get(call) else { return sizes };
+    for (region, tokens) in Region::ALL.into_iter().zip(context.regions()) {
+        add(&mut sizes, Content::of(region), *tokens);
+    }
+    let recent = recent_results(trace, call, context);
+    add(&mut sizes, Content::RecentResult, recent);
+    if let Some(older) = sizes.get_mut(Content::OlderResult as usize) {
+        *older = older.saturating_sub(recent);
+    }
+    let visible: u64 = sizes.iter().sum();
+    let actual = row.prompt(visible, context.recorded());
+    let shown = actual.saturating_sub(row.hidden);
+    if shown != visible {
+        sizes = <Composition>::try_from(largest_remainder(shown, &sizes)).unwrap_or(sizes);
+    }
+    add(&mut sizes, Content::Hidden, actual - shown);
+    sizes
+}
+
+fn add(sizes: &mut Composition, content: Content, tokens: u64) {
+    if let Some(size) = sizes.get_mut(content as usize) {
+        *size += tokens;
+    }
+}
+
+/// Tokens of the results that came after the reply of ten calls ago. Entries stand in the order in which they came, so that only the
+/// newest are looked at.
+fn recent_results(trace: &Trace, call: usize, context: &Context) -> u64 {
+    let border = call.checked_sub(RECENT).and_then(|place| trace.calls.get(place)).map(|row| row.message);
+    let is_recent = |message: Option<u32>| message.is_none_or(|message| border.is_none_or(|border| message > border));
+    let newest = context.live().rev().take_while(|(_, entry)| is_recent(entry.message));
+    let items = newest.filter(|(_, entry)| entry.message.is_some()).flat_map(|(_, entry)| entry.first..entry.first + entry.count);
+    let items = items.filter_map(|item| context.item(item));
+    items.filter(|item| item.region == Region::ToolResult && item.state != State::Removed).map(|item| item.actual).sum()
+}

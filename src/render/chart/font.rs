@@ -1,0 +1,168 @@
+//! The font that charts are measured and drawn with: it is part of the program, so that no chart depends on the fonts of a machine.
+
+use ttf_parser::{Face, OutlineBuilder};
+use unicode_width::UnicodeWidthChar;
+
+/// Subsets of DejaVu Sans; `font/LICENSE` says under which terms.
+const REGULAR: &[u8] = include_bytes!("font/DejaVuSans.ttf");
+const BOLD: &[u8] = include_bytes!("font/DejaVuSans-Bold.ttf");
+
+/// What stands for the rest of a text that is too long.
+const ELLIPSIS: char = '…';
+
+/// How heavy letters are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weight {
+    /// As usual.
+    Regular,
+    /// Heavier, for titles.
+    Bold,
+}
+
+/// The font in both weights.
+pub struct Font {
+    regular: Option<Face<'static>>,
+    bold: Option<Face<'static>>,
+}
+
+impl Font {
+    /// Opens the font.
+    pub fn new() -> Font {
+        Font { regular: Face::parse(REGULAR, 0).ok(), bold: Face::parse(BOLD, 0).ok() }
+    }
+
+    fn face(&self, weight: Weight) -> Option<&Face<'static>> {
+        if weight == Weight::Bold { self.bold.as_ref() } else { self.regular.as_ref() }
+    }
+
+    /// The width of a letter, as a part of the size. Letters that the font lacks are taken for as wide as a terminal has them.
+    fn advance(&self, letter: char, weight: Weight) -> f64 {
+        let known = self.face(weight).and_then(|face| {
+            let glyph = face.glyph_index(letter)?;
+            Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
+        });
+        known.unwrap_or_else(|| if letter.width() == Some(2) { 1.0 } else { 0.61 })
+    }
+
+    /// The width of a text in pixels.
+    pub fn width(&self, text: &str, size: f64, weight: Weight) -> f64 {
+        text.chars().map(|letter| self.advance(letter, weight)).sum::<f64>() * size
+    }
+
+    /// The text, or as much of it as fits.
+    pub fn fitted(&self, text: &str, size: f64, weight: Weight, width: f64) -> String {
+        if self.width(text, size, weight) <= width {
+            return text.to_owned();
+        }
+        let mut left = width / size - self.advance(ELLIPSIS, weight);
+        let mut shown = String::new();
+        for letter in text.chars() {
+            left -= self.advance(letter, weight);
+            if left < 0.0 {
+                break;
+            }
+            shown.push(letter);
+        }
+        let mut shown = shown.trim_end().to_owned();
+        shown.push(ELLIPSIS);
+        shown
+    }
+
+    /// The text in lines of this width, broken at spaces; so many at most, the last one shortened.
+    pub fn lines(&self, text: &str, size: f64, weight: Weight, width: f64, most: usize) -> Vec<String> {
+        let mut lines: Vec<String> = Vec::new();
+        // A sign of percent stays with its number.
+        let text = text.replace(" %", "\u{a0}%");
+        for word in text.split([' ', '\n', '\t']).filter(|word| !word.is_empty()) {
+            let longer = lines.last().map(|line| format!("{line} {word}"));
+            match longer.filter(|line| lines.len() >= most || self.width(line, size, weight) <= width) {
+                Some(longer) => {
+                    lines.pop();
+                    lines.push(longer);
+                }
+                None => lines.push(word.to_owned()),
+            }
+        }
+        lines.iter().map(|line| self.fitted(line, size, weight, width)).collect()
+    }
+
+    /// The outlines of a text whose baseline begins at nothing, with the pen that draws them; y points down.
+    pub fn outline(&self, text: &str, size: f64, weight: Weight, pen: &mut dyn Pen) {
+        let Some(face) = self.face(weight) else { return };
+        let scale = size / f64::from(face.units_per_em());
+        let mut left = 0.0;
+        for letter in text.chars() {
+            match face.glyph_index(letter) {
+                Some(glyph) => {
+                    face.outline_glyph(glyph, &mut Moved { pen, scale, left });
+                }
+                None => frame(pen, left, self.advance(letter, weight) * size, size),
+            }
+            left += self.advance(letter, weight) * size;
+        }
+    }
+}
+
+/// Somebody who draws outlines.
+pub trait Pen {
+    /// Begins a contour.
+    fn move_to(&mut self, at: (f64, f64));
+    /// Draws a straight line.
+    fn line_to(&mut self, at: (f64, f64));
+    /// Draws a curve with one control point.
+    fn quad_to(&mut self, control: (f64, f64), at: (f64, f64));
+    /// Ends the contour.
+    fn close(&mut self);
+}
+
+/// A frame stands for a letter that the font lacks.
+fn frame(pen: &mut dyn Pen, left: f64, width: f64, size: f64) {
+    // The inner ring runs the other way round, so that it is a hole.
+    let mut ring = |inset: f64| {
+        let (left, right) = (left + size * 0.06 + inset.abs(), left + width - size * 0.06 - inset.abs());
+        let (top, bottom) = (-size * 0.72 + inset.abs(), -inset.abs());
+        let (second, fourth) = if inset < 0.0 { ((left, bottom), (right, top)) } else { ((right, top), (left, bottom)) };
+        pen.move_to((left, top));
+        pen.line_to(second);
+        pen.line_to((right, bottom));
+        pen.line_to(fourth);
+        pen.close();
+    };
+    ring(0.0);
+    ring(-size * 0.07);
+}
+
+struct Moved<'a> {
+    pen: &'a mut dyn Pen,
+    scale: f64,
+    left: f64,
+}
+
+impl Moved<'_> {
+    fn at(&self, x: f32, y: f32) -> (f64, f64) {
+        (self.left + f64::from(x) * self.scale, -f64::from(y) * self.scale)
+    }
+}
+
+impl OutlineBuilder for Moved<'_> {
+    fn move_to(&mut self, x: f32, y: f32) {
+        self.pen.move_to(self.at(x, y));
+    }
+
+    fn line_to(&mut self, x: f32, y: f32) {
+        self.pen.line_to(self.at(x, y));
+    }
+
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        self.pen.quad_to(self.at(x1, y1), self.at(x, y));
+    }
+
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        // TrueType outlines have no such curves; one with the mean of both control points comes near enough to be read.
+        self.pen.quad_to(self.at((x1 + x2) / 2.0, (y1 + y2) / 2.0), self.at(x, y));
+    }
+
+    fn close(&mut self) {
+        self.pen.close();
+    }
+}

@@ -1,0 +1,140 @@
+//! Names beside what they name, none over another one.
+
+use super::axes::Axes;
+use super::font::Weight;
+use super::frame::Measures;
+use super::picture::{Anchor, Area, Hand, Picture, Point};
+use crate::report::chart::Hue;
+
+/// A name beside the end of a line.
+pub struct Beside<'a> {
+    /// Where the line ends.
+    pub at: Point,
+    /// Its name.
+    pub name: &'a str,
+    /// Which one it is.
+    pub hue: Hue,
+}
+
+/// Writes names to the right of the plane, from the top down in the order of their lines, each as near to its line as the others let it.
+pub fn beside(picture: &mut Picture, measures: &Measures, axes: &Axes, mut names: Vec<Beside<'_>>, right: f64) {
+    names.sort_by(|one, other| one.at.1.total_cmp(&other.at.1));
+    let pitch = measures.small * 1.25;
+    let (top, bottom) = (axes.plane.top + pitch * 0.3, axes.plane.bottom - pitch * 0.2);
+    let wanted: Vec<f64> = names.iter().map(|name| name.at.1).collect();
+    let left = axes.plane.right + measures.letters * 1.4;
+    let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+    for (name, y) in names.iter().zip(spread(&wanted, pitch, top, bottom)) {
+        let colour = picture.theme.colour(name.hue);
+        let (x, end) = name.at;
+        picture.line(vec![(x, end), (axes.plane.right, end), (left - 3.0, y)], colour, measures.line * 0.6, &[]);
+        picture.write(name.name, (left, y + measures.small * 0.34), Anchor::Start, hand, right - left);
+    }
+}
+
+/// Moves sorted places apart until they keep their distance, and back into their bounds as far as that goes.
+pub fn spread(wanted: &[f64], pitch: f64, top: f64, bottom: f64) -> Vec<f64> {
+    // Groups of places that touch: where the first one stands without moving, summed, and how many there are.
+    let mut groups: Vec<(f64, usize)> = Vec::new();
+    for y in wanted {
+        let mut group = (*y, 1);
+        // Within a group, place n stands n pitches below the first: the mean of what all of them want decides.
+        while let Some((sum, count)) = groups.last().copied() {
+            let end = sum / count as f64 + count as f64 * pitch;
+            if end <= group.0 / group.1 as f64 {
+                break;
+            }
+            groups.pop();
+            group = (sum + group.0 - (count * group.1) as f64 * pitch, count + group.1);
+        }
+        groups.push(group);
+    }
+    let mut places = Vec::with_capacity(wanted.len());
+    for (sum, count) in groups {
+        let first = sum / count as f64;
+        places.extend((0..count).map(|place| first + place as f64 * pitch));
+    }
+    let mut least = top;
+    for place in &mut places {
+        *place = place.max(least);
+        least = *place + pitch;
+    }
+    let mut most = bottom;
+    for place in places.iter_mut().rev() {
+        *place = place.min(most);
+        most = *place - pitch;
+    }
+    places
+}
+
+/// Where names and dots stand already.
+pub struct Spots {
+    bounds: Area,
+    taken: Vec<Area>,
+}
+
+impl Spots {
+    /// Nothing stands anywhere.
+    pub fn new(bounds: Area) -> Spots {
+        Spots { bounds, taken: Vec::new() }
+    }
+
+    /// Something stands here.
+    pub fn take_around(&mut self, (x, y): Point, radius: f64) {
+        self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
+    }
+
+    /// Writes a name as near to a dot as there is room; farther away with a line to it.
+    pub fn name(&mut self, picture: &mut Picture, measures: &Measures, (x, y): Point, name: &str, hue: Hue) {
+        let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+        let width = picture.width_of(name, hand).min(self.bounds.width() * 0.45);
+        let (up, down) = (measures.small * 0.78, measures.small * 0.24);
+        let steps = [1.0, 2.0, 3.2, 4.6, 6.2, 8.0];
+        let sides = [(1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (0.8, -0.8), (0.8, 0.8), (-0.8, -0.8), (-0.8, 0.8)];
+        let spots = steps.iter().flat_map(|step| sides.iter().map(move |side| (*step, *side)));
+        let placed = spots.map(|(step, (across, below))| {
+            let away = measures.radius * 1.3 + (step - 1.0) * measures.letters * 0.75;
+            let left =
+                x + across * away - width * (1.0 - across.clamp(-1.0, 1.0)) / 2.0 + if across == 0.0 { 0.0 } else { across.signum() * 2.0 };
+            let left = if across > 0.0 {
+                x + across * away + 2.0
+            } else if across < 0.0 {
+                x + across * away - 2.0 - width
+            } else {
+                left
+            };
+            let middle = y + below * (away + measures.small * 0.6);
+            let baseline = middle + (up - down) / 2.0;
+            (step, Area { left, top: baseline - up, right: left + width, bottom: baseline + down }, baseline)
+        });
+        let free = |area: &Area| area.within(&self.bounds) && !self.taken.iter().any(|taken| taken.meets(area));
+        let lead = |step: f64, area: &Area| if step > 1.0 { leader((x, y), area, measures.radius * 1.3) } else { Vec::new() };
+        let clear = |lead: &[Area]| !lead.iter().any(|spot| self.taken.iter().any(|taken| taken.meets(spot)));
+        let found = placed.into_iter().find(|(step, area, _)| free(area) && clear(&lead(*step, area)));
+        let Some((step, area, baseline)) = found else { return };
+        if step > 1.0 {
+            picture.line(vec![(x, y), nearest((x, y), &area)], picture.theme.colour(hue), measures.line * 0.5, &[]);
+            self.taken.extend(leader((x, y), &area, measures.radius * 1.3));
+        }
+        picture.write(name, (area.left, baseline), Anchor::Start, hand, width + 0.5);
+        self.taken.push(area);
+    }
+}
+
+/// The point of an area that is nearest to another point.
+fn nearest((x, y): Point, area: &Area) -> Point {
+    (x.clamp(area.left, area.right), y.clamp(area.top, area.bottom))
+}
+
+/// Small areas along the line from a dot to its name, the dot itself left out.
+fn leader((x, y): Point, area: &Area, radius: f64) -> Vec<Area> {
+    const SPOTS: usize = 12;
+    let (to_x, to_y) = nearest((x, y), area);
+    let spot = |place: usize| {
+        let part = place as f64 / SPOTS as f64;
+        let (x, y) = (x + (to_x - x) * part, y + (to_y - y) * part);
+        Area { left: x - 1.0, top: y - 1.0, right: x + 1.0, bottom: y + 1.0 }
+    };
+    let away = |spot: &Area| (spot.left + 1.0 - x).hypot(spot.top + 1.0 - y) > radius;
+    (0..SPOTS).map(spot).filter(away).collect()
+}

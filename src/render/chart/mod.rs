@@ -1,0 +1,89 @@
+//! CHART -> BYTES. A chart is laid out once, in pixels, as a picture; SVG and PNG are written from the same picture.
+
+mod axes;
+mod bars;
+mod font;
+mod frame;
+mod heat_map;
+mod label;
+mod picture;
+mod plot;
+mod png;
+mod ruler;
+mod svg;
+mod theme;
+
+pub use theme::Theme;
+
+use super::RenderError;
+use crate::report::chart::{Chart, Drawing};
+use font::Font;
+use frame::Measures;
+use picture::Picture;
+
+/// Width and height of a chart in pixels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// From left to right.
+    pub width: u32,
+    /// From top to bottom.
+    pub height: u32,
+}
+
+impl Size {
+    /// For a column of text.
+    pub const SMALL: Size = Size { width: 640, height: 400 };
+    /// For a page.
+    pub const MEDIUM: Size = Size { width: 960, height: 600 };
+    /// For a screen.
+    pub const LARGE: Size = Size { width: 1440, height: 900 };
+    /// No chart is smaller: its words would find no room.
+    pub const LEAST: Size = Size { width: 480, height: 300 };
+    /// No chart is larger.
+    pub const MOST: Size = Size { width: 8_000, height: 8_000 };
+}
+
+/// How a chart looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Its size.
+    pub size: Size,
+    /// Its colours.
+    pub theme: Theme,
+}
+
+impl Default for Look {
+    fn default() -> Look {
+        Look { size: Size::MEDIUM, theme: Theme::Light }
+    }
+}
+
+/// A chart as SVG. The same chart gives the same bytes.
+pub fn svg(chart: &Chart, look: Look) -> String {
+    svg::svg(&picture(chart, look))
+}
+
+/// A chart as PNG: the same picture, pixel by pixel.
+pub fn png(chart: &Chart, look: Look) -> Result<Vec<u8>, RenderError> {
+    png::png(&picture(chart, look))
+}
+
+/// The figures of a chart as CSV.
+pub fn csv(chart: &Chart) -> Result<String, RenderError> {
+    super::csv::of_table(&chart.data)
+}
+
+fn picture(chart: &Chart, look: Look) -> Picture {
+    let bounded = |value: u32, least: u32, most: u32| f64::from(value.clamp(least, most));
+    let width = bounded(look.size.width, Size::LEAST.width, Size::MOST.width);
+    let height = bounded(look.size.height, Size::LEAST.height, Size::MOST.height);
+    let title = super::escape(&chart.title).into_owned();
+    let mut picture = Picture { width, height, theme: look.theme, title, shapes: Vec::new(), font: Font::new() };
+    let measures = Measures::of(width, height);
+    match &chart.drawing {
+        Drawing::Plot(plot) => plot::draw(&mut picture, &measures, chart, plot),
+        Drawing::Bars(bars) => bars::draw(&mut picture, &measures, chart, bars),
+        Drawing::HeatMap(map) => heat_map::draw(&mut picture, &measures, chart, map),
+    }
+    picture
+}

@@ -1,0 +1,216 @@
+//! A picture: shapes and texts at their places, in pixels from the upper left corner. The one source of SVG and PNG.
+
+use super::font::{Font, Weight};
+use super::theme::{Colour, Theme};
+use crate::render::escape;
+use crate::report::chart::Symbol;
+
+/// A point.
+pub type Point = (f64, f64);
+
+/// A drawn chart.
+pub struct Picture {
+    /// In pixels.
+    pub width: f64,
+    /// In pixels.
+    pub height: f64,
+    /// Its colours.
+    pub theme: Theme,
+    /// What it is called, for those who cannot see it.
+    pub title: String,
+    /// From the back to the front.
+    pub shapes: Vec<Shape>,
+    /// What texts are measured with.
+    pub font: Font,
+}
+
+/// Part of a picture.
+pub enum Shape {
+    /// A line or an area.
+    Path {
+        /// Its corners.
+        points: Vec<Point>,
+        /// Is it filled, or drawn as a line?
+        paint: Paint,
+        /// What it says when somebody points at it; empty for nothing.
+        title: String,
+    },
+    /// A circle.
+    Circle {
+        /// Its centre.
+        centre: Point,
+        /// Its radius.
+        radius: f64,
+        /// Is it filled, or drawn as a line?
+        paint: Paint,
+    },
+    /// Words.
+    Text(Text),
+}
+
+/// How a shape is painted.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Paint {
+    /// Filled, with so much of the colour, from 0 to 1.
+    Fill(Colour, f64),
+    /// A line of this width, with dashes in pixels.
+    Line(Colour, f64, Vec<f64>),
+}
+
+/// To which side of its place a text stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    /// It begins there.
+    Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
+    End,
+}
+
+/// Words at a place.
+pub struct Text {
+    /// Where its baseline is.
+    pub at: Point,
+    /// To which side of it the text stands.
+    pub anchor: Anchor,
+    /// Size of the letters in pixels.
+    pub size: f64,
+    /// How heavy they are.
+    pub weight: Weight,
+    /// Their colour.
+    pub colour: Colour,
+    /// The words as they are shown.
+    pub words: String,
+    /// The words in full, where they are not.
+    pub full: Option<String>,
+    /// How wide it is.
+    pub width: f64,
+}
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug)]
+pub struct Hand {
+    /// Size of the letters in pixels.
+    pub size: f64,
+    /// How heavy they are.
+    pub weight: Weight,
+    /// Their colour.
+    pub colour: Colour,
+}
+
+/// A rectangle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Area {
+    /// Its left edge.
+    pub left: f64,
+    /// Its upper edge.
+    pub top: f64,
+    /// Its right edge.
+    pub right: f64,
+    /// Its lower edge.
+    pub bottom: f64,
+}
+
+impl Area {
+    /// How wide it is.
+    pub fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// How high it is.
+    pub fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// Do the two have a point in common?
+    pub fn meets(&self, other: &Area) -> bool {
+        self.left < other.right && other.left < self.right && self.top < other.bottom && other.top < self.bottom
+    }
+
+    /// Does it lie within the other one?
+    pub fn within(&self, other: &Area) -> bool {
+        self.left >= other.left && self.right <= other.right && self.top >= other.top && self.bottom <= other.bottom
+    }
+
+    /// Its corners.
+    pub fn corners(&self) -> Vec<Point> {
+        vec![(self.left, self.top), (self.right, self.top), (self.right, self.bottom), (self.left, self.bottom)]
+    }
+}
+
+impl Picture {
+    /// Draws a line through points; nothing where there are fewer than two.
+    pub fn line(&mut self, points: Vec<Point>, colour: Colour, width: f64, dash: &[f64]) {
+        if points.len() > 1 {
+            let dash = dash.iter().map(|part| part * width).collect();
+            self.shapes.push(Shape::Path { points, paint: Paint::Line(colour, width, dash), title: String::new() });
+        }
+    }
+
+    /// Fills an area; `title` is said when somebody points at it.
+    pub fn fill(&mut self, points: Vec<Point>, colour: Colour, cover: f64, title: &str) {
+        self.shapes.push(Shape::Path { points, paint: Paint::Fill(colour, cover), title: escape(title).into_owned() });
+    }
+
+    /// Writes words, no more of them than fit into the width. What nobody could see in them is shown.
+    pub fn write(&mut self, words: &str, at: Point, anchor: Anchor, hand: Hand, width: f64) {
+        let all = escape(words);
+        let shown = self.font.fitted(&all, hand.size, hand.weight, width);
+        let full = (shown != *all).then(|| all.into_owned());
+        let width = self.font.width(&shown, hand.size, hand.weight);
+        let Hand { size, weight, colour } = hand;
+        self.shapes.push(Shape::Text(Text { at, anchor, size, weight, colour, words: shown, full, width }));
+    }
+
+    /// How wide words are, once what nobody could see in them is shown.
+    pub fn width_of(&self, words: &str, hand: Hand) -> f64 {
+        self.font.width(&escape(words), hand.size, hand.weight)
+    }
+
+    /// Draws a symbol of this radius, with a rim of the background so that it stands out from lines.
+    pub fn symbol(&mut self, symbol: Symbol, centre: Point, radius: f64, colour: Colour) {
+        let rim = self.theme.background();
+        let (x, y) = centre;
+        let at = |across: f64, down: f64| (x + across * radius, y + down * radius);
+        let polygon = match symbol {
+            Symbol::Disc | Symbol::Ring => {
+                self.shapes.push(Shape::Circle { centre, radius: radius + 1.0, paint: Paint::Fill(rim, 1.0) });
+                let (radius, paint) = match symbol {
+                    Symbol::Ring => (radius - 0.6, Paint::Line(colour, 1.6, Vec::new())),
+                    _ => (radius, Paint::Fill(colour, 1.0)),
+                };
+                self.shapes.push(Shape::Circle { centre, radius, paint });
+                return;
+            }
+            Symbol::Cross => {
+                for colour in [(rim, 4.2), (colour, 2.2)] {
+                    self.line(vec![at(-0.8, -0.8), at(0.8, 0.8)], colour.0, colour.1, &[]);
+                    self.line(vec![at(-0.8, 0.8), at(0.8, -0.8)], colour.0, colour.1, &[]);
+                }
+                return;
+            }
+            Symbol::Down => vec![at(-1.05, -0.8), at(1.05, -0.8), at(0.0, 1.1)],
+            Symbol::Up => vec![at(-1.05, 0.8), at(1.05, 0.8), at(0.0, -1.1)],
+            Symbol::Diamond => vec![at(0.0, -1.2), at(1.2, 0.0), at(0.0, 1.2), at(-1.2, 0.0)],
+            Symbol::Square => vec![at(-0.9, -0.9), at(0.9, -0.9), at(0.9, 0.9), at(-0.9, 0.9)],
+        };
+        let mut around = polygon.clone();
+        around.extend(polygon.iter().take(2).copied());
+        self.line(around, rim, 2.0, &[]);
+        self.fill(polygon, colour, 1.0, "");
+    }
+    /// Draws a small symbol of many: without a rim, and so that those behind it shine through.
+    pub fn speck(&mut self, symbol: Symbol, centre: Point, radius: f64, colour: Colour) {
+        let (x, y) = centre;
+        match symbol {
+            Symbol::Disc | Symbol::Ring | Symbol::Cross => {
+                self.shapes.push(Shape::Circle { centre, radius, paint: Paint::Fill(colour, 0.55) });
+            }
+            _ => {
+                let field = Area { left: x - radius * 0.9, top: y - radius * 0.9, right: x + radius * 0.9, bottom: y + radius * 0.9 };
+                self.fill(field.corners(), colour, 0.55, "");
+            }
+        }
+    }
+}

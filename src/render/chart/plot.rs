@@ -1,0 +1,241 @@
+//! Lines, dots, bands and marks between two axes. Names stand beside what they name, as far as there is room; the key has the others.
+
+use super::axes::{Axes, axes};
+use super::font::Weight;
+use super::frame::{Measures, Sample, frame};
+use super::label::{Beside, Spots, beside};
+use super::picture::{Area, Hand, Picture, Point};
+use super::ruler::Ruler;
+use super::theme::{dash, symbol};
+use crate::report::chart::{Chart, Form, Hue, Limit, Marks, Named, Place, Plot, Series};
+
+/// Beyond so many dots of a series they are drawn small and without a rim.
+const MANY: usize = 150;
+
+/// Draws a plot.
+pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Plot) {
+    let small = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+    let lines = plot.series.iter().filter(|series| series.named == Named::Beside && series.form != Form::Dots).count();
+    let heights = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Height(_))).count();
+    // Half of the height is the least that the drawing gets.
+    let roomy = (lines + heights) as f64 * measures.small * 1.25 < picture.height * 0.48;
+    let area = frame(picture, measures, chart, &key(plot, roomy));
+    let words = names(plot, roomy).map(|name| picture.width_of(&name, small)).fold(0.0, f64::max);
+    let right = if words > 0.0 { words.min(area.width() * 0.27) + measures.letters * 1.6 } else { measures.letters };
+    let across: Vec<&Limit> = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Across(_))).collect();
+    let values = || plot.series.iter().flat_map(|series| series.points.iter().copied());
+    let xs = values().map(|point| point.0).chain(across.iter().filter_map(|limit| place_of(limit)));
+    let edges = plot.series.iter().flat_map(|series| series.band.iter().flat_map(|(_, low, high)| [*low, *high]));
+    let heights = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Height(_))).filter_map(place_of);
+    let ys = values().map(|point| point.1).chain(edges).chain(heights);
+    let rows = rows_of(picture, measures, &across, area.width() - right);
+    let axes = axes(picture, measures, area, right, (&plot.x, &xs.collect::<Vec<_>>()), (&plot.y, &ys.collect::<Vec<_>>()), rows);
+    limits(picture, measures, &axes, plot);
+    above(picture, measures, &axes, &across, area.right);
+    for series in &plot.series {
+        band(picture, &axes, series);
+    }
+    for series in &plot.series {
+        draw_series(picture, measures, &axes, series);
+    }
+    for marks in &plot.marks {
+        draw_marks(picture, measures, &axes, marks);
+    }
+    if roomy {
+        beside(picture, measures, &axes, ends(&axes, plot), area.right);
+    }
+    name_dots(picture, measures, &axes, plot, area);
+}
+
+/// Names that stand beside the ends of lines.
+fn names(plot: &Plot, roomy: bool) -> impl Iterator<Item = String> {
+    let lines = plot.series.iter().filter(|series| series.named == Named::Beside && series.form != Form::Dots);
+    let heights = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Height(_)));
+    lines.map(|series| series.name.clone()).chain(heights.map(|limit| limit.name.clone())).filter(move |_| roomy)
+}
+
+fn key(plot: &Plot, roomy: bool) -> Vec<(Sample, String)> {
+    let unsaid = |series: &&Series| match series.named {
+        Named::Key => true,
+        Named::Beside => !roomy && series.form != Form::Dots,
+        Named::Nowhere => false,
+    };
+    let series = plot.series.iter().filter(unsaid).map(|series| (Sample::Line(series.hue, series.form), series.name.clone()));
+    let limit = |limit: &&Limit| match limit.place {
+        Place::Identity => true,
+        Place::Height(_) => !roomy,
+        Place::Across(_) => false,
+    };
+    let limits = plot.limits.iter().filter(limit).map(|limit| (Sample::Line(limit.hue, Form::Line), limit.name.clone()));
+    series.chain(limits).chain(marks_key(&plot.marks)).collect()
+}
+
+/// What happened, each kind once: in the colour of what it happened to, or in ink where it happened to several.
+fn marks_key(all: &[Marks]) -> Vec<(Sample, String)> {
+    let mut key: Vec<(Sample, String)> = Vec::new();
+    for marks in all.iter().filter(|marks| !marks.points.is_empty()) {
+        match key.iter_mut().find(|(_, name)| *name == marks.name) {
+            Some((sample, _)) if *sample != Sample::Symbol(marks.hue, marks.symbol) => {
+                *sample = Sample::Symbol(Hue::Recorded, marks.symbol)
+            }
+            Some(_) => {}
+            None => key.push((Sample::Symbol(marks.hue, marks.symbol), marks.name.clone())),
+        }
+    }
+    key
+}
+
+fn place_of(limit: &Limit) -> Option<f64> {
+    match limit.place {
+        Place::Height(value) | Place::Across(value) => Some(value),
+        Place::Identity => None,
+    }
+}
+
+fn limits(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plot) {
+    let plane = axes.plane;
+    for limit in &plot.limits {
+        let points = match limit.place {
+            Place::Height(value) => vec![(plane.left, axes.y.at(value)), (plane.right, axes.y.at(value))],
+            Place::Across(value) => vec![(axes.x.at(value), plane.top), (axes.x.at(value), plane.bottom)],
+            Place::Identity => {
+                let ((x1, x2), (y1, y2)) = (axes.x.range(), axes.y.range());
+                let (low, high) = (x1.max(y1), x2.min(y2));
+                vec![(axes.x.at(low), axes.y.at(low)), (axes.x.at(high), axes.y.at(high))]
+            }
+        };
+        // Solid is what was recorded or simulated; every limit is dashed, in the colour of what it is a limit of.
+        let dash = if limit.place == Place::Identity { &[] } else { dash(Hue::Limit) };
+        picture.line(points, picture.theme.colour(limit.hue), measures.line * 0.7, dash);
+    }
+}
+
+/// How many rows the names of limits across the axis may need above the plane.
+fn rows_of(picture: &Picture, measures: &Measures, across: &[&Limit], width: f64) -> f64 {
+    let hand = small(picture, measures);
+    let all: f64 = across.iter().map(|limit| picture.width_of(&limit.name, hand).min(width * 0.5) + measures.letters * 2.0).sum();
+    // Names crowd: there is room for each twice.
+    (all * 2.0 / width.max(1.0)).ceil().min(across.len() as f64)
+}
+
+/// Names of limits above the plane, each in the lowest row where it meets no other one. The rightmost goes first, so that the line that
+/// leads down from a name passes to the left of all names below it.
+fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Limit], right: f64) {
+    let hand = small(picture, measures);
+    let plane = axes.plane;
+    let mut sorted: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((axes.x.at(place_of(limit)?), limit.name.as_str()))).collect();
+    sorted.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let pitch = measures.small * 1.25;
+    let rows = ((plane.top - axes.top) / pitch).floor().max(1.0) as usize;
+    // By row, from the plane upwards: what stands there.
+    let mut taken: Vec<Vec<(f64, f64)>> = vec![Vec::new(); rows];
+    for (x, name) in sorted {
+        let width = picture.width_of(name, hand).min(plane.width() * 0.5);
+        let start = (x + 3.0).min(right - width);
+        let (from, to) = (start - measures.letters * 0.5, start + width + measures.letters * 0.5);
+        let free = |row: &Vec<(f64, f64)>, (from, to): (f64, f64)| row.iter().all(|(left, right)| to <= *left || from >= *right);
+        // Neither may the name meet another one, nor the line that leads down from it.
+        let line = (x - 2.0, x + 2.0);
+        let fits = |row: &usize| {
+            taken.iter().take(*row).all(|lower| free(lower, line)) && taken.get(*row).is_some_and(|names| free(names, (from, to)))
+        };
+        let Some(row) = (0..rows).find(fits) else { continue };
+        for (place, names) in taken.iter_mut().enumerate().take(row + 1) {
+            names.push(if place == row { (from.min(line.0), to) } else { line });
+        }
+        let y = plane.top - row as f64 * pitch - measures.small * 0.35;
+        picture.line(vec![(x, y - measures.small * 0.7), (x, plane.top)], picture.theme.rule(), measures.line * 0.5, &[]);
+        picture.write(name, (start, y), super::picture::Anchor::Start, hand, width + 0.5);
+    }
+}
+
+fn small(picture: &Picture, measures: &Measures) -> Hand {
+    Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() }
+}
+
+fn band(picture: &mut Picture, axes: &Axes, series: &Series) {
+    if series.band.len() > 1 {
+        let upper = series.band.iter().map(|(x, _, high)| (axes.x.at(*x), axes.y.at(*high)));
+        let lower = series.band.iter().rev().map(|(x, low, _)| (axes.x.at(*x), axes.y.at(*low)));
+        picture.fill(upper.chain(lower).collect(), picture.theme.colour(series.hue), 0.16, "");
+    }
+}
+
+/// The unbroken stretches of a series: where a value is not known, the line breaks.
+fn stretches(series: &Series) -> impl Iterator<Item = &[(f64, f64)]> {
+    series.points.split(|point| !point.1.is_finite() || !point.0.is_finite()).filter(|stretch| !stretch.is_empty())
+}
+
+fn draw_series(picture: &mut Picture, measures: &Measures, axes: &Axes, series: &Series) {
+    let colour = picture.theme.colour(series.hue);
+    if series.form == Form::Dots {
+        return dots(picture, measures, axes, series);
+    }
+    let (width, dash) = match series.form {
+        Form::Faint => (measures.line * 0.6, [1.0, 2.0].as_slice()),
+        _ if series.hue == Hue::Recorded => (measures.line * 1.1, dash(series.hue)),
+        _ => (measures.line, dash(series.hue)),
+    };
+    for stretch in stretches(series) {
+        let mut points: Vec<Point> = Vec::with_capacity(stretch.len());
+        for (x, y) in stretch {
+            let at = (axes.x.at(*x), axes.y.at(*y));
+            if let (Form::Steps, Some((_, height))) = (series.form, points.last().copied()) {
+                points.push((at.0, height));
+            }
+            points.push(at);
+        }
+        match points.as_slice() {
+            [(x, y)] => picture.line(vec![(x - width, *y), (x + width, *y)], colour, width, &[]),
+            _ => picture.line(points, colour, width, dash),
+        }
+    }
+}
+
+fn dots(picture: &mut Picture, measures: &Measures, axes: &Axes, series: &Series) {
+    let colour = picture.theme.colour(series.hue);
+    for (x, y) in &series.points {
+        let centre = (axes.x.at(*x), axes.y.at(*y));
+        if series.points.len() > MANY {
+            picture.speck(symbol(series.hue), centre, measures.radius * 0.45, colour);
+        } else {
+            picture.symbol(symbol(series.hue), centre, measures.radius, colour);
+        }
+    }
+}
+
+fn draw_marks(picture: &mut Picture, measures: &Measures, axes: &Axes, marks: &Marks) {
+    for (x, y) in &marks.points {
+        picture.symbol(marks.symbol, (axes.x.at(*x), axes.y.at(*y)), measures.radius, picture.theme.colour(marks.hue));
+    }
+}
+
+/// Where the named lines end.
+fn ends<'a>(axes: &Axes, plot: &'a Plot) -> Vec<Beside<'a>> {
+    let line = |series: &'a Series| {
+        let (x, y) = series.points.iter().rev().find(|(x, y)| x.is_finite() && y.is_finite())?;
+        Some(Beside { at: (axes.x.at(*x), axes.y.at(*y)), name: &series.name, hue: series.hue })
+    };
+    let lines = plot.series.iter().filter(|series| series.named == Named::Beside && series.form != Form::Dots).filter_map(line);
+    let limits = plot.limits.iter().filter_map(|limit| match limit.place {
+        Place::Height(value) => Some(Beside { at: (axes.plane.right, axes.y.at(value)), name: &limit.name, hue: limit.hue }),
+        _ => None,
+    });
+    lines.chain(limits).collect()
+}
+
+/// Names beside single dots, wherever there is room.
+fn name_dots(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plot, area: Area) {
+    let named = |series: &&Series| series.named == Named::Beside && series.form == Form::Dots;
+    let mut spots = Spots::new(Area { left: axes.plane.left + 2.0, right: area.right, ..axes.plane });
+    let pixel = |ruler: &(&Ruler, &Ruler), (x, y): &(f64, f64)| (ruler.0.at(*x), ruler.1.at(*y));
+    let rulers = (&axes.x, &axes.y);
+    for point in plot.series.iter().filter(|series| series.form == Form::Dots).flat_map(|series| &series.points) {
+        spots.take_around(pixel(&rulers, point), measures.radius * 1.2);
+    }
+    for series in plot.series.iter().filter(named) {
+        if let Some(point) = series.points.last() {
+            spots.name(picture, measures, pixel(&rulers, point), &series.name, series.hue);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The data of a page: all sessions at a glance as JSON, the calls of each packed until somebody opens it.
+
+use crate::render::RenderError;
+use crate::render::escape::{escape, is_hazardous};
+use crate::report::Browser;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::Compression;
+use flate2::write::DeflateEncoder;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io::Write;
+
+/// So many bytes of packed calls are in a page. Sessions beyond it are left out, the least interesting first, and the page says so.
+const BUDGET: usize = 6_000_000;
+
+/// A page's data.
+pub struct Packed {
+    /// Elements that hold it, which no browser runs.
+    pub elements: String,
+    /// Sessions with calls.
+    pub sessions: usize,
+    /// Those of them whose calls did not fit.
+    pub left_out: usize,
+}
+
+/// Packs all that fits.
+pub fn packed(browser: &Browser<'_>) -> Result<Packed, RenderError> {
+    let shown = |text: &str| escape(text).into_owned();
+    let mut room = BUDGET;
+    let mut calls: BTreeMap<usize, String> = BTreeMap::new();
+    let (mut sessions, mut left_out) = (0, 0);
+    for place in browser.by_interest() {
+        let Some(series) = browser.session(place, &shown) else { continue };
+        sessions += 1;
+        // A smaller session may still fit where a larger one did not; once hardly anything fits, packing the rest is idle.
+        let text = if room < BUDGET / 100 { None } else { Some(pack(&series)?).filter(|text| text.len() <= room) };
+        match text {
+            Some(text) => {
+                room -= text.len();
+                calls.insert(place, text);
+            }
+            None => left_out += 1,
+        }
+    }
+    let mut elements = format!("<script type=\"application/json\" id=\"overview\">{}</script>\n", inert(&browser.overview(&shown))?);
+    for (place, text) in calls {
+        elements += &format!("<script type=\"application/octet-stream\" id=\"calls-{place}\">{text}</script>\n");
+    }
+    Ok(Packed { elements, sessions, left_out })
+}
+
+/// JSON, deflated, in base64.
+fn pack(series: &impl Serialize) -> Result<String, RenderError> {
+    let mut packer = DeflateEncoder::new(Vec::new(), Compression::new(6));
+    packer.write_all(serde_json::to_string(series)?.as_bytes())?;
+    Ok(STANDARD.encode(packer.finish()?))
+}
+
+/// JSON that ends no element and starts none, whatever it says.
+fn inert(data: &impl Serialize) -> Result<String, RenderError> {
+    let plain = serde_json::to_string(data)?;
+    let mut out = String::with_capacity(plain.len());
+    for letter in plain.chars() {
+        // None of these stands in JSON but within a string.
+        match letter {
+            '<' | '>' | '&' => out += &format!("\\u{:04x}", u32::from(letter)),
+            _ if is_hazardous(letter) => letter.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}")),
+            _ => out.push(letter),
+        }
+    }
+    Ok(out)
+}

@@ -1,0 +1,120 @@
+//! The share of the prompts that the prompt cache reads, over calls.
+
+use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use crate::cost::Split;
+use crate::experiment::{Corpus, Replay};
+use crate::report::notes;
+use crate::report::replay::title as of_what;
+use crate::report::words::percent;
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::trace::Trace;
+
+/// Calls share so many points at most.
+const POINTS: usize = 60;
+
+/// Tokens read from the cache, and tokens of the prompts, by call.
+type Reads = Vec<(u64, u64)>;
+
+/// The chart of these policies; for each, what the modelled cache made of each call of each session.
+pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<Chart, NothingToDraw> {
+    let recorded = by_call(corpus.traces.iter().map(recorded));
+    let simulated = |(replay, sessions): &(&Replay, Vec<Vec<Split>>)| {
+        let sizes = |splits: &Vec<Split>| splits.iter().map(|split| (split.read, split.read + split.write + split.fresh)).collect();
+        (replay.policy.clone(), Provenance::Simulated, by_call(sessions.iter().map(sizes)))
+    };
+    let mut all: Vec<(String, Provenance, Reads)> = replays.iter().map(simulated).collect();
+    let longest = all.iter().map(|(.., reads)| reads.len()).max().unwrap_or(0);
+    if longest == 0 {
+        return Err(NothingToDraw("no session has a call".to_owned()));
+    }
+    // Where no provider ever told of its cache, a line at nothing would say that it was never hit.
+    if recorded.iter().any(|(read, _)| *read > 0) {
+        all.insert(0, ("recorded".to_owned(), Provenance::Recorded, recorded));
+    }
+    let each = longest.div_ceil(POINTS);
+    let mut others = 0;
+    let series = all.iter().map(|(name, provenance, reads)| {
+        let hue = if *provenance == Provenance::Recorded { Hue::Recorded } else { Hue::Other(others) };
+        others += usize::from(*provenance == Provenance::Simulated);
+        let point = |(place, calls): (usize, &[(u64, u64)])| {
+            let middle = (place * each) as f64 + (calls.len() + 1) as f64 / 2.0;
+            let (read, prompt) = sum(calls);
+            (middle, if prompt > 0 { read as f64 / prompt as f64 } else { f64::NAN })
+        };
+        Series {
+            name: name.clone(),
+            hue,
+            form: Form::Line,
+            provenance: *provenance,
+            points: reads.chunks(each).enumerate().map(point).collect(),
+            band: Vec::new(),
+            named: Named::Beside,
+        }
+    });
+    let series: Vec<Series> = series.collect();
+    let shares: Vec<String> = all
+        .iter()
+        .map(|(name, _, reads)| {
+            let (read, prompt) = sum(reads);
+            format!("{name} {}", percent(i64::try_from(read).unwrap_or(i64::MAX), prompt))
+        })
+        .collect();
+    let mut notes = vec![format!("Over all calls: {}.", shares.join(", "))];
+    if each > 1 {
+        notes.push(format!("A point stands for {each} calls in a row."));
+    }
+    notes.push("Recorded are the calls whose provider told of its cache.".to_owned());
+    notes.extend(notes::below_a_replay(corpus));
+    Ok(Chart {
+        kind: super::Kind::Cache.name(),
+        title: "How much of the prompts the cache reads, call by call".to_owned(),
+        subtitle: format!("Share of the prompt tokens of all sessions at that call, recorded and modelled; {}", of_what(&corpus.facts)),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
+            y: Axis { from: None, to: Some(1.0), ..Axis::of("read from the cache", Quantity::Share) },
+            series,
+            limits: Vec::new(),
+            marks: Vec::new(),
+        }),
+        notes,
+        data: data(&all),
+    })
+}
+
+/// What was recorded; calls of sessions whose provider never told of a cache are left out.
+fn recorded(trace: &Trace) -> Reads {
+    let told = trace.calls.iter().filter_map(|call| call.usage.as_ref()).any(|usage| usage.cache_read > 0);
+    let of = |usage: &crate::transcript::Usage| (usage.cache_read, usage.prompt);
+    trace.calls.iter().map(|call| call.usage.as_ref().filter(|_| told).map_or((0, 0), of)).collect()
+}
+
+fn by_call(sessions: impl Iterator<Item = Reads>) -> Reads {
+    let mut sums: Reads = Vec::new();
+    for reads in sessions {
+        sums.resize(sums.len().max(reads.len()), (0, 0));
+        for (sum, (read, prompt)) in sums.iter_mut().zip(reads) {
+            *sum = (sum.0 + read, sum.1 + prompt);
+        }
+    }
+    sums
+}
+
+fn sum(calls: &[(u64, u64)]) -> (u64, u64) {
+    calls.iter().fold((0, 0), |(read, all), (more, prompt)| (read + more, all + prompt))
+}
+
+fn data(all: &[(String, Provenance, Reads)]) -> Table {
+    let tokens = |key| Column::number(key, key, Unit::Tokens, Provenance::Simulated);
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column::number("call", "call", Unit::Count, Provenance::Recorded),
+        tokens("read_tokens"),
+        tokens("prompt_tokens"),
+    ];
+    let rows = all.iter().flat_map(|(name, _, reads)| {
+        reads.iter().enumerate().map(move |(number, (read, prompt))| {
+            vec![Cell::Name(name.clone()), Cell::Count(number as u64 + 1), Cell::Tokens(*read), Cell::Tokens(*prompt)]
+        })
+    });
+    Table { labels: 2, columns, rows: rows.collect() }
+}

@@ -1,0 +1,271 @@
+//! One session, call by call: the context recorded, simulated and believed, its limits, and what happened.
+
+use super::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
+use crate::experiment::{Corpus, Replay};
+use crate::policy::{Plan, Trigger};
+use crate::report::notes;
+use crate::report::words::{counted, first_few, grouped};
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::sim::{Conditions, EventKind, Outcome};
+use crate::trace::Trace;
+
+/// Beliefs and limits are drawn of so many policies at most: with more of them nobody could tell them apart.
+const TOLD: usize = 2;
+
+/// A limit so many times above all contexts, in tenths, is named and not drawn: it would press everything to the ground.
+const FAR: u64 = 25;
+
+/// A session's life under one policy.
+pub struct Life<'a> {
+    /// The policy over the corpus.
+    pub replay: &'a Replay,
+    /// Its plan for this session, and what holds for it.
+    pub plan: Plan,
+    /// The window, and what else holds.
+    pub conditions: Conditions,
+}
+
+/// The events that are marked, each with its symbol.
+const EVENTS: [(EventKind, Symbol); 6] = [
+    (EventKind::Truncate, Symbol::Up),
+    (EventKind::Prune, Symbol::Down),
+    (EventKind::Compact, Symbol::Diamond),
+    (EventKind::Reset, Symbol::Diamond),
+    (EventKind::Drop, Symbol::Square),
+    (EventKind::Inject, Symbol::Disc),
+];
+
+/// The chart of the session at this place in the corpus.
+pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Chart, NothingToDraw> {
+    let trace =
+        corpus.traces.get(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
+    let outcomes: Vec<(&Life<'_>, &Outcome)> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.get(place)?))).collect();
+    let mut series = vec![recorded(trace)];
+    let mut marks = Vec::new();
+    for (number, (life, outcome)) in outcomes.iter().enumerate() {
+        let hue = Hue::Other(number);
+        if outcomes.len() <= TOLD {
+            series.extend(believed(life, outcome, hue));
+        }
+        series.push(simulated(life, outcome, hue));
+        marks.extend(happened(outcome, hue));
+    }
+    series.retain(|series| !series.points.is_empty());
+    let highest = outcomes.iter().map(|(_, outcome)| outcome.totals.peak_tokens).max().unwrap_or(0).max(trace.largest_prompt());
+    let (limits, beyond) = limits(&outcomes, highest);
+    let mut notes = beyond;
+    if outcomes.len() <= TOLD && !limits.is_empty() {
+        notes.push("Rules fire by what their policy believes, overflows by what the context really holds.".to_owned());
+    }
+    notes.extend(notes::below_a_replay(corpus).into_iter().take(1));
+    Ok(Chart {
+        kind: super::Kind::Context.name(),
+        title: title(&outcomes),
+        subtitle: subtitle(trace),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
+            y: Axis::of("context", Quantity::Tokens),
+            series,
+            limits,
+            marks,
+        }),
+        notes,
+        data: data(trace, &outcomes),
+    })
+}
+
+fn title(outcomes: &[(&Life<'_>, &Outcome)]) -> String {
+    let told = |(life, outcome): &(&Life<'_>, &Outcome)| {
+        let totals = &outcome.totals;
+        let events = |kind: EventKind| totals.events_of(kind);
+        let all = [
+            (totals.overflows, "overflow"),
+            (crate::report::figures::compactions(totals), "compaction"),
+            (events(EventKind::Prune), "prune"),
+            (events(EventKind::Drop), "drop"),
+        ];
+        let few: Vec<String> = all.iter().filter(|(number, _)| *number > 0).map(|(number, noun)| counted(*number, noun)).collect();
+        let happened = if few.is_empty() { "no overflow, no compaction".to_owned() } else { few.join(", ") };
+        format!("{}: {happened}", life.replay.policy)
+    };
+    match outcomes {
+        [] => "The context of one session, call by call".to_owned(),
+        few if few.len() <= TOLD => format!("The context under {}", few.iter().map(told).collect::<Vec<_>>().join("; ")),
+        many => format!("The context of one session under {} policies", many.len()),
+    }
+}
+
+fn subtitle(trace: &Trace) -> String {
+    let agent = [trace.agent.as_str(), trace.version.as_str()].join(" ");
+    let model = trace.main_model().unwrap_or("model not named");
+    format!("session {}, {}, {model}, {}", trace.id, agent.trim(), counted(trace.calls.len() as u64, "call"))
+}
+
+fn numbered<'a>(values: impl Iterator<Item = Option<u64>> + 'a) -> Vec<(f64, f64)> {
+    let points: Vec<(f64, f64)> =
+        values.enumerate().map(|(call, value)| ((call + 1) as f64, value.map_or(f64::NAN, |tokens| tokens as f64))).collect();
+    if points.iter().all(|(_, tokens)| tokens.is_nan()) { Vec::new() } else { points }
+}
+
+fn recorded(trace: &Trace) -> Series {
+    let prompts = trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt));
+    Series {
+        name: "recorded".to_owned(),
+        hue: Hue::Recorded,
+        form: Form::Line,
+        provenance: Provenance::Recorded,
+        points: numbered(prompts),
+        band: Vec::new(),
+        named: Named::Beside,
+    }
+}
+
+fn simulated(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Series {
+    Series {
+        name: life.replay.policy.clone(),
+        hue,
+        form: Form::Line,
+        provenance: Provenance::Simulated,
+        points: numbered(outcome.calls.iter().map(|call| Some(call.actual))),
+        band: Vec::new(),
+        named: Named::Beside,
+    }
+}
+
+fn believed(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Option<Series> {
+    let points = numbered(outcome.calls.iter().map(|call| call.belief));
+    let name = format!("what {} believed", life.replay.policy);
+    let series = Series { name, form: Form::Faint, points, named: Named::Key, ..simulated(life, outcome, hue) };
+    (!series.points.is_empty()).then_some(series)
+}
+
+fn happened(outcome: &Outcome, hue: Hue) -> Vec<Marks> {
+    let call = |call: u32| f64::from(call) + 1.0;
+    let after = |number: u32| outcome.calls.get(number as usize).map(|row| (call(number), row.actual as f64));
+    let mut marks: Vec<Marks> = Vec::new();
+    for (kind, symbol) in EVENTS {
+        let mut points: Vec<(f64, f64)> =
+            outcome.events.iter().filter(|event| event.kind == kind).filter_map(|event| after(event.call)).collect();
+        points.dedup();
+        marks.push(Marks { name: kind.name().to_owned(), symbol, hue, points });
+    }
+    let refused = |lost: bool| {
+        let rows = outcome.calls.iter().enumerate().filter(move |(_, row)| row.refused > 0 && row.unrecovered == lost);
+        rows.map(|(number, row)| (call(number as u32), row.attempted as f64)).collect::<Vec<_>>()
+    };
+    marks.push(Marks { name: "overflow, mended".to_owned(), symbol: Symbol::Ring, hue: Hue::Alarm, points: refused(false) });
+    marks.push(Marks { name: "overflow, refused for good".to_owned(), symbol: Symbol::Cross, hue: Hue::Alarm, points: refused(true) });
+    marks.retain(|marks| !marks.points.is_empty());
+    marks
+}
+
+/// Window, reserve and triggers, each once; and a sentence for those that lie far above.
+fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<String>) {
+    let mut found: Vec<(u64, String, Hue)> = Vec::new();
+    let mut add = |tokens: u64, name: String, hue: Hue| {
+        if tokens > 0 && !found.iter().any(|(known, other, _)| *known == tokens && *other == name) {
+            found.push((tokens, name, hue));
+        }
+    };
+    for (number, (life, outcome)) in outcomes.iter().enumerate() {
+        add(outcome.window, "window".to_owned(), Hue::Limit);
+        if outcome.prompt_limit < outcome.window {
+            add(outcome.prompt_limit, "largest prompt".to_owned(), Hue::Limit);
+        }
+        if outcomes.len() > TOLD {
+            continue;
+        }
+        let hue = Hue::Other(number);
+        let reserve = life.conditions.reserve.unwrap_or(life.plan.window.reserve);
+        if reserve > 0 {
+            add(outcome.window.saturating_sub(reserve), "window less reserve".to_owned(), hue);
+        }
+        for rule in &life.plan.rule {
+            for limit in rule.when.iter().flat_map(levels) {
+                if limit >= 1.0 && limit < outcome.window as f64 {
+                    add(limit as u64, rule.id.clone(), hue);
+                }
+            }
+        }
+    }
+    // Rules that fire at one size share a line.
+    let mut merged: Vec<(u64, Vec<String>, Hue)> = Vec::new();
+    for (tokens, name, hue) in found {
+        match merged.iter_mut().find(|(known, _, other)| *known == tokens && *other == hue && hue != Hue::Limit) {
+            Some((_, names, _)) => names.push(name),
+            None => merged.push((tokens, vec![name], hue)),
+        }
+    }
+    let few = |names: Vec<String>| if names.len() > 2 { first_few(&names, 1).replace(" and ", " + ") } else { names.join(", ") };
+    let found: Vec<(u64, String, Hue)> = merged.into_iter().map(|(tokens, names, hue)| (tokens, few(names), hue)).collect();
+    let far = |tokens: u64| tokens.saturating_mul(10) > highest.saturating_mul(FAR);
+    let beyond = found.iter().filter(|(tokens, ..)| far(*tokens)).map(|(tokens, name, _)| format!("{name} at {}", grouped(*tokens)));
+    let beyond: Vec<String> = beyond.collect();
+    let sentence = format!("Above the chart: {} tokens.", beyond.join(", "));
+    let shown = found.iter().filter(|(tokens, ..)| !far(*tokens));
+    let limits = shown.map(|(tokens, name, hue)| Limit {
+        name: format!("{name} {}", short_tokens(*tokens)),
+        hue: *hue,
+        place: Place::Height(*tokens as f64),
+    });
+    (limits.collect(), if beyond.is_empty() { Vec::new() } else { vec![sentence] })
+}
+
+fn levels(trigger: &Trigger) -> Vec<f64> {
+    match trigger {
+        Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
+        Trigger::Count(_) | Trigger::Idle(_) => Vec::new(),
+        Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(levels).collect(),
+    }
+}
+
+/// Tokens as they stand beside a line: `160k`, `27.9k`.
+pub(super) fn short_tokens(tokens: u64) -> String {
+    let tenths = (tokens + 50) / 100;
+    match (tokens, tenths % 10) {
+        (0..1_000, _) => tokens.to_string(),
+        (_, 0) => format!("{}k", grouped(tenths / 10)),
+        (_, tenth) => format!("{}.{tenth}k", grouped(tenths / 10)),
+    }
+}
+
+fn data(trace: &Trace, outcomes: &[(&Life<'_>, &Outcome)]) -> Table {
+    let tokens = |key, provenance| Column::number(key, key, Unit::Tokens, provenance);
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column::number("call", "call", Unit::Count, Provenance::Recorded),
+        tokens("recorded", Provenance::Recorded),
+        tokens("context", Provenance::Simulated),
+        tokens("attempted", Provenance::Simulated),
+        tokens("belief", Provenance::Simulated),
+        tokens("prompt_limit", Provenance::Simulated),
+        Column::name("events", "events"),
+    ];
+    let rows = outcomes.iter().flat_map(|(life, outcome)| {
+        outcome.calls.iter().enumerate().map(move |(number, row)| {
+            let events: Vec<&str> =
+                outcome.events.iter().filter(|event| event.call as usize == number).map(|event| event.kind.name()).collect();
+            vec![
+                Cell::Name(life.replay.policy.clone()),
+                Cell::Count(number as u64 + 1),
+                row.recorded.map_or(Cell::Empty, Cell::Tokens),
+                Cell::Tokens(row.actual),
+                Cell::Tokens(row.attempted),
+                row.belief.map_or(Cell::Empty, Cell::Tokens),
+                Cell::Tokens(outcome.prompt_limit),
+                Cell::Name(events.join(" ")),
+            ]
+        })
+    });
+    let mut rows: Vec<Vec<Cell>> = rows.collect();
+    if outcomes.is_empty() {
+        let row = |(number, call): (usize, &crate::trace::CallRow)| {
+            let recorded = call.usage.as_ref().map_or(Cell::Empty, |usage| Cell::Tokens(usage.prompt));
+            let mut row = vec![Cell::Empty; 8];
+            row.splice(1..3, [Cell::Count(number as u64 + 1), recorded]);
+            row
+        };
+        rows.extend(trace.calls.iter().enumerate().map(row));
+    }
+    Table { labels: 2, columns, rows }
+}

@@ -1,0 +1,279 @@
+//! A chart: what is to be seen, in the units of the question. It knows no pixel, no colour, no font.
+
+use crate::report::{Provenance, Table};
+
+/// A chart, ready for any size and theme.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chart {
+    /// The name of its kind.
+    pub kind: &'static str,
+    /// One line: what is to be seen.
+    pub title: String,
+    /// One line: of what it is shown, and whether it is recorded, estimated or simulated.
+    pub subtitle: String,
+    /// What is drawn.
+    pub drawing: Drawing,
+    /// Sentences below: how it is read, what was left out.
+    pub notes: Vec<String>,
+    /// The figures that are drawn, for spreadsheets.
+    pub data: Table,
+}
+
+/// The geometries.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// Lines, dots, bands and marks between two axes.
+    Plot(Plot),
+    /// A bar, or a range, for each row.
+    Bars(Bars),
+    /// Coloured cells in rows and columns.
+    HeatMap(HeatMap),
+}
+
+/// What an axis counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Tokens.
+    Tokens,
+    /// Calls, sessions, events.
+    Count,
+    /// Parts of one.
+    Share,
+    /// Thousand-millionths of a dollar.
+    Money,
+    /// A number of no unit that is known, such as a parameter's.
+    Number,
+}
+
+/// How places on an axis follow from values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Evenly.
+    Even,
+    /// By the logarithm. Values below 1 stand at 1.
+    Logarithmic,
+}
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it counts, without the unit.
+    pub label: String,
+    /// Its unit.
+    pub quantity: Quantity,
+    /// Its scale.
+    pub scale: Scale,
+    /// It reaches down to this at least; absent for the least value that is shown.
+    pub from: Option<f64>,
+    /// It reaches up to this at least; absent for the largest value that is shown.
+    pub to: Option<f64>,
+}
+
+impl Axis {
+    /// An even axis from nothing on.
+    pub fn of(label: &str, quantity: Quantity) -> Axis {
+        Axis { label: label.to_owned(), quantity, scale: Scale::Even, from: Some(0.0), to: None }
+    }
+}
+
+/// Which of several things of a kind this is: each has a colour, a dash and a symbol of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Hue {
+    /// What was recorded, or what all else is held against.
+    Recorded,
+    /// A limit: it stands behind everything else.
+    Limit,
+    /// What went wrong.
+    Alarm,
+    /// The first, second, third of the others.
+    Other(usize),
+}
+
+/// What a series looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A line from point to point.
+    Line,
+    /// A line that keeps its height until the next point.
+    Steps,
+    /// A thin line of dots, behind the others: what somebody believed.
+    Faint,
+    /// A symbol for each point.
+    Dots,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name. From a transcript or not, renderers escape it.
+    pub name: String,
+    /// Which one it is.
+    pub hue: Hue,
+    /// What it looks like.
+    pub form: Form,
+    /// Where its numbers come from.
+    pub provenance: Provenance,
+    /// Its points, in the order of the line.
+    pub points: Vec<(f64, f64)>,
+    /// The edges of its uncertainty: for each place on the x axis, from where to where.
+    pub band: Vec<(f64, f64, f64)>,
+    /// Where its name is said.
+    pub named: Named,
+}
+
+/// Where the name of a series is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// Beside it, where it fits.
+    Beside,
+    /// In the key above the drawing.
+    Key,
+    /// Nowhere: something else says it.
+    Nowhere,
+}
+
+/// Where a limit stands.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Place {
+    /// At this height.
+    Height(f64),
+    /// At this place from the left.
+    Across(f64),
+    /// Where both axes are equal.
+    Identity,
+}
+
+/// A line that the others are held against.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limit {
+    /// Its name.
+    pub name: String,
+    /// Which one it is.
+    pub hue: Hue,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// Something that happened, by the symbol that says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Symbol {
+    /// A filled circle.
+    Disc,
+    /// A triangle that points down.
+    Down,
+    /// A square that stands on a corner.
+    Diamond,
+    /// A filled square.
+    Square,
+    /// A cross from corner to corner.
+    Cross,
+    /// A circle.
+    Ring,
+    /// A triangle that points up.
+    Up,
+}
+
+/// Things of one kind that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Marks {
+    /// What happened.
+    pub name: String,
+    /// The symbol for it.
+    pub symbol: Symbol,
+    /// Which series it happened to.
+    pub hue: Hue,
+    /// Where.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Lines, dots, bands and marks between two axes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plot {
+    /// From left to right.
+    pub x: Axis,
+    /// From the bottom up.
+    pub y: Axis,
+    /// The series, the last one on top.
+    pub series: Vec<Series>,
+    /// What they are held against.
+    pub limits: Vec<Limit>,
+    /// What happened.
+    pub marks: Vec<Marks>,
+}
+
+/// A bar, or a range, for each row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// Along the bars.
+    pub x: Axis,
+    /// The rows, from the top down.
+    pub rows: Vec<BarRow>,
+    /// What the rows are held against.
+    pub limits: Vec<Limit>,
+    /// The names of the hues, for the key.
+    pub key: Vec<(Hue, String)>,
+}
+
+/// One row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BarRow {
+    /// Its name.
+    pub name: String,
+    /// What stands in it.
+    pub bar: Bar,
+    /// What is said at its end; empty for nothing.
+    pub value: String,
+}
+
+/// What stands in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Bar {
+    /// Pieces that add up from nothing on.
+    Stack(Vec<Piece>),
+    /// From the lowest to the highest, the middle half, and the middle; and single values, where they are few.
+    Range {
+        /// Which one it is.
+        hue: Hue,
+        /// Lowest, first quarter, middle, third quarter, highest.
+        at: [f64; 5],
+        /// Single values.
+        singles: Vec<f64>,
+    },
+}
+
+/// A piece of a bar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piece {
+    /// Its name, said within it where it fits.
+    pub name: String,
+    /// Which one it is.
+    pub hue: Hue,
+    /// How long it is.
+    pub length: f64,
+}
+
+/// Coloured cells in rows and columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HeatMap {
+    /// What the columns are, with their unit.
+    pub across: String,
+    /// The names of the columns; many of them may be left out where they do not fit.
+    pub columns: Vec<String>,
+    /// What the rows are.
+    pub down: String,
+    /// The names of the rows, from the top down.
+    pub rows: Vec<String>,
+    /// What the colour says.
+    pub colour: Axis,
+    /// A value for each row and column; absent where there is none.
+    pub cells: Vec<Vec<Option<f64>>>,
+    /// From this value on a cell is an alarm; absent for none.
+    pub alarm: Option<(f64, String)>,
+    /// The best cell, by row and column.
+    pub best: Option<(usize, usize)>,
+}
+
+/// Why there is no chart: a sentence without its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is nothing to draw: {0}")]
+pub struct NothingToDraw(pub String);

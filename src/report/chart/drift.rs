@@ -1,0 +1,268 @@
+//! Estimates beside recorded prompts: pair by pair, by estimator, and what a safety buffer makes up for.
+
+use super::range::at;
+use super::{
+    Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
+};
+use crate::experiment::Corpus;
+use crate::experiment::drift::{Pair, Paired, Use};
+use crate::report::notes;
+use crate::report::replay::title as of_what;
+use crate::report::words::{counted, grouped};
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use std::collections::BTreeSet;
+
+/// So many estimators stand in one drawing at most.
+const DRAWN: usize = 4;
+
+/// Dots nearer to each other than this part of a decade are drawn as one.
+const NEAR: f64 = 60.0;
+
+/// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
+pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, NothingToDraw> {
+    let chosen = chosen(all, Use::Request, wanted, 2)?;
+    let series = chosen.iter().enumerate().map(|(number, paired)| Series {
+        name: paired.estimator.clone(),
+        hue: Hue::Other(number),
+        form: Form::Dots,
+        provenance: Provenance::Estimated,
+        points: apart(&paired.pairs),
+        band: Vec::new(),
+        named: Named::Key,
+    });
+    let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
+    let low = chosen.first().map_or((0, String::new()), |paired| {
+        let low = paired.pairs.iter().filter(|pair| pair.missing() > 0).count() as i64;
+        (low, paired.estimator.clone())
+    });
+    let how =
+        "Above the line an estimate is too low: the prompt was larger than believed. Dots that would lie on each other are drawn once.";
+    let pairs: Vec<(&str, &Pair)> =
+        chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
+    Ok(Chart {
+        kind: super::Kind::Drift.name(),
+        title: format!("{} is too low at {} of {} calls", low.1, grouped(low.0 as u64), grouped(calls)),
+        subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("estimated", Quantity::Tokens) },
+            y: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("recorded", Quantity::Tokens) },
+            series: series.collect(),
+            limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
+            marks: Vec::new(),
+        }),
+        notes: std::iter::once(how.to_owned()).chain(notes::below_a_chart(corpus)).collect(),
+        data: of_pairs(corpus, &pairs),
+    })
+}
+
+/// How far each estimator is from recorded prompts.
+pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
+    let used = |wanted: Use| all.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
+    let error = |pair: &Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
+    let mut rows: Vec<(&str, [f64; 5])> = Vec::new();
+    for paired in used(Use::Request) {
+        let errors: Vec<f64> = paired.pairs.iter().map(error).collect();
+        // Roundings of one rule differ by nothing that can be seen.
+        let spread = at(&errors, [50, 250, 500, 750, 950]);
+        let alike = |other: &[f64; 5]| spread.is_some_and(|spread| spread.iter().zip(other).all(|(one, other)| (one - other).abs() < 1e-2));
+        if let Some(spread) = spread.filter(|_| !rows.iter().any(|(_, other)| alike(other))) {
+            rows.push((&paired.estimator, spread));
+        }
+    }
+    let nearest = rows.iter().min_by(|one, other| middle(one).total_cmp(&middle(other)));
+    let title = nearest.map(|(name, spread)| format!("{name} comes nearest: half of its errors lie between {}", within(spread)));
+    let title = title.ok_or_else(nothing_compared)?;
+    let left_out = used(Use::Request).count().saturating_sub(rows.len());
+    let percent = |[.., middle, _, _]: &[f64; 5]| format!("median {:+.0} %", middle * 100.0).replace('-', "−");
+    let bar = |(name, spread): &(&str, [f64; 5])| BarRow {
+        name: (*name).to_owned(),
+        bar: Bar::Range { hue: Hue::Other(0), at: *spread, singles: Vec::new() },
+        value: percent(spread),
+    };
+    let mut notes =
+        vec!["A box holds the middle half of the calls, the whiskers nine tenths. Left of 0 an estimate is too low.".to_owned()];
+    if left_out > 0 {
+        notes.push(format!("{} with nearly the same errors as one above have no row.", counted(left_out as u64, "estimator")));
+    }
+    notes.extend(notes::below_a_chart(corpus));
+    Ok(Chart {
+        kind: super::Kind::Errors.name(),
+        title,
+        subtitle: format!("Estimate of the whole request over the recorded prompt, less one; {}", of_what(&corpus.facts)),
+        drawing: Drawing::Bars(Bars {
+            x: Axis { from: None, ..Axis::of("error", Quantity::Share) },
+            rows: rows.iter().map(bar).collect(),
+            limits: vec![Limit { name: "as recorded".to_owned(), hue: Hue::Limit, place: Place::Across(0.0) }],
+            key: Vec::new(),
+        }),
+        notes,
+        data: of_errors(used(Use::Request), error),
+    })
+}
+
+fn middle((_, [_, first, median, third, _]): &&(&str, [f64; 5])) -> f64 {
+    median.abs() + (third - first) / 2.0
+}
+
+fn within([_, first, _, third, _]: &[f64; 5]) -> String {
+    format!("{:+.0} and {:+.0} %", first * 100.0, third * 100.0).replace('-', "−")
+}
+
+/// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
+pub fn buffer(corpus: &Corpus, all: &[Paired], wanted: &[&str], used: Use) -> Result<Chart, NothingToDraw> {
+    let chosen = chosen(all, used, wanted, DRAWN)?;
+    let mut series = Vec::new();
+    let mut points = Vec::new();
+    for (number, paired) in chosen.iter().enumerate() {
+        let covered = coverage(&paired.pairs);
+        let known = paired.buffers.iter().filter_map(|buffer| {
+            let (within, of) = buffer.covered;
+            Some((buffer.tokens? as f64, within as f64 / of.max(1) as f64)).filter(|_| of > 0)
+        });
+        points.extend(known);
+        series.push(Series {
+            name: paired.estimator.clone(),
+            hue: Hue::Other(number),
+            form: Form::Steps,
+            provenance: Provenance::Estimated,
+            points: covered,
+            band: Vec::new(),
+            named: Named::Beside,
+        });
+    }
+    let marks = Marks {
+        name: "buffer for 95, 99, 99.9 % of the calls: fitted on half of the sessions, judged by the other half".to_owned(),
+        symbol: Symbol::Diamond,
+        hue: Hue::Recorded,
+        points,
+    };
+    let levels = [0.95, 0.99].map(|level| Limit { name: format!("{:.0} %", level * 100.0), hue: Hue::Limit, place: Place::Height(level) });
+    let about = match used {
+        Use::Request => "estimates of the whole request",
+        Use::SinceUsage => "estimates of what came since the last recorded usage",
+    };
+    let first = chosen.first().and_then(|paired| Some((&paired.estimator, needed(&paired.pairs, 950)?)));
+    let title = first.map(|(name, tokens)| format!("{name} needs a buffer of {} tokens to cover 95 % of the calls", signed(tokens)));
+    Ok(Chart {
+        kind: super::Kind::Buffer.name(),
+        title: title.unwrap_or_default(),
+        subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer; {}", of_what(&corpus.facts)),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { from: None, ..Axis::of("buffer", Quantity::Tokens) },
+            y: Axis { to: Some(1.0), ..Axis::of("calls covered", Quantity::Share) },
+            series,
+            limits: levels.to_vec(),
+            marks: vec![marks],
+        }),
+        notes: notes::below_a_chart(corpus),
+        data: of_coverage(&chosen),
+    })
+}
+
+fn nothing_compared() -> NothingToDraw {
+    NothingToDraw("no call has recorded usage that an estimate could be held against".to_owned())
+}
+
+/// The estimators that are drawn: those wanted, in their order; without any, one by length and one by a public vocabulary.
+fn chosen<'a>(all: &'a [Paired], used: Use, wanted: &[&str], most: usize) -> Result<Vec<&'a Paired>, NothingToDraw> {
+    let usual = ["chars/4 floor", "o200k_base"];
+    let names = if wanted.is_empty() { &usual[..] } else { wanted };
+    let of = |name: &&str| all.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
+    let found: Vec<&Paired> = names.iter().filter_map(of).take(most).collect();
+    if found.is_empty() { Err(nothing_compared()) } else { Ok(found) }
+}
+
+/// The pairs as points, one for each place that can be told from the others.
+fn apart(pairs: &[Pair]) -> Vec<(f64, f64)> {
+    let cell = |tokens: u64| ((tokens.max(1) as f64).log10() * NEAR).round() as i64;
+    let mut seen = BTreeSet::new();
+    let new = pairs.iter().filter(|pair| seen.insert((cell(pair.estimated), cell(pair.recorded))));
+    new.map(|pair| (pair.estimated.max(1) as f64, pair.recorded as f64)).collect()
+}
+
+/// The share of the calls that each buffer covers, from where the first is covered to where all are.
+fn coverage(pairs: &[Pair]) -> Vec<(f64, f64)> {
+    const STEPS: usize = 200;
+    let mut missing: Vec<i64> = pairs.iter().map(Pair::missing).collect();
+    missing.sort_unstable();
+    let count = missing.len();
+    let every = count.div_ceil(STEPS).max(1);
+    let at = |(place, tokens): (usize, &i64)| (*tokens as f64, (place + 1) as f64 / count as f64);
+    missing.iter().enumerate().filter(|(place, _)| (place + 1).is_multiple_of(every) || place + 1 == count).map(at).collect()
+}
+
+/// The smallest buffer that covers so many thousandths of the calls.
+fn needed(pairs: &[Pair], level: usize) -> Option<i64> {
+    let mut missing: Vec<i64> = pairs.iter().map(Pair::missing).collect();
+    missing.sort_unstable();
+    missing.get((missing.len() * level).div_ceil(1000).checked_sub(1)?).copied()
+}
+
+fn signed(tokens: i64) -> String {
+    let sign = if tokens < 0 { "−" } else { "" };
+    format!("{sign}{}", grouped(tokens.unsigned_abs()))
+}
+
+fn tokens(key: &'static str, provenance: Provenance) -> Column {
+    Column::number(key, key, Unit::Tokens, provenance)
+}
+
+fn of_pairs(corpus: &Corpus, pairs: &[(&str, &Pair)]) -> Table {
+    let columns = vec![
+        Column::name("estimator", "estimator"),
+        Column::name("session", "session"),
+        Column::number("call", "call", Unit::Count, Provenance::Recorded),
+        tokens("estimated", Provenance::Estimated),
+        tokens("recorded", Provenance::Recorded),
+    ];
+    let row = |(estimator, pair): &(&str, &Pair)| {
+        let session = corpus.traces.get(pair.session).map_or(String::new(), |trace| trace.id.clone());
+        vec![
+            Cell::Name((*estimator).to_owned()),
+            Cell::Text(session),
+            Cell::Count(pair.call as u64 + 1),
+            Cell::Tokens(pair.estimated),
+            Cell::Tokens(pair.recorded),
+        ]
+    };
+    Table { labels: 3, columns, rows: pairs.iter().map(row).collect() }
+}
+
+fn of_errors<'a>(all: impl Iterator<Item = &'a Paired>, error: impl Fn(&Pair) -> f64) -> Table {
+    let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
+    let count = Column::number("calls", "calls", Unit::Count, Provenance::Recorded);
+    let names = [Column::name("estimator", "estimator"), count];
+    let columns = names.into_iter().chain(["p05", "p25", "p50", "p75", "p95"].map(share)).collect();
+    let row = |paired: &Paired| {
+        let errors: Vec<f64> = paired.pairs.iter().map(&error).collect();
+        let cells = at(&errors, [50, 250, 500, 750, 950]).unwrap_or_default();
+        let cells = cells.map(|error| Cell::Share { part: (error * 1e6).round() as i64, whole: 1_000_000 });
+        let names = [Cell::Name(paired.estimator.clone()), Cell::Count(paired.pairs.len() as u64)];
+        names.into_iter().chain(cells).collect()
+    };
+    Table { labels: 1, columns, rows: all.map(row).collect() }
+}
+
+fn of_coverage(chosen: &[&Paired]) -> Table {
+    let columns = vec![
+        Column::name("estimator", "estimator"),
+        Column::name("point", "point"),
+        tokens("buffer_tokens", Provenance::Estimated),
+        Column::number("covered", "covered", Unit::Share, Provenance::Estimated),
+    ];
+    let mut rows = Vec::new();
+    for paired in chosen {
+        let mut row = |point: String, tokens: i64, covered: Cell| {
+            rows.push(vec![Cell::Name(paired.estimator.clone()), Cell::Name(point), Cell::SignedTokens(tokens), covered]);
+        };
+        for (tokens, covered) in coverage(&paired.pairs) {
+            row("all calls".to_owned(), tokens as i64, Cell::share((covered * 1e6).round() as u64, 1_000_000));
+        }
+        for buffer in &paired.buffers {
+            let Some(tokens) = buffer.tokens else { continue };
+            let (within, of) = buffer.covered;
+            row(format!("held out, {} of 1000", buffer.level), tokens, Cell::share(within, of));
+        }
+    }
+    Table { labels: 2, columns, rows }
+}

@@ -1,0 +1,109 @@
+//! How full the window was at each call of each session under one policy, and where it overflowed.
+
+use super::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
+use crate::experiment::{Corpus, Replay};
+use crate::report::notes;
+use crate::report::words::{counted, grouped};
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::sim::Outcome;
+use crate::trace::Trace;
+
+/// So many sessions have a row: those whose window was fullest.
+const ROWS: usize = 30;
+
+/// Calls share so many columns at most.
+const COLUMNS: usize = 60;
+
+/// A call that overflows is above one by this at least.
+const ABOVE: f64 = 1e-6;
+
+/// The chart of one policy.
+pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDraw> {
+    let mut sessions: Vec<(&Trace, &Outcome)> =
+        corpus.traces.iter().zip(&replay.outcomes).filter(|(_, outcome)| !outcome.calls.is_empty()).collect();
+    if sessions.is_empty() {
+        return Err(NothingToDraw("no session has a call".to_owned()));
+    }
+    let all = sessions.clone();
+    // Fullest first, by the largest part of its limit that a session filled; the sort is stable.
+    let fullest = |outcome: &Outcome| u128::from(outcome.totals.peak_tokens) * 1_000_000 / u128::from(outcome.prompt_limit.max(1));
+    sessions.sort_by_key(|(_, outcome)| std::cmp::Reverse(fullest(outcome)));
+    let left_out = sessions.len().saturating_sub(ROWS);
+    sessions.truncate(ROWS);
+    let longest = sessions.iter().map(|(_, outcome)| outcome.calls.len()).max().unwrap_or(1);
+    let each = longest.div_ceil(COLUMNS);
+    let columns = (0..longest.div_ceil(each)).map(|column| grouped((column * each + 1) as u64)).collect();
+    let cells = sessions.iter().map(|(_, outcome)| {
+        let mut row: Vec<Option<f64>> =
+            outcome.calls.chunks(each).map(|calls| calls.iter().map(|call| fullness(outcome, call)).max_by(f64::total_cmp)).collect();
+        row.resize(longest.div_ceil(each), None);
+        row
+    });
+    let across = if each == 1 { "call".to_owned() } else { format!("call; a column shows the fullest of {each}") };
+    let mut notes = Vec::new();
+    if left_out > 0 {
+        notes.push(format!(
+            "{} whose windows were less full have no row; the data beside this chart holds them.",
+            counted(left_out as u64, "session")
+        ));
+    }
+    notes.extend(notes::below_a_replay(corpus));
+    let totals = &replay.totals;
+    let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
+    Ok(Chart {
+        kind: super::Kind::Overflows.name(),
+        title: format!("Under {}, {} in {of}", replay.policy, counted(totals.overflows, "overflow")),
+        subtitle: "How much of the largest prompt that the provider takes each call filled, simulated; sessions from the fullest down"
+            .to_owned(),
+        drawing: Drawing::HeatMap(HeatMap {
+            across,
+            columns,
+            down: "session".to_owned(),
+            rows: sessions.iter().map(|(trace, _)| short(&trace.id)).collect(),
+            colour: Axis { to: Some(1.0), ..Axis::of("filled", Quantity::Share) },
+            cells: cells.collect(),
+            alarm: Some((1.0 + ABOVE / 2.0, "overflow".to_owned())),
+            best: None,
+        }),
+        notes,
+        data: data(&all),
+    })
+}
+
+/// The part of its limit that a call filled; above one where the provider would have refused it, however little.
+fn fullness(outcome: &Outcome, call: &crate::sim::CallOutcome) -> f64 {
+    let part = call.attempted as f64 / outcome.prompt_limit.max(1) as f64;
+    if call.refused > 0 { part.max(1.0 + ABOVE) } else { part.min(1.0) }
+}
+
+/// An id as tables shorten it: its beginning and its end.
+pub(super) fn short(id: &str) -> String {
+    let letters: Vec<char> = id.chars().collect();
+    match (letters.get(..8), letters.get(letters.len().saturating_sub(3)..)) {
+        (Some(head), Some(tail)) if letters.len() > 14 => head.iter().chain(['…'].iter()).chain(tail).collect(),
+        _ => id.to_owned(),
+    }
+}
+
+fn data(sessions: &[(&Trace, &Outcome)]) -> Table {
+    let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
+    let columns = vec![
+        Column::name("session", "session"),
+        count("call"),
+        Column::number("context", "context", Unit::Tokens, Provenance::Simulated),
+        Column::number("prompt_limit", "limit", Unit::Tokens, Provenance::Simulated),
+        count("refused_tries"),
+    ];
+    let rows = sessions.iter().flat_map(|(trace, outcome)| {
+        outcome.calls.iter().enumerate().map(|(number, call)| {
+            vec![
+                Cell::Text(trace.id.clone()),
+                Cell::Count(number as u64 + 1),
+                Cell::Tokens(call.attempted),
+                Cell::Tokens(outcome.prompt_limit),
+                Cell::Count(u64::from(call.refused)),
+            ]
+        })
+    });
+    Table { labels: 2, columns, rows: rows.collect() }
+}

@@ -1,0 +1,70 @@
+//! How large the largest context of each session is, recorded and under each policy.
+
+use super::range::{quarters, row};
+use super::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
+use crate::experiment::{Corpus, Replay};
+use crate::report::notes;
+use crate::report::replay::title as of_what;
+use crate::report::words::grouped;
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+
+/// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
+const WIDE: u64 = 40;
+
+/// The chart of these policies.
+pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
+    let recorded: Vec<u64> = corpus.traces.iter().map(crate::trace::Trace::largest_prompt).collect();
+    let simulated = |replay: &Replay| replay.outcomes.iter().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
+    let mut all: Vec<(&str, Hue, Provenance, Vec<u64>)> = vec![("recorded", Hue::Recorded, Provenance::Recorded, recorded)];
+    all.extend(
+        replays
+            .iter()
+            .enumerate()
+            .map(|(number, replay)| (replay.policy.as_str(), Hue::Other(number), Provenance::Simulated, simulated(replay))),
+    );
+    // What made no call, or recorded no usage, has no peak.
+    let known = |peaks: &[u64]| peaks.iter().copied().filter(|peak| *peak > 0).collect::<Vec<u64>>();
+    let rows: Vec<BarRow> = all
+        .iter()
+        .filter_map(|(name, hue, _, peaks)| {
+            let values: Vec<f64> = known(peaks).iter().map(|peak| *peak as f64).collect();
+            let median = quarters(&values).map(|[_, _, median, ..]| grouped(((median / 1000.0).round()) as u64))?;
+            row(name, *hue, &values, format!("median {median}k"))
+        })
+        .collect();
+    let peaks: Vec<u64> = all.iter().flat_map(|(.., peaks)| known(peaks)).collect();
+    let (Some(least), Some(most)) = (peaks.iter().min(), peaks.iter().max()) else {
+        return Err(NothingToDraw("no session has a call".to_owned()));
+    };
+    let scale = if *most > least.saturating_mul(WIDE) { Scale::Logarithmic } else { Scale::Even };
+    let from = if scale == Scale::Even { Some(0.0) } else { None };
+    let how = "A dot is a session; a box holds the middle half of them, the thick stroke is the middle one.";
+    Ok(Chart {
+        kind: super::Kind::Peaks.name(),
+        title: format!("Peak contexts reach {} tokens", grouped(*most)),
+        subtitle: format!("The largest context of each session, recorded and simulated; {}", of_what(&corpus.facts)),
+        drawing: Drawing::Bars(Bars {
+            x: Axis { scale, from, ..Axis::of("peak context", Quantity::Tokens) },
+            rows,
+            limits: Vec::new(),
+            key: Vec::new(),
+        }),
+        notes: std::iter::once(how.to_owned()).chain(notes::below_a_replay(corpus)).collect(),
+        data: data(corpus, &all),
+    })
+}
+
+fn data(corpus: &Corpus, all: &[(&str, Hue, Provenance, Vec<u64>)]) -> Table {
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column::name("session", "session"),
+        Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated),
+    ];
+    let rows = all.iter().flat_map(|(name, .., peaks)| {
+        corpus.traces.iter().zip(peaks).map(move |(trace, peak)| {
+            let cell = if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty };
+            vec![Cell::Name((*name).to_owned()), Cell::Text(trace.id.clone()), cell]
+        })
+    });
+    Table { labels: 2, columns, rows: rows.collect() }
+}

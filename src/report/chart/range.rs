@@ -1,0 +1,26 @@
+//! Rows that show how values are spread.
+
+use super::{Bar, BarRow, Hue};
+
+/// So many single values are drawn at most.
+const SINGLES: usize = 60;
+
+/// Lowest, first quarter, middle, third quarter, highest of some values; absent of none.
+pub fn quarters(values: &[f64]) -> Option<[f64; 5]> {
+    at(values, [0, 250, 500, 750, 1000])
+}
+
+/// The values at which these parts of them, in thousandths, are reached; absent of none.
+pub fn at(values: &[f64], parts: [usize; 5]) -> Option<[f64; 5]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let value = |part: usize| sorted.get((sorted.len() * part).div_ceil(1000).saturating_sub(1).min(last)).copied().unwrap_or(0.0);
+    Some(parts.map(value))
+}
+
+/// A row of all values, with single ones where they are few.
+pub fn row(name: &str, hue: Hue, values: &[f64], value: String) -> Option<BarRow> {
+    let singles = if values.len() <= SINGLES { values.to_vec() } else { Vec::new() };
+    Some(BarRow { name: name.to_owned(), bar: Bar::Range { hue, at: quarters(values)?, singles }, value })
+}

@@ -1,0 +1,119 @@
+//! References kept against recorded content carried, a dot a policy, with the bound that no policy can beat.
+
+use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use crate::experiment::{Corpus, Replay};
+use crate::report::replay::title as of_what;
+use crate::report::words::{counted, percent};
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::report::{notes, references as table};
+use crate::sim::hindsight::costs;
+use crate::trace::Evidence;
+
+/// Points of the bound. Between them it is drawn straight, which is a little too low: many keep that below what can be seen.
+const POINTS: usize = 400;
+
+/// The chart of these policies.
+pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
+    let calls: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
+    let all = replays.first().map_or(0, |replay| replay.totals.retention.of(Evidence::Line).all());
+    if calls == 0 || all == 0 {
+        return Err(NothingToDraw("no reply takes up lines of anything before it again".to_owned()));
+    }
+    let carried = |replay: &Replay| replay.totals.retention.carried_tokens as f64 / calls as f64;
+    let kept = |replay: &Replay| replay.totals.retention.of(Evidence::Line).kept;
+    let share = |kept: u64| kept as f64 / all as f64;
+    let most = replays.iter().map(|replay| replay.totals.retention.carried_tokens).max().unwrap_or(0);
+    let bound = bound(corpus, most);
+    let line = Series {
+        name: "no policy can keep more".to_owned(),
+        hue: Hue::Limit,
+        form: Form::Line,
+        provenance: Provenance::Estimated,
+        points: bound.iter().map(|(tokens, kept)| (*tokens as f64 / calls as f64, share(*kept))).collect(),
+        band: Vec::new(),
+        named: Named::Key,
+    };
+    let dots = replays.iter().enumerate().map(|(number, replay)| Series {
+        name: replay.policy.clone(),
+        hue: Hue::Other(number),
+        form: Form::Dots,
+        provenance: Provenance::Simulated,
+        points: vec![(carried(replay), share(kept(replay)))],
+        named: Named::Beside,
+        ..line.clone()
+    });
+    let oracle = Series {
+        name: "one who knows the future, in contexts of the same sizes".to_owned(),
+        hue: Hue::Recorded,
+        form: Form::Dots,
+        provenance: Provenance::Simulated,
+        points: replays.iter().map(|replay| (carried(replay), share(replay.totals.retention.oracle))).collect(),
+        ..line.clone()
+    };
+    let worst = replays.iter().min_by_key(|replay| kept(replay));
+    let title = worst.map_or(String::new(), |replay| {
+        format!("{} keeps {} of the lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
+    });
+    let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
+    let mut notes = vec![how.to_owned()];
+    notes.extend(table::notes(corpus));
+    notes.extend(notes::below_a_replay(corpus));
+    Ok(Chart {
+        kind: super::Kind::References.name(),
+        title,
+        subtitle: format!("{} to lines; what policies keep is simulated; {}", counted(all, "reference"), of_what(&corpus.facts)),
+        drawing: Drawing::Plot(Plot {
+            x: Axis::of("recorded content in the mean context", Quantity::Tokens),
+            y: Axis { to: Some(1.0), ..Axis::of("references to lines kept", Quantity::Share) },
+            series: std::iter::once(line.clone()).chain(std::iter::once(oracle)).chain(dots).collect(),
+            limits: Vec::new(),
+            marks: Vec::new(),
+        }),
+        notes,
+        data: data(replays, &bound, calls, all),
+    })
+}
+
+/// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.
+fn bound(corpus: &Corpus, most: u64) -> Vec<(u64, u64)> {
+    let mut costs: Vec<u64> = corpus.traces.iter().flat_map(costs).collect();
+    costs.sort_unstable();
+    let mut points = vec![(0, 0)];
+    let mut carried: u64 = 0;
+    let step = costs.len().div_ceil(POINTS).max(1);
+    for (place, cost) in costs.iter().enumerate() {
+        carried = carried.saturating_add(*cost);
+        if (place + 1).is_multiple_of(step) || place + 1 == costs.len() {
+            points.push((carried, place as u64 + 1));
+        }
+    }
+    // What the policies carried beyond the last reference kept nothing more.
+    if let Some((_, kept)) = points.last().copied().filter(|(carried, _)| *carried < most) {
+        points.push((most, kept));
+    }
+    points
+}
+
+fn data(replays: &[Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {
+    let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
+    let columns = vec![
+        Column::name("policy", "policy"),
+        Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated),
+        count("calls"),
+        count("kept"),
+        count("references"),
+        count("oracle"),
+        count("achievable"),
+    ];
+    let row = |name: &str, carried: u64, kept: u64, [oracle, achievable]: [Cell; 2]| {
+        let counts = [Cell::Tokens(carried), Cell::Count(calls), Cell::Count(kept), Cell::Count(all), oracle, achievable];
+        std::iter::once(Cell::Name(name.to_owned())).chain(counts).collect::<Vec<Cell>>()
+    };
+    let policies = replays.iter().map(|replay| {
+        let retention = &replay.totals.retention;
+        let hindsight = [retention.oracle, retention.achievable].map(Cell::Count);
+        row(&replay.policy, retention.carried_tokens, retention.of(Evidence::Line).kept, hindsight)
+    });
+    let bound = bound.iter().map(|(carried, kept)| row("bound", *carried, *kept, [Cell::Empty, Cell::Empty]));
+    Table { labels: 1, columns, rows: policies.chain(bound).collect() }
+}

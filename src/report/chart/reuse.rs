@@ -1,0 +1,127 @@
+//! The reuse-distance curve: the share of references that the newest so many tokens would keep, and where the presets stand.
+
+use super::context::short_tokens;
+use super::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
+use crate::experiment::{Axis as Distances, Corpus, Distance, curve, distances, kept_by, protections, to_results};
+use crate::report::replay::title as of_what;
+use crate::report::words::{counted, first_few, percent};
+use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::report::{notes, references};
+use crate::trace::Evidence;
+use std::collections::BTreeMap;
+
+/// What the curves are of: their names, the evidence, and what distances count.
+const CURVES: [(&str, Evidence, Distances); 3] = [
+    ("lines", Evidence::Line, Distances::Tokens),
+    ("lines, by tool output", Evidence::Line, Distances::OutputTokens),
+    ("names", Evidence::Identifier, Distances::Tokens),
+];
+
+/// So many presets are named at one limit; the others are counted.
+const NAMED: usize = 2;
+
+/// Limits below this would stand outside: nothing is nearer than that.
+const NEAREST: u64 = 1_000;
+
+/// The chart of a corpus; the presets' limits are worked out for this window.
+pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
+    let all = distances(corpus);
+    let curves: Vec<(Hue, &str, Distances, Vec<&Distance>)> = CURVES
+        .iter()
+        .enumerate()
+        .map(|(number, (name, evidence, axis))| (Hue::Other(number), *name, *axis, to_results(&all, *evidence)))
+        .filter(|(.., distances)| !distances.is_empty())
+        .collect();
+    let Some((.., lines)) = curves.first() else {
+        return Err(NothingToDraw("no reply takes up anything of a tool result again".to_owned()));
+    };
+    let series = curves.iter().map(|(hue, name, axis, distances)| {
+        let curve = curve(distances, *axis);
+        let share = |kept: u64| kept as f64 / curve.references.max(1) as f64;
+        Series {
+            name: (*name).to_owned(),
+            hue: *hue,
+            form: Form::Line,
+            provenance: Provenance::Estimated,
+            points: curve.points.iter().map(|point| (point.retained as f64, share(point.kept))).collect(),
+            // Both curves of lines have nearly the same band: it is drawn once.
+            band: curve
+                .points
+                .iter()
+                .filter(|_| *axis == Distances::Tokens)
+                .filter_map(|point| point.band.map(|(low, high)| (point.retained as f64, low as f64 / 1e6, high as f64 / 1e6)))
+                .collect(),
+            named: Named::Beside,
+        }
+    });
+    let (kept, of) = kept_by(lines, Distances::Tokens, 20_000);
+    let title = format!("The newest 20k tokens keep {} of the lines that replies take up again", percent(kept as i64, of));
+    let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Lines across are limits of presets, in the colour of what they count.";
+    let mut notes = vec![bands.to_owned()];
+    notes.extend(references::notes(corpus));
+    notes.extend(notes::below_a_chart(corpus));
+    Ok(Chart {
+        kind: super::Kind::Reuse.name(),
+        title,
+        subtitle: format!("{} to tool results, estimated; {}", counted(of, "reference"), of_what(&corpus.facts)),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("the newest that stay", Quantity::Tokens) },
+            y: Axis { to: Some(1.0), ..Axis::of("references kept", Quantity::Share) },
+            series: series.collect(),
+            limits: limits(window),
+            marks: Vec::new(),
+        }),
+        notes,
+        data: data(&curves, window),
+    })
+}
+
+/// The limits of the presets in tokens, each once, with the presets that have it.
+fn limits(window: u64) -> Vec<Limit> {
+    let mut found: BTreeMap<(u64, usize), Vec<&str>> = BTreeMap::new();
+    for protection in protections(window).iter().filter(|protection| protection.limit >= NEAREST) {
+        let Some(curve) = CURVES.iter().position(|(.., axis)| *axis == protection.axis) else { continue };
+        let system = protection.preset.split('@').next().unwrap_or_default();
+        let systems = found.entry((protection.limit, curve)).or_default();
+        if !systems.contains(&system) {
+            systems.push(system);
+        }
+    }
+    let limit = |((tokens, curve), systems): (&(u64, usize), &Vec<&str>)| Limit {
+        name: format!("{} {}", first_few(systems, NAMED).replace(" and ", " + "), short_tokens(*tokens)),
+        hue: Hue::Other(*curve),
+        place: Place::Across(*tokens as f64),
+    };
+    found.iter().map(limit).collect()
+}
+
+fn data(curves: &[(Hue, &str, Distances, Vec<&Distance>)], window: u64) -> Table {
+    let count = |key| Column::number(key, key, Unit::Count, Provenance::Estimated);
+    let share = |key| Column::number(key, key, Unit::Share, Provenance::Estimated);
+    let columns = vec![
+        Column::name("curve", "curve"),
+        Column::name("preset", "preset"),
+        Column::number("retained", "retained", Unit::Tokens, Provenance::Estimated),
+        count("kept"),
+        count("references"),
+        share("low"),
+        share("high"),
+    ];
+    let mut rows = Vec::new();
+    for (_, name, axis, distances) in curves {
+        let curve = curve(distances, *axis);
+        let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
+        for point in &curve.points {
+            let (low, high) = (edge(point.band.map(|band| band.0)), edge(point.band.map(|band| band.1)));
+            let counts = [Cell::Tokens(point.retained), Cell::Count(point.kept), Cell::Count(curve.references)];
+            rows.push([Cell::Name((*name).to_owned()), Cell::Empty].into_iter().chain(counts).chain([low, high]).collect());
+        }
+        for protection in protections(window).iter().filter(|protection| protection.axis == *axis) {
+            let (kept, of) = kept_by(distances, *axis, protection.limit);
+            let names = [Cell::Name((*name).to_owned()), Cell::Name(protection.preset.to_owned())];
+            let counts = [Cell::Tokens(protection.limit), Cell::Count(kept), Cell::Count(of), Cell::Empty, Cell::Empty];
+            rows.push(names.into_iter().chain(counts).collect());
+        }
+    }
+    Table { labels: 2, columns, rows }
+}

@@ -1,0 +1,181 @@
+//! The chapters, in the order in which a reader asks.
+
+use super::super::chart::{self, Chart, Life, NothingToDraw};
+use super::super::cost::{Breakdown, Priced, cost};
+use super::super::document::{Body, Cell, Column, Section, Table};
+use super::super::replay::{Asked, by_policy, title};
+use super::super::words::{counted, first_few, grouped};
+use super::super::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
+use super::browser::Browser;
+use super::overflows::overflows;
+use super::verdict::verdict;
+use super::{Chapter, Story};
+use crate::cost::{CacheKind, Check, Split};
+use crate::experiment::drift::Paired;
+use crate::experiment::{Choice, Composed, Corpus, DRAWS, Excerpts, Replay};
+use std::collections::BTreeMap;
+
+/// So many sessions are in the page where nobody can open them, the worst first.
+const SESSIONS: usize = 40;
+
+/// So many tools are listed.
+const TOOLS: usize = 15;
+
+/// What a story is told of.
+#[derive(Clone, Copy)]
+pub struct Told<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policies, with their bills, and what stood in the context of each call.
+    pub composed: &'a Composed,
+    /// The sessions under no policy, with their bill.
+    pub unchanged: &'a Replay,
+    /// The model of the cache held against the recording, by agent.
+    pub checks: &'a BTreeMap<String, Check>,
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
+    /// The best policy.
+    pub choice: &'a Choice,
+    /// What the cache reads at each call, by policy.
+    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// Estimates beside recorded usage.
+    pub paired: &'a [Paired],
+    /// The session that stands for all in a chart, and its life under no policy and under the best one.
+    pub example: (usize, &'a [Life<'a>]),
+    /// The window that the presets' limits are worked out for.
+    pub window: u64,
+    /// The beginnings of texts; empty unless somebody asked for them.
+    pub excerpts: &'a Excerpts,
+}
+
+/// The whole story.
+pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
+    let Told { corpus, composed, unchanged, cache, choice, .. } = told;
+    let replays = &composed.replays;
+    let mut notes = notes::notes(corpus, replays);
+    notes.extend(cost_figures::unpriced(replays.iter()));
+    notes.extend(references::notes(corpus));
+    notes.extend(unread(&told));
+    let chapters = vec![
+        Chapter { id: "policies", title: "The policies", lead: Vec::new(), charts: Vec::new(), sections: vec![by_policy(replays, &Asked { cache, ..Asked::default() })] },
+        overflow(&told),
+        savings(&told),
+        filling(replays.get(choice.place)),
+        trust(&told),
+        sessions(&told),
+        method(replays),
+    ];
+    Story {
+        title: title(&corpus.facts),
+        command,
+        verdict: verdict(replays, unchanged, choice, cache),
+        chapters: chapters.into_iter().filter(|chapter| !chapter.sections.is_empty() || !chapter.lead.is_empty()).collect(),
+        notes,
+        browser: Some(Browser::new(told)),
+    }
+}
+
+/// Whose words could not be shown.
+fn unread(told: &Told<'_>) -> Option<String> {
+    let unread = told.excerpts.unread;
+    (unread > 0).then(|| format!("The texts of {} could not be read again: they are shown without words.", counted(unread, "session")))
+}
+
+fn overflow(told: &Told<'_>) -> Chapter {
+    let (corpus, replays) = (told.corpus, told.composed.replays.as_slice());
+    let (where_, rest) = overflows(corpus, replays).unzip();
+    let mut lead = Vec::new();
+    if where_.is_none() {
+        lead.push("No call of any session would overflow under any of these policies.".to_owned());
+    }
+    lead.extend(rest.flatten());
+    let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(replays)).collect();
+    let charts = [chart::survival(corpus, replays), chart::overflows(corpus, told.unchanged), chart::peaks(corpus, replays)];
+    Chapter { id: "overflow", title: "What would overflow, and where", lead, charts: drawn(charts), sections }
+}
+
+fn savings(told: &Told<'_>) -> Chapter {
+    let Told { corpus, composed, unchanged, checks, cache, .. } = *told;
+    let replays = &composed.replays;
+    let priced = Priced { corpus, replays, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
+    let mut sections = cost(&priced).sections;
+    if let Some(first) = sections.first_mut() {
+        first.title = "Cost".to_owned();
+    }
+    sections.push(references::achievable(replays));
+    let lead = vec![
+        "Tokens saved are half of it. A change at the head of a prompt takes the rest of it out of the provider's cache, a summariser is \
+         paid for, and what is gone cannot be taken up again."
+            .to_owned(),
+    ];
+    let charts = [
+        chart::cost(corpus, replays, cache),
+        chart::stages(corpus, replays),
+        chart::cache(corpus, told.reads),
+        chart::references(corpus, replays),
+        chart::reuse(corpus, told.window),
+    ];
+    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts: drawn(charts), sections }
+}
+
+/// The tools under the policy that was chosen.
+fn filling(best: Option<&Replay>) -> Chapter {
+    let mut sections = best.map(|best| by_tool::sections(std::slice::from_ref(best))).unwrap_or_default();
+    let mut lead = Vec::new();
+    for section in &mut sections {
+        if let Body::Table(table) = &mut section.body {
+            let rest = table.rows.len().saturating_sub(TOOLS) as u64;
+            table.rows.truncate(TOOLS);
+            lead.extend((rest > 0).then(|| format!("{} are left out here; tools.csv has them all.", counted(rest, "lighter tool"))));
+        }
+    }
+    sections.retain(|section| matches!(&section.body, Body::Table(table) if !table.rows.is_empty()));
+    Chapter { id: "filling", title: "What fills the window", lead, charts: Vec::new(), sections }
+}
+
+fn trust(told: &Told<'_>) -> Chapter {
+    let sections: Vec<Section> = guesses::guesses(&told.composed.replays).into_iter().collect();
+    let lead = match sections.is_empty() {
+        true => "No usage is recorded: nothing can be held against the estimates.",
+        false => {
+            "A trigger that looks at a guess is as late as the guess is low. Estimators are held against recorded usage over whole requests; \
+                  a belief is what a policy's triggers saw at the last look before a call."
+        }
+    };
+    let charts = [chart::errors(told.corpus, told.paired), chart::drift(told.corpus, told.paired, &[])];
+    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts: drawn(charts), sections }
+}
+
+fn sessions(told: &Told<'_>) -> Chapter {
+    let mut section = by_session::worst_first(told.corpus, &told.composed.replays, told.cache);
+    let mut lead = Vec::new();
+    if let Body::Table(table) = &mut section.body {
+        let rest = table.rows.len().saturating_sub(SESSIONS) as u64;
+        table.rows.truncate(SESSIONS);
+        lead.extend((rest > 0).then(|| format!("{} are left out of this table; sessions.csv has them all.", counted(rest, "more row"))));
+    }
+    let (place, lives) = told.example;
+    let charts = drawn([chart::context(told.corpus, place, lives)]);
+    Chapter { id: "sessions", title: "Session by session", lead, charts, sections: vec![section] }
+}
+
+fn method(replays: &[Replay]) -> Chapter {
+    let columns = vec![Column::name("policy", "policy"), Column::prose("parameters", "parameters")];
+    let words = |replay: &Replay| {
+        let all: Vec<String> = replay.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        first_few(&all, all.len())
+    };
+    let rows = replays.iter().map(|replay| vec![Cell::Name(replay.policy.clone()), Cell::Name(words(replay))]).collect();
+    let section = Section { title: "Parameters".to_owned(), body: Body::Table(Table { labels: 1, columns, rows }) };
+    let lead = vec![format!(
+        "Each recorded call is replayed: messages arrive, the policy's checkpoints run, the call is judged by the actual size of the simulated \
+         context, the recorded reply enters. Uncertainty is over sessions: the corpus is drawn anew {} times, sessions with replacement.",
+        grouped(DRAWS as u64)
+    )];
+    Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
+}
+
+/// Charts that there is something to draw in; tables say what there is where there is nothing.
+fn drawn(charts: impl IntoIterator<Item = Result<Chart, NothingToDraw>>) -> Vec<Chart> {
+    charts.into_iter().flatten().collect()
+}

@@ -1,0 +1,54 @@
+//! Where contexts overflow: sessions under policies, the worst first.
+
+use super::super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::super::words::counted;
+use crate::experiment::{Corpus, Replay};
+use crate::sim::{Event, EventKind, Outcome};
+use crate::trace::Trace;
+use std::cmp::Reverse;
+
+/// So many rows are shown; the others are counted.
+const SHOWN: usize = 20;
+
+/// A row a session and policy with an overflow, and how many more there are. Absent where nothing overflows.
+pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option<String>)> {
+    let columns = vec![
+        Column::name("session", "session"),
+        Column::name("policy", "policy"),
+        Column::number("calls", "calls", Unit::Count, Provenance::Recorded),
+        Column::number("overflows", "overflows", Unit::Count, Provenance::Simulated),
+        Column { meaning: "the first call that overflows", ..Column::number("first_call", "first at", Unit::Count, Provenance::Simulated) },
+        Column {
+            meaning: "how far the largest prompt stood above what the provider accepts",
+            ..Column::number("excess_tokens", "largest excess", Unit::Tokens, Provenance::Simulated)
+        },
+        Column::prose("cause", "cause of the first"),
+    ];
+    let mut found: Vec<(&Trace, &Replay, &Outcome, &Event)> = Vec::new();
+    for replay in replays {
+        for (trace, outcome) in corpus.traces.iter().zip(&replay.outcomes) {
+            let first = outcome.events.iter().find(|event| event.kind == EventKind::Overflow);
+            found.extend(first.map(|event| (trace, replay, outcome, event)));
+        }
+    }
+    // The sort is stable: equals stay in the order of policies and corpus.
+    found.sort_by_key(|(_, _, outcome, _)| Reverse((outcome.totals.unrecoverable_sessions, outcome.totals.overflows)));
+    let left_out = found.len().saturating_sub(SHOWN) as u64;
+    let row = |(trace, replay, outcome, first): &(&Trace, &Replay, &Outcome, &Event)| {
+        let excess = outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max().unwrap_or(0);
+        vec![
+            Cell::Text(trace.id.clone()),
+            Cell::Name(replay.policy.clone()),
+            Cell::Count(outcome.totals.calls),
+            Cell::Count(outcome.totals.overflows),
+            Cell::Count(u64::from(first.call) + 1),
+            Cell::Tokens(excess),
+            Cell::Name(first.cause.map_or("", |cause| cause.name()).to_owned()),
+        ]
+    };
+    let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).map(row).collect() };
+    let rest =
+        (left_out > 0).then(|| format!("{} with overflows are left out here; sessions.csv has them all.", counted(left_out, "more row")));
+    let title = "Sessions that overflow, the worst first".to_owned();
+    (!table.rows.is_empty()).then_some((Section { title, body: Body::Table(table) }, rest))
+}

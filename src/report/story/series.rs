@@ -1,0 +1,142 @@
+//! One session, call by call, as small as it can be said: differences from call to call, and nothing twice.
+
+use super::super::explain;
+use super::browser::Shown;
+use super::chapters::Told;
+use crate::context::Region;
+use crate::experiment::{Composition, Content, Replay, whole};
+use crate::sim::{CallOutcome, Event, Outcome};
+use crate::trace::{PartKind, Trace};
+use serde::Serialize;
+
+/// Numbers by call, each as its difference from the one before that is there.
+type Steps = Vec<Option<i64>>;
+
+/// Tokens by content, each by call.
+type Stack = Vec<Option<Steps>>;
+
+/// One session under all policies.
+#[derive(Serialize)]
+pub struct SessionSeries {
+    /// Recorded prompts.
+    recorded: Steps,
+    /// Replies, not as differences.
+    output: Vec<u64>,
+    /// What had come since the call before was made: the reply to that one, and what followed it.
+    arrivals: Arrivals,
+    /// What would stand in each prompt if nobody removed anything.
+    whole: Stack,
+    policies: Vec<PolicySeries>,
+}
+
+/// Parts by the call that was the first to carry them.
+#[derive(Default, Serialize)]
+struct Arrivals {
+    /// Names of tools.
+    tools: Vec<String>,
+    /// How many parts came before each call.
+    parts: Vec<u32>,
+    /// What each was, by the number of its region.
+    kind: Vec<u8>,
+    /// Its tool, by index; -1 for none.
+    tool: Vec<i64>,
+    /// Its tokens.
+    tokens: Vec<u64>,
+    /// How it begins; empty unless somebody asked for content.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    text: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct PolicySeries {
+    window: u64,
+    limit: u64,
+    /// Sizes at the first try. Absent where every try went through.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempted: Option<Steps>,
+    belief: Steps,
+    /// What happened at each call, as a sum of marks: 1 refused, 2 refused for good, 4 squeezed, 8 over budget.
+    marks: Vec<u8>,
+    /// What stands in the prompt. A content that is as in the whole conversation is left out.
+    stack: Stack,
+    /// Call, kind, and what it was.
+    events: Vec<(u32, &'static str, String)>,
+}
+
+impl SessionSeries {
+    pub(super) fn new(told: &Told<'_>, place: usize, trace: &Trace, shown: Shown<'_>) -> SessionSeries {
+        let whole = columns(&whole(trace));
+        let replays = told.composed.replays.iter().zip(&told.composed.compositions);
+        let policy = |(replay, compositions): (&Replay, &Vec<Vec<Composition>>)| {
+            Some(PolicySeries::new(replay.outcomes.get(place)?, compositions.get(place)?, &whole, shown))
+        };
+        SessionSeries {
+            recorded: steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),
+            output: trace.calls.iter().map(|call| call.output).collect(),
+            arrivals: Arrivals::new(trace, told.excerpts.texts.get(place).map_or(&[], Vec::as_slice), shown),
+            policies: replays.filter_map(policy).collect(),
+            whole: whole.into_iter().map(Some).collect(),
+        }
+    }
+}
+
+impl PolicySeries {
+    fn new(outcome: &Outcome, compositions: &[Composition], whole: &[Steps], shown: Shown<'_>) -> PolicySeries {
+        let retried = outcome.calls.iter().any(|call| call.attempted != call.actual);
+        let event = |event: &Event| (event.call, event.kind.name(), shown(&explain::story(event)));
+        let own = |(mine, whole): (Steps, &Steps)| (mine != *whole).then_some(mine);
+        PolicySeries {
+            window: outcome.window,
+            limit: outcome.prompt_limit,
+            attempted: retried.then(|| steps(outcome.calls.iter().map(|call| Some(call.attempted)))),
+            belief: steps(outcome.calls.iter().map(|call| call.belief)),
+            marks: outcome.calls.iter().map(marks).collect(),
+            stack: columns(compositions).into_iter().zip(whole).map(own).collect(),
+            events: outcome.events.iter().map(event).collect(),
+        }
+    }
+}
+
+impl Arrivals {
+    fn new(trace: &Trace, excerpts: &[String], shown: Shown<'_>) -> Arrivals {
+        let mut arrivals = Arrivals { tools: trace.tools.iter().map(|tool| shown(tool)).collect(), ..Arrivals::default() };
+        let mut next = 0;
+        for call in &trace.calls {
+            let messages = trace.messages.get(next..call.message as usize).unwrap_or(&[]);
+            let before = arrivals.kind.len();
+            for message in messages {
+                let first = message.first_part as usize;
+                for (offset, part) in trace.parts_of(message).iter().enumerate() {
+                    arrivals.kind.push(Region::of(message.role, part.kind) as u8);
+                    arrivals.tool.push(part.tool.filter(|_| part.kind != PartKind::Text).map_or(-1, i64::from));
+                    arrivals.tokens.push(part.truth);
+                    arrivals.text.extend(excerpts.get(first + offset).map(|text| shown(text)));
+                }
+            }
+            arrivals.parts.push((arrivals.kind.len() - before) as u32);
+            next = call.message as usize;
+        }
+        arrivals
+    }
+}
+
+fn marks(call: &CallOutcome) -> u8 {
+    let marks = [(call.refused > 0, 1), (call.unrecovered, 2), (call.squeezed, 4), (call.over_budget, 8)];
+    marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).sum()
+}
+
+fn columns(compositions: &[Composition]) -> Vec<Steps> {
+    let column = |content: Content| steps(compositions.iter().map(|sizes| sizes.get(content as usize).copied()));
+    Content::ALL.into_iter().map(column).collect()
+}
+
+fn steps(numbers: impl Iterator<Item = Option<u64>>) -> Steps {
+    let mut last = 0;
+    let step = |number: Option<u64>| {
+        let number = i64::try_from(number?).unwrap_or(i64::MAX);
+        let step = number - last;
+        last = number;
+        Some(step)
+    };
+    numbers.map(step).collect()
+}

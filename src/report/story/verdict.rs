@@ -1,0 +1,72 @@
+//! The verdict in one sentence with its uncertainty, and in another one what it costs.
+
+use super::super::cost_figures;
+use super::super::document::Cell;
+use super::super::words::{counted, dollars, grouped, percent};
+use crate::cost::CacheKind;
+use crate::experiment::{Choice, DRAWS, Replay};
+use crate::trace::Evidence;
+
+/// What came out; `unchanged` is the replay without any policy.
+pub fn verdict(replays: &[Replay], unchanged: &Replay, choice: &Choice, cache: CacheKind) -> Vec<String> {
+    let Some(best) = replays.get(choice.place) else { return Vec::new() };
+    let mut sentence = format!("{}, and {}", overflows(replays, best, unchanged), saving(best, choice));
+    if let Some(first) = choice.first.filter(|_| replays.len() > 1) {
+        sentence += &format!("; it comes out first in {first} of {DRAWS} redrawn corpora");
+    }
+    vec![sentence + ".", price(best, unchanged, cache)]
+}
+
+fn overflows(replays: &[Replay], best: &Replay, unchanged: &Replay) -> String {
+    let (count, without) = (best.totals.overflows, unchanged.totals.overflows);
+    let (name, calls) = (&best.policy, counted(best.totals.calls, "call"));
+    match (count, without) {
+        (0, 0) if best.policy == unchanged.policy => format!("None of {calls} would overflow without any policy"),
+        (0, 0) => format!("None of {calls} would overflow under {name}, nor without any policy"),
+        (0, _) => format!("None of {calls} would overflow under {name}, where {} would without any policy", grouped(without)),
+        _ => {
+            let fewest = if replays.len() > 1 { format!(", the best of {} policies", replays.len()) } else { String::new() };
+            format!("{} of {calls} would overflow under {name}{fewest} (without any policy: {})", grouped(count), grouped(without))
+        }
+    }
+}
+
+fn saving(best: &Replay, choice: &Choice) -> String {
+    let totals = &best.totals;
+    let summariser = i64::try_from(totals.summariser_tokens).unwrap_or(i64::MAX);
+    let saved = totals.tokens_saved().saturating_sub(summariser);
+    let share = percent(saved.saturating_abs(), totals.baseline_tokens);
+    let own = if summariser > 0 { ", its summariser's own included" } else { "" };
+    let what = match saved {
+        0 => "it carries as many tokens as no policy".to_owned(),
+        saved if saved > 0 => format!("it carries {share} fewer tokens than no policy{own}"),
+        _ => format!("it carries {share} more tokens than no policy{own}"),
+    };
+    match choice.saved {
+        None => format!("{what} (one session tells nothing of others)"),
+        Some((low, high)) if low == high => what,
+        Some((low, high)) => {
+            format!("{what} (saved in 95 % of redrawn corpora: {} to {})", percent(low, 1_000_000), percent(high, 1_000_000))
+        }
+    }
+}
+
+fn price(best: &Replay, unchanged: &Replay, cache: CacheKind) -> String {
+    let lines = best.totals.retention.of(Evidence::Line);
+    let mut parts = Vec::new();
+    if lines.all() > 0 {
+        let kept = percent(i64::try_from(lines.kept).unwrap_or(i64::MAX), lines.all());
+        parts.push(format!("{kept} of the lines that replies take up again were still there"));
+    }
+    let cost = |replay: &Replay| match cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd()) {
+        Cell::Money(nano_usd) => Some(dollars(nano_usd)),
+        _ => None,
+    };
+    if let (Some(with), Some(without)) = (cost(best), cost(unchanged)) {
+        parts.push(format!("the list price of its calls is {with}, without any policy {without}"));
+    }
+    match parts.is_empty() {
+        true => format!("Nothing is known of what {} costs or forgets.", best.policy),
+        false => format!("What that costs under {}: {}.", best.policy, parts.join("; ")),
+    }
+}

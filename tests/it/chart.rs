@@ -1,0 +1,292 @@
+//! Charts: each kind as it is drawn from the sample corpus; words that never meet and are never cut; the same bytes; files from outside.
+
+use assert_cmd::assert::Assert;
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
+use ctxsim::experiment::{
+    Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep, Vocabularies, plan_for, price,
+    read, reads, replay, settings,
+};
+use ctxsim::policy::Policy;
+use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
+use ctxsim::report::Swept;
+use ctxsim::report::chart::{
+    Axis, Chart, Drawing, Form, Hue, Kind, Life, Limit, Marks, Named, Place, Plot, Quantity, Series, Symbol, buffer, cache, context, cost,
+    drift, errors, overflows, peaks, references, reuse, stages, survival, sweep, sweep_map,
+};
+use ctxsim::report::{Provenance, Table};
+use std::fs;
+use std::sync::OnceLock;
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+const SIZES: [Size; 4] = [Size::LEAST, Size::SMALL, Size::MEDIUM, Size::LARGE];
+
+/// A chart of each kind over the sample corpus, made once.
+fn charts() -> &'static [Chart] {
+    static CHARTS: OnceLock<Vec<Chart>> = OnceLock::new();
+    CHARTS.get_or_init(|| {
+        let catalog = Catalog::builtin().unwrap();
+        let settings = ReadSettings {
+            catalog: &catalog,
+            model: None,
+            format: None,
+            engine: Default::default(),
+            vocabulary: None,
+            vocabularies: Vocabularies::Public,
+            wanted: Default::default(),
+            progress: &Unwatched,
+        };
+        let corpus = read(&["transcripts".to_owned()], &settings).unwrap();
+        of_every_kind(&catalog, &corpus)
+    })
+}
+
+fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
+    let policies: Vec<Policy> = ["none", "baseagent", "opencode", "codex", "pi", "picoclaw"].map(|name| Policy::load(name).unwrap()).into();
+    let conditions = ReplaySettings { catalog, window: None, model: None, reserve: None };
+    let mut replays = replay(corpus, &policies, &conditions).unwrap();
+    let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
+    let tariff = Tariff { catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
+    price(corpus, &mut replays, &tariff);
+    let fullest = (0..corpus.traces.len()).max_by_key(|place| corpus.traces[*place].largest_prompt()).unwrap();
+    let opencode = replays.iter().zip(&policies).skip(2).take(1);
+    let lives: Vec<Life<'_>> = opencode
+        .map(|(replay, policy)| {
+            let (plan, conditions) = plan_for(corpus, policy, &conditions, fullest).unwrap().unwrap();
+            Life { replay, plan, conditions }
+        })
+        .collect();
+    let drift_settings = DriftSettings {
+        compared: &policies[1..],
+        replayed: &[],
+        replay: ReplaySettings { catalog, window: None, model: None, reserve: None },
+        basis: Basis::Tokens,
+    };
+    let paired = pairs(corpus, &drift_settings).unwrap();
+    let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
+    vec![
+        context(corpus, fullest, &lives).unwrap(),
+        peaks(corpus, &replays).unwrap(),
+        survival(corpus, &replays).unwrap(),
+        stages(corpus, &replays).unwrap(),
+        overflows(corpus, &replays[0]).unwrap(),
+        cost(corpus, &replays, CacheKind::Modelled).unwrap(),
+        swept(corpus, &conditions, &["auto_compact_threshold=0.4..0.9:0.1"], sweep),
+        swept(corpus, &conditions, &["auto_compact_threshold=0.4..0.9:0.1", "prune_protect=10k..80k:10k"], sweep_map),
+        drift(corpus, &paired, &[]).unwrap(),
+        errors(corpus, &paired).unwrap(),
+        buffer(corpus, &paired, &[], Use::Request).unwrap(),
+        cache(corpus, &read).unwrap(),
+        reuse(corpus, 200_000).unwrap(),
+        references(corpus, &replays).unwrap(),
+    ]
+}
+
+type Builder = fn(&Swept<'_>) -> Result<Chart, ctxsim::report::chart::NothingToDraw>;
+
+fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Builder) -> Chart {
+    let bases = [Policy::load("baseagent").unwrap()];
+    let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).unwrap()).collect();
+    let settings = settings(&bases, &dimensions, Design::Grid).unwrap();
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
+    let run = Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1 };
+    let mut rows = Vec::new();
+    run.run(0, &mut |block| {
+        rows.extend_from_slice(block);
+        Ok(())
+    })
+    .unwrap();
+    let names = [bases[0].name.clone()];
+    let constraints = [];
+    build(&Swept {
+        corpus,
+        bases: &names,
+        settings: &settings,
+        rows: &rows,
+        objective,
+        constraints: &constraints,
+        chance: (50, 1),
+        command: None,
+    })
+    .unwrap()
+}
+
+/// To renew: INSTA_UPDATE=always, and look at what has changed.
+#[test]
+fn each_kind_as_it_is_drawn() {
+    let kinds: Vec<&str> = charts().iter().map(|chart| chart.kind).collect();
+    assert_eq!(kinds, Kind::ALL.map(Kind::name), "a golden picture for each kind");
+    for chart in charts() {
+        insta::assert_snapshot!(format!("chart_{}", chart.kind), svg(chart, Look::default()));
+    }
+}
+
+/// The box of a text: its width is that which the text is given, ascent and descent are those of the font's letters.
+#[derive(Debug)]
+struct Words {
+    left: f64,
+    top: f64,
+    right: f64,
+    bottom: f64,
+    text: String,
+}
+
+fn attribute(element: &str, name: &str) -> Option<String> {
+    let (_, after) = element.split_once(&format!(" {name}=\""))?;
+    after.split_once('"').map(|(value, _)| value.to_owned())
+}
+
+fn texts(svg: &str) -> Vec<Words> {
+    let number = |element: &str, name: &str| attribute(element, name).unwrap().parse::<f64>().unwrap();
+    let words = |element: &str| {
+        let (x, y, size, width) = (number(element, "x"), number(element, "y"), number(element, "font-size"), number(element, "textLength"));
+        let left = match attribute(element, "text-anchor").as_deref() {
+            Some("middle") => x - width / 2.0,
+            Some("end") => x - width,
+            _ => x,
+        };
+        let text = element.rsplit_once("</text>").unwrap().0.rsplit('>').next().unwrap().to_owned();
+        Words { left, top: y - size * 0.74, right: left + width, bottom: y + size * 0.22, text }
+    };
+    svg.lines().filter(|line| line.starts_with("<text ")).map(words).collect()
+}
+
+fn assert_laid_out(chart: &Chart, size: Size) {
+    let drawn = svg(chart, Look { size, theme: Theme::Light });
+    let texts = texts(&drawn);
+    assert!(texts.len() > 5, "{}", chart.kind);
+    let (width, height) = (f64::from(size.width), f64::from(size.height));
+    for (place, one) in texts.iter().enumerate() {
+        let inside = one.left >= 0.0 && one.top >= 0.0 && one.right <= width && one.bottom <= height;
+        assert!(inside, "{} at {size:?}: cut: {one:?}", chart.kind);
+        for other in &texts[place + 1..] {
+            let apart = one.right <= other.left || other.right <= one.left || one.bottom <= other.top || other.bottom <= one.top;
+            assert!(apart, "{} at {size:?}: {one:?} and {other:?} overlap", chart.kind);
+        }
+    }
+}
+
+#[test]
+fn no_words_overlap_and_none_are_cut_at_any_size() {
+    for chart in charts() {
+        SIZES.into_iter().for_each(|size| assert_laid_out(chart, size));
+    }
+}
+
+#[test]
+fn the_same_chart_gives_the_same_bytes() {
+    for chart in charts() {
+        for theme in [Theme::Light, Theme::Dark] {
+            let look = Look { size: Size::SMALL, theme };
+            assert_eq!(svg(chart, look), svg(&chart.clone(), look), "{}", chart.kind);
+        }
+        assert_eq!(png(chart, Look::default()).unwrap(), png(chart, Look::default()).unwrap(), "{}", chart.kind);
+        assert!(csv(chart).unwrap().lines().count() > 1, "{} has no data", chart.kind);
+    }
+}
+
+/// A chart of nothing but trouble.
+fn hostile() -> Chart {
+    let evil = "</text><script>alert(1)</script>\u{1b}[31m\u{202e}\"'&<b> a name that goes on and on, longer than any picture is wide, 漢字漢字漢字 ".repeat(3);
+    let series = |place: usize, form: Form, named: Named| Series {
+        name: format!("{place} {evil}"),
+        hue: Hue::Other(place),
+        form,
+        provenance: Provenance::Simulated,
+        points: vec![(1.0, f64::NAN), (2.0, 5.0), (f64::INFINITY, 3.0), (3.0, 5.0 + place as f64 * 1e-9)],
+        band: Vec::new(),
+        named,
+    };
+    let lines = (0..9).map(|place| series(place, Form::Line, Named::Beside));
+    let dots = (9..30).map(|place| series(place, Form::Dots, Named::Beside));
+    let limit = |place: Place| Limit { name: evil.clone(), hue: Hue::Limit, place };
+    Chart {
+        kind: "hostile",
+        title: evil.clone(),
+        subtitle: evil.clone(),
+        drawing: Drawing::Plot(Plot {
+            x: Axis::of(&evil, Quantity::Count),
+            y: Axis::of(&evil, Quantity::Tokens),
+            series: lines.chain(dots).chain([series(31, Form::Faint, Named::Key)]).collect(),
+            limits: vec![limit(Place::Height(4.0)), limit(Place::Across(2.0)), limit(Place::Across(2.5)), limit(Place::Identity)],
+            marks: vec![Marks { name: evil.clone(), symbol: Symbol::Cross, hue: Hue::Alarm, points: vec![(2.0, 5.0)] }],
+        }),
+        notes: vec![evil.clone(), evil],
+        data: Table::default(),
+    }
+}
+
+#[test]
+fn hostile_names_stay_words_and_in_their_place() {
+    let chart = hostile();
+    for size in SIZES {
+        assert_laid_out(&chart, size);
+        let drawn = svg(&chart, Look { size, theme: Theme::Dark });
+        assert!(!drawn.contains("<script") && !drawn.contains(['\u{1b}', '\u{202e}']), "{drawn}");
+        assert_eq!(drawn.matches("<text ").count(), drawn.matches("</text>").count());
+        assert!(!drawn.contains("NaN") && !drawn.contains("inf"), "{drawn}");
+        png(&chart, Look { size, theme: Theme::Dark }).unwrap();
+    }
+}
+
+fn ctxsim(folder: &std::path::Path, arguments: &[&str]) -> Assert {
+    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli/session.jsonl");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.current_dir(folder).arg("chart").args(arguments);
+    if arguments != ["list"] {
+        command.arg(logs);
+    }
+    command.assert()
+}
+
+#[test]
+fn a_chart_stands_beside_its_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    ctxsim(folder.path(), &["context", "-p", "none", "--window", "1k", "-o", "one.svg", "-q"]).code(0).stderr("");
+    let drawn = fs::read_to_string(at("one.svg")).unwrap();
+    assert!(drawn.starts_with("<svg ") && drawn.contains("session by-hand") && drawn.ends_with("</svg>\n"));
+    let data = fs::read_to_string(at("one.csv")).unwrap();
+    let columns = |line: &str| line.split(',').take(4).collect::<Vec<&str>>().join(",");
+    let rows: Vec<String> = data.lines().map(columns).collect();
+    assert_eq!(rows, ["policy,call,recorded,context", "none,1,300,300", "none,2,640,640", "none,3,950,950", "none,4,1000,1000"]);
+    ctxsim(folder.path(), &["context", "-p", "none", "-o", "-", "--window", "1k"]).code(0).stdout(drawn);
+    ctxsim(folder.path(), &["survival", "-p", "none", "-o", "two.PNG", "--size", "700x420", "--theme", "dark"]).code(0);
+    let bytes = fs::read(at("two.PNG")).unwrap();
+    let side = |from: usize| u32::from_be_bytes(bytes[from..from + 4].try_into().unwrap());
+    assert_eq!((&bytes[1..4], side(16), side(20)), (b"PNG".as_slice(), 700, 420));
+    let pixels = tiny_skia::Pixmap::decode_png(&bytes).unwrap();
+    let mut seen: Vec<u32> =
+        pixels.pixels().iter().map(|pixel| u32::from_be_bytes([0, pixel.red(), pixel.green(), pixel.blue()])).collect();
+    assert_eq!(seen[0], 0x14181e, "a dark ground");
+    seen.sort_unstable();
+    seen.dedup();
+    assert!(seen.len() > 50, "something is drawn");
+    let left: Vec<String> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();
+    assert_eq!(left.len(), 4, "nothing half-written is left: {left:?}");
+}
+
+#[test]
+fn what_cannot_be_drawn_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let said =
+        |arguments: &[&str], code: i32| String::from_utf8(ctxsim(folder.path(), arguments).code(code).get_output().stderr.clone()).unwrap();
+    assert!(said(&["survivl"], 2).contains("there is no chart `survivl`; did you mean `survival`?"));
+    assert!(said(&["survival", "-o", "chart.pdf"], 2).contains("ends in .svg or .png"));
+    assert!(said(&["survival", "--size", "9x9"], 2).contains("480x300 to 8000x8000 pixels"));
+    assert!(said(&["overflows", "-p", "none", "-p", "pi"], 2).contains("one policy"));
+    assert!(said(&["sweep"], 2).contains("--vary"));
+    assert!(said(&["sweep-map", "--vary", "prune_protect=10k,20k"], 3).contains("two parameters"));
+    assert!(said(&["drift", "--estimator", "o200kbase"], 2).contains("did you mean `o200k_base`?"));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file without a chart");
+    let listed = String::from_utf8(ctxsim(folder.path(), &["list"]).code(0).get_output().stdout.clone()).unwrap();
+    assert_eq!(listed.lines().count(), Kind::ALL.len());
+}

@@ -1,0 +1,373 @@
+//! `ctxsim report`: what is written, what a browser makes of it, and that nothing in a transcript is ever more than text.
+
+use crate::browser::Browser;
+use assert_cmd::assert::Assert;
+use base64::Engine as _;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).args(arguments).assert()
+}
+
+/// A report on these logs, in a folder of its own.
+fn report(logs: &str, further: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_string_lossy().into_owned();
+    let arguments: Vec<&str> = ["report", logs, "--quiet", "-o", &out].iter().chain(further).copied().collect();
+    ctxsim(&arguments).code(0);
+    folder
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match entry.file_type().unwrap().is_dir() {
+            true => names.extend(self::names(&entry.path()).iter().map(|inner| format!("{name}/{inner}"))),
+            false => names.push(name),
+        }
+    }
+    names.sort();
+    names
+}
+
+fn read(folder: &Path, name: &str) -> String {
+    fs::read_to_string(folder.join(name)).unwrap()
+}
+
+const SAMPLES: &str = "transcripts";
+const POLICIES: [&str; 6] = ["--policy", "none", "--policy", "opencode", "--policy", "codex"];
+
+#[test]
+fn the_same_logs_give_the_same_bytes() {
+    let (one, other) = (report(SAMPLES, &POLICIES), report(SAMPLES, &[&POLICIES[..], &["--threads", "1"]].concat()));
+    let files = names(one.path());
+    assert_eq!(files, names(other.path()));
+    for expected in
+        ["index.html", "summary.md", "replay.json", "sessions.csv", "tools.csv", "regions.csv", "references.csv", "charts/cost.svg"]
+    {
+        assert!(files.iter().any(|name| name == expected), "{expected} in {files:?}");
+    }
+    for name in files {
+        assert!(fs::read(one.path().join(&name)).unwrap() == fs::read(other.path().join(&name)).unwrap(), "{name}");
+    }
+    let page = read(one.path(), "index.html");
+    assert!(
+        page.contains("ctxsim report transcripts --policy none --policy opencode --policy codex</code>"),
+        "the command stands in the page"
+    );
+    assert!(read(one.path(), "summary.md").contains("charts/survival.svg"));
+}
+
+/// The report of the sample corpus that ships with the program. To renew it: the command in the first line of `reports/summary.md`.
+#[test]
+fn the_sample_report_is_what_its_command_makes() {
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    let first = read(&shipped, "summary.md").lines().next().unwrap_or_default().to_owned();
+    assert_eq!(first, "<!-- ctxsim report transcripts/ -->");
+    let made = report("transcripts/", &[]);
+    for name in names(made.path()) {
+        let (old, new) = (fs::read(shipped.join(&name)).unwrap_or_default(), fs::read(made.path().join(&name)).unwrap());
+        assert!(old == new, "reports/{name} is not what `ctxsim report transcripts/ -o reports/` writes today");
+    }
+}
+
+#[test]
+fn folders_of_others_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thesis.tex"), "years of work").unwrap();
+    let out = folder.path().to_string_lossy().into_owned();
+    let log = "tests/data/cli/session.jsonl";
+    let refused = ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out]).code(2);
+    assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("--force"));
+    assert_eq!(names(folder.path()), ["thesis.tex"]);
+    ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out, "--force"]).code(0);
+    assert_eq!(read(folder.path(), "thesis.tex"), "years of work");
+    // From now on it is a report of ours.
+    ctxsim(&["report", log, "--policy", "none", "--quiet", "-o", &out]).code(0);
+    let home = tempfile::tempdir().unwrap();
+    let inside = home.path().join("sessions/report");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let path = inside.to_string_lossy().into_owned();
+    let refused = command.env("CODEX_HOME", home.path()).args(["report", log, "--policy", "none", "--force", "-o", &path]).assert().code(2);
+    assert!(String::from_utf8_lossy(&refused.get_output().stderr).contains("nothing is ever written"));
+    assert!(!inside.exists());
+}
+
+/// What is packed for a session adds up to what the record says of it, call by call.
+#[test]
+fn what_stands_in_the_context_adds_up_to_the_simulated_prompt() {
+    let folder = report(SAMPLES, &POLICIES);
+    let page = read(folder.path(), "index.html");
+    let (_, after) = page.split_once("id=\"overview\">").unwrap();
+    let overview: Value = serde_json::from_str(after.split("</script>").next().unwrap()).unwrap();
+    let mut arguments = vec!["replay", SAMPLES, "--series", "--json"];
+    arguments.extend(POLICIES);
+    let replay: Value = serde_json::from_slice(&ctxsim(&arguments).code(0).get_output().stdout).unwrap();
+    let sessions = overview["sessions"].as_array().unwrap();
+    let mut calls = 0;
+    for place in 0..sessions.len() {
+        let Some((_, packed)) = page.split_once(&format!("id=\"calls-{place}\">")) else { continue };
+        let session = unpacked(packed.split("</script>").next().unwrap());
+        let whole: Vec<Vec<i64>> = session["whole"].as_array().unwrap().iter().map(running).collect();
+        for (policy, packed) in session["policies"].as_array().unwrap().iter().enumerate() {
+            let recorded = &replay["policies"][policy]["sessions"][place];
+            assert_eq!(recorded["session"], sessions[place]["id"]);
+            let stack = packed["stack"].as_array().unwrap().iter().zip(&whole);
+            let stack: Vec<Vec<i64>> = stack.map(|(own, whole)| if own.is_null() { whole.clone() } else { running(own) }).collect();
+            for (call, row) in recorded["series"].as_array().unwrap().iter().enumerate() {
+                let sum: i64 = stack.iter().map(|sizes| sizes[call]).sum();
+                assert_eq!(Some(sum), row["actual"].as_i64(), "session {place}, policy {policy}, call {call}");
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls > 2_000, "{calls}");
+}
+
+fn running(steps: &Value) -> Vec<i64> {
+    let mut sum = 0;
+    steps
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|step| {
+            sum += step.as_i64().unwrap_or(0);
+            sum
+        })
+        .collect()
+}
+
+fn unpacked(text: &str) -> Value {
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).unwrap();
+    serde_json::from_reader(flate2::read::DeflateDecoder::new(bytes.as_slice())).unwrap()
+}
+
+#[test]
+fn a_browser_opens_the_page_and_everything_in_it_works() {
+    let folder = report(SAMPLES, &POLICIES);
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let page = folder.path().join("index.html");
+    browser.open(&page, "");
+    browser.wait("return document.querySelectorAll('table.sessions tbody tr').length > 10");
+    // A table sorts: numbers by value, the largest first, then the smallest.
+    let first = "return document.querySelector('#policies tbody tr td:nth-child(15)').dataset.value";
+    let press = "document.querySelector('#policies thead th:nth-child(15) button').click();";
+    let most: f64 = browser.words(&format!("{press}{first}")).parse().unwrap();
+    let least: f64 = browser.words(&format!("{press}{first}")).parse().unwrap();
+    assert!(most > least, "{most} {least}");
+    assert_eq!(browser.words("return document.querySelector('#policies thead th:nth-child(15)').getAttribute('aria-sort')"), "ascending");
+    // Sessions are filtered and picked.
+    let rows = "return document.querySelectorAll('table.sessions tbody tr').length";
+    let all = browser.run(rows).as_u64().unwrap();
+    browser.run(
+        "const box = document.querySelector('#sessions input[type=search]'); box.value = 'gemini'; box.dispatchEvent(new Event('input'))",
+    );
+    assert_eq!(browser.run(rows).as_u64(), Some(3), "one session under three policies");
+    browser.run("document.querySelector('#sessions input[type=checkbox]').click()");
+    assert_eq!(browser.run(rows).as_u64(), Some(2));
+    browser
+        .run("const box = document.querySelector('#sessions input[type=search]'); box.value = ''; box.dispatchEvent(new Event('input'))");
+    browser.run("document.querySelector('#sessions input[type=checkbox]').click()");
+    assert_eq!(browser.run(rows).as_u64(), Some(all));
+    // A session opens, is walked through by keyboard, and its address can be handed on.
+    browser.run("document.querySelector('table.sessions tbody a').click()");
+    browser.wait("return document.querySelectorAll('.view canvas').length === 2");
+    let step =
+        "const slider = document.querySelector('.view input[type=range]'); slider.value = 3; slider.dispatchEvent(new Event('input'));";
+    assert!(browser.words(&format!("{step}return document.querySelector('.walk h4').textContent")).starts_with("Call 3 under none"));
+    let address = browser.words("return location.hash");
+    assert!(address.contains("session=") && address.contains("call=3"), "{address}");
+    browser.open(&page, "#session=2&policy=1&call=7&from=2&to=12");
+    browser.wait("return document.querySelectorAll('.view canvas').length === 2");
+    assert!(browser.words("return document.querySelector('.walk h4').textContent").starts_with("Call 7 under opencode"));
+    assert_eq!(browser.words("return location.hash"), "#session=2&policy=1&call=7&from=2&to=12");
+    // Both colours, without a word of complaint.
+    browser.run("document.querySelector('button.theme').click()");
+    assert_eq!(browser.words("return document.documentElement.dataset.theme"), "dark");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    let own = format!("file://{}", page.display());
+    let strangers: Vec<String> = browser
+        .requests()
+        .into_iter()
+        .filter(|address| !address.starts_with(&own) && !address.starts_with("data:") && address != "about:blank")
+        .collect();
+    assert!(strangers.is_empty(), "requests that leave the page: {strangers:?}");
+}
+
+#[test]
+fn without_its_script_the_page_is_complete() {
+    let folder = report(SAMPLES, &POLICIES);
+    let Some(browser) = Browser::start(400, 800) else { return };
+    browser.protocol("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
+    browser.open(&folder.path().join("index.html"), "");
+    let tree = browser.protocol("DOM.getDocument", &json!({"depth": 1}));
+    let root = tree["root"]["nodeId"].clone();
+    let found = |selector: &str| {
+        let found = browser.protocol("DOM.querySelectorAll", &json!({"nodeId": root, "selector": selector}));
+        found["nodeIds"].as_array().unwrap().len()
+    };
+    assert!(found(".verdict p") == 2 && found("#policies tbody tr") == 3 && found("#sessions tbody tr") > 10 && found("figure img") >= 10);
+    assert_eq!(found("button"), 0, "no button that does nothing");
+}
+
+const EVIL: [&str; 6] = [
+    "</script><script>window.pwned=1</script>",
+    "\"><img src=x onerror=window.pwned=1>",
+    "\u{1b}[31mred\u{1b}[0m",
+    "abc\u{202e}txt.exe",
+    "=HYPERLINK(\"http://evil.example\")",
+    "<!--<script>",
+];
+
+/// A log in which every name is an attack.
+fn hostile(folder: &Path) -> PathBuf {
+    let path = folder.join("hostile.jsonl");
+    let mut lines = String::new();
+    for (place, evil) in EVIL.iter().enumerate() {
+        let head = json!({"ctxsim": "native/1", "session": evil, "agent": evil, "version": evil, "model": evil, "window": 4000});
+        let _ = writeln!(lines, "{head}");
+        for call in 0..4 {
+            let _ = writeln!(lines, "{}", json!({"role": "user", "id": format!("{place}-u{call}"), "text": evil}));
+            let tool = json!({"call": {"id": format!("c{place}-{call}"), "name": evil, "arguments": {"path": evil}}});
+            let usage = json!({"prompt": 1000 * (call + 1), "output": 20});
+            let _ = writeln!(lines, "{}", json!({"role": "assistant", "id": format!("{place}-a{call}"), "parts": [tool], "usage": usage}));
+            let result = json!({"result": {"id": format!("c{place}-{call}"), "name": evil, "text": evil.repeat(30), "error": false}});
+            let _ = writeln!(lines, "{}", json!({"role": "tool", "id": format!("{place}-t{call}"), "parts": [result]}));
+        }
+    }
+    fs::write(&path, lines).unwrap();
+    path
+}
+
+#[test]
+fn what_a_transcript_says_stays_text_in_every_form() {
+    let logs = tempfile::tempdir().unwrap();
+    let path = hostile(logs.path()).to_string_lossy().into_owned();
+    let folder = report(&path, &["--policy", "none", "--policy", "baseagent", "--window", "3500", "--with-content"]);
+    for name in names(folder.path()) {
+        let text = read(folder.path(), &name);
+        // The newest letters of JSON, CSV and Markdown are those of plain text; the page's own script holds escapes for none of these.
+        for hazard in ['\u{1b}', '\u{202e}'] {
+            assert!(!text.contains(hazard), "{name} holds {hazard:?}");
+        }
+        if name.ends_with(".csv") {
+            let mut reader = csv_rows(&text);
+            assert!(reader.all(|field| !field.starts_with(['=', '@', '+'])), "{name}");
+        } else if name != "replay.json" {
+            assert!(!text.contains(EVIL[0]) && !text.contains("<img src=x"), "{name}");
+        }
+    }
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    for place in 0..EVIL.len() {
+        browser.open(&folder.path().join("index.html"), &format!("#session={place}&policy=1&call=3"));
+        browser.wait("return document.querySelectorAll('.view canvas').length === 2 && document.querySelector('.excerpt') !== null");
+        assert!(
+            browser.run("return window.pwned === undefined && document.querySelectorAll('img[src=x]').length === 0").as_bool().unwrap()
+        );
+    }
+    let shown = browser.words("return document.querySelector('#sessions').textContent");
+    for words in ["</script><script>window.pwned=1</script>", "onerror=window.pwned=1", "\\u{1b}[31mred", "abc\\u{202e}txt.exe"] {
+        assert!(shown.contains(words), "{words} is shown as it stands");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+fn csv_rows(text: &str) -> impl Iterator<Item = String> {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(text.as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    records.into_iter().flat_map(|record| record.iter().map(str::to_owned).collect::<Vec<_>>())
+}
+
+#[test]
+fn no_word_of_a_transcript_is_in_a_report_unless_somebody_asks() {
+    let word = "xylophonic";
+    let logs = tempfile::tempdir().unwrap();
+    let path = logs.path().join("session.jsonl");
+    let lines = [
+        json!({"ctxsim": "native/1", "session": "s", "agent": "a", "model": "gpt-5"}),
+        json!({"role": "user", "text": format!("Play the {word} piece.")}),
+        json!({"role": "assistant", "text": "Playing.", "usage": {"prompt": 900, "output": 4}}),
+    ];
+    fs::write(&path, lines.map(|line| line.to_string() + "\n").concat()).unwrap();
+    let path = path.to_string_lossy().into_owned();
+    let holds = |folder: &Path| {
+        names(folder).iter().any(|name| {
+            let text = read(folder, name);
+            let calls = text.split("id=\"calls-0\">").nth(1).map(|packed| unpacked(packed.split("</script>").next().unwrap()).to_string());
+            text.contains(word) || calls.is_some_and(|calls| calls.contains(word))
+        })
+    };
+    assert!(!holds(report(&path, &["--policy", "none"]).path()));
+    assert!(holds(report(&path, &["--policy", "none", "--with-content"]).path()));
+}
+
+/// Other commands' reports as pages: tables alone, no plots.
+#[test]
+fn any_report_is_a_page() {
+    let shown = ctxsim(&["replay", "tests/data/cli/hostile.jsonl", "--policy", "none", "--by", "session", "--html"]).code(0);
+    let page = String::from_utf8(shown.get_output().stdout.clone()).unwrap();
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("<table class=\"sortable\">") && !page.contains("leeoniya"));
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("page.html"), page).unwrap();
+    let Some(browser) = Browser::start(800, 600) else { return };
+    browser.open(&folder.path().join("page.html"), "");
+    browser.wait("return document.querySelectorAll('thead button').length > 5");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Many sessions: the page stays small and answers at once. `CTXSIM_LARGE=1` takes 2,000 sessions of 100 calls.
+#[test]
+fn a_large_corpus_makes_a_page_that_answers_at_once() {
+    let sessions = if std::env::var_os("CTXSIM_LARGE").is_some() { 2_000 } else { 60 };
+    let logs = tempfile::tempdir().unwrap();
+    let mut calls = 0;
+    for session in 0..sessions {
+        let mut lines = format!(
+            "{}\n",
+            json!({"ctxsim": "native/1", "session": format!("session-{session:04}"), "agent": "synthetic", "model": "claude-sonnet-4-6"})
+        );
+        let mut prompt = 12_000_u64;
+        let length = 30 + session * 37 % 141;
+        for call in 0..length {
+            if call % 12 == 0 {
+                let _ = writeln!(
+                    lines,
+                    "{}",
+                    json!({"role": "user", "id": format!("u{session}-{call}"), "text": format!("task {call} of {session}")})
+                );
+            }
+            let tool =
+                json!({"call": {"id": format!("c{session}-{call}"), "name": "read", "arguments": {"path": format!("file{call}.rs")}}});
+            let usage = json!({"prompt": prompt, "cache_read": prompt - 2_000, "output": 60});
+            let _ =
+                writeln!(lines, "{}", json!({"role": "assistant", "id": format!("a{session}-{call}"), "parts": [tool], "usage": usage}));
+            let text = format!("line {call} of file {session} ").repeat(12);
+            let result = json!({"result": {"id": format!("c{session}-{call}"), "name": "read", "text": text}});
+            let _ = writeln!(lines, "{}", json!({"role": "tool", "id": format!("t{session}-{call}"), "parts": [result]}));
+            prompt += [300, 900, 1_500, 4_000, 400][(session + call * 7) % 5];
+        }
+        calls += length;
+        fs::write(logs.path().join(format!("{session}.jsonl")), lines).unwrap();
+    }
+    let start = std::time::Instant::now();
+    let folder = report(&logs.path().to_string_lossy(), &[]);
+    let page = folder.path().join("index.html");
+    let size = fs::metadata(&page).unwrap().len();
+    println!("{sessions} sessions, {calls} calls, 6 policies: report in {:?}, page of {size} bytes", start.elapsed());
+    assert!(size < 10_000_000, "{size}");
+    let Some(browser) = Browser::start(1280, 900) else { return };
+    let opened = browser.open(&page, "");
+    let there = browser.wait("return document.querySelectorAll('table.sessions tbody tr').length === 50");
+    browser.run("document.querySelectorAll('table.sessions thead button')[5].click()");
+    let timed = "const start = performance.now(); document.querySelectorAll('table.sessions thead button')[5].click(); return performance.now() - start;";
+    let sorted = browser.run(timed).as_f64().unwrap();
+    browser.run("document.querySelector('table.sessions tbody a').click()");
+    let session = browser.wait("return document.querySelectorAll('.view canvas').length === 2");
+    println!("page opened in {opened:?}, ready {there:?} later; sorted in {sorted} ms; a session opened in {session:?}");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
