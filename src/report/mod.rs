@@ -21,6 +21,7 @@ mod notes;
 mod record;
 mod references;
 mod replay;
+mod sparkline;
 mod sweep;
 mod sweep_record;
 mod words;
