@@ -8,6 +8,7 @@ use ctxsim::experiment::{
     Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep, Vocabularies, plan_for, price,
     read, reads, replay, settings,
 };
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::report::Swept;
@@ -40,6 +41,7 @@ fn charts() -> &'static [Chart] {
             engine: Default::default(),
             vocabulary: None,
             vocabularies: Vocabularies::Public,
+            wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
             progress: &Unwatched,
         };
         let corpus = read(&["transcripts".to_owned()], &settings).unwrap();
