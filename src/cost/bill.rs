@@ -198,7 +198,7 @@ fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, show: &mut dyn
     sum
 }
 
-/// One request with what it costs, and what the modelled cache makes of it.
+/// One request with what it costs. Hands back what the modelled cache makes of it.
 fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
     let known = session.known(call, time);

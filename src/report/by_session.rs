@@ -3,6 +3,7 @@
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure};
+use super::sparkline;
 use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Corpus, Replay};
 use crate::sim::{Outcome, Totals};
@@ -11,7 +12,8 @@ use std::cmp::Reverse;
 
 /// Sessions and policies, the worst first: sessions that ended in a refusal, then by overflows, cut replies, calls over budget and size.
 pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Section {
-    let mut columns = vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent")];
+    let mut columns =
+        vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent"), sparkline::COLUMN];
     columns.extend(FIGURES.iter().map(|figure| figure.column));
     columns.extend(cost_figures::COLUMNS);
     let mut all: Vec<(&Trace, &Replay, &Outcome, Option<&Bills>)> = pairs(corpus, replays).collect();
@@ -21,7 +23,8 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
         Reverse((totals.unrecoverable_sessions, totals.overflows, totals.squeezed, totals.over_budget, totals.peak_tokens))
     });
     let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
-        let names = [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone())];
+        let names =
+            [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone()), sparkline::cell(outcome)];
         names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(costs(bills, cache)).collect()
     });
     let table = Table { labels: 2, rows: rows.collect(), columns };

@@ -26,6 +26,7 @@ mod record;
 mod references;
 mod refetch;
 mod replay;
+mod sparkline;
 mod story;
 mod sweep;
 mod sweep_record;

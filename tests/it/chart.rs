@@ -8,6 +8,7 @@ use ctxsim::experiment::{
     Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep, Vocabularies, plan_for, price,
     read, reads, replay, settings,
 };
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::report::Swept;
@@ -40,7 +41,7 @@ fn charts() -> &'static [Chart] {
             engine: Default::default(),
             vocabulary: None,
             vocabularies: Vocabularies::Public,
-            wanted: Default::default(),
+            wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
             progress: &Unwatched,
         };
         let corpus = read(&["transcripts".to_owned()], &settings).unwrap();
@@ -161,7 +162,7 @@ fn texts(svg: &str) -> Vec<Words> {
 fn assert_laid_out(chart: &Chart, size: Size) {
     let drawn = svg(chart, Look { size, theme: Theme::Light });
     let texts = texts(&drawn);
-    assert!(texts.len() > 5, "{}", chart.kind);
+    assert!(texts.iter().filter(|words| !words.text.is_empty()).count() > 5, "{}", chart.kind);
     let (width, height) = (f64::from(size.width), f64::from(size.height));
     for (place, one) in texts.iter().enumerate() {
         let inside = one.left >= 0.0 && one.top >= 0.0 && one.right <= width && one.bottom <= height;

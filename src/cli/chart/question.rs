@@ -12,7 +12,7 @@ use ctxsim::experiment::{
     Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
     settings,
 };
-use ctxsim::measure::Wanted;
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::report::Swept;
 use ctxsim::report::chart::{self, Chart, Kind, Life};
@@ -71,8 +71,13 @@ impl Asked<'_> {
         // What cannot be varied is found before any log is read.
         let search = if matches!(kind, Kind::Sweep | Kind::SweepMap) { Some(self.search(&policies)?) } else { None };
         let drift = matches!(kind, Kind::Drift | Kind::Errors | Kind::Buffer);
-        let vocabularies = if drift { Vocabularies::Public } else { Vocabularies::Own };
-        let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted::default())?;
+        // Nothing is measured that the chart does not show.
+        let references = match kind {
+            Kind::Sweep | Kind::SweepMap | Kind::Reuse | Kind::References => Recall::References,
+            _ => Recall::Nothing,
+        };
+        let (vocabularies, kinds) = if drift { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
+        let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted { references, kinds })?;
         let complaints = self.logs.complaints(&corpus);
         let replays = || self.policies.replay(&policies, &corpus, self.catalog, self.logs);
         let chart = match (kind, search) {

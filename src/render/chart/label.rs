@@ -17,10 +17,21 @@ pub struct Beside<'a> {
 }
 
 /// Writes names to the right of the plane, from the top down in the order of their lines, each as near to its line as the others let it.
-pub fn beside(picture: &mut Picture, measures: &Measures, axes: &Axes, mut names: Vec<Beside<'_>>, right: f64) {
+pub fn beside(picture: &mut Picture, measures: &Measures, axes: &Axes, names: Vec<Beside<'_>>, right: f64) {
+    // The count below must live as long as the names do.
+    let mut names = names;
     names.sort_by(|one, other| one.at.1.total_cmp(&other.at.1));
     let pitch = measures.small * 1.25;
     let (top, bottom) = (axes.plane.top + pitch * 0.3, axes.plane.bottom - pitch * 0.2);
+    // More names than there is room for are counted in the last row.
+    let room = (((bottom - top) / pitch).floor().max(0.0) as usize) + 1;
+    let more = format!("and {} more", names.len().saturating_sub(room.saturating_sub(1)));
+    if names.len() > room {
+        names.truncate(room);
+        if let Some(last) = names.last_mut() {
+            *last = Beside { at: (axes.plane.right, bottom), name: &more, hue: Hue::Limit };
+        }
+    }
     let wanted: Vec<f64> = names.iter().map(|name| name.at.1).collect();
     let left = axes.plane.right + measures.letters * 1.4;
     let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
@@ -89,7 +100,7 @@ impl Spots {
         let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
         let width = picture.width_of(name, hand).min(self.bounds.width() * 0.45);
         let (up, down) = (measures.small * 0.78, measures.small * 0.24);
-        let steps = [1.0, 2.0, 3.2, 4.6, 6.2, 8.0];
+        let steps = [1.0, 2.0, 3.2, 4.6, 6.2, 8.0, 10.0, 13.0];
         let sides = [(1.0, 0.0), (-1.0, 0.0), (0.0, -1.0), (0.0, 1.0), (0.8, -0.8), (0.8, 0.8), (-0.8, -0.8), (-0.8, 0.8)];
         let spots = steps.iter().flat_map(|step| sides.iter().map(move |side| (*step, *side)));
         let placed = spots.map(|(step, (across, below))| {
@@ -110,8 +121,10 @@ impl Spots {
         let free = |area: &Area| area.within(&self.bounds) && !self.taken.iter().any(|taken| taken.meets(area));
         let lead = |step: f64, area: &Area| if step > 1.0 { leader((x, y), area, measures.radius * 1.3) } else { Vec::new() };
         let clear = |lead: &[Area]| !lead.iter().any(|spot| self.taken.iter().any(|taken| taken.meets(spot)));
-        let found = placed.into_iter().find(|(step, area, _)| free(area) && clear(&lead(*step, area)));
-        let Some((step, area, baseline)) = found else { return };
+        let possible: Vec<(f64, Area, f64)> = placed.filter(|(_, area, _)| free(area)).collect();
+        // A line that crosses another name is better than no name.
+        let found = possible.iter().find(|(step, area, _)| clear(&lead(*step, area))).or(possible.first());
+        let Some((step, area, baseline)) = found.copied() else { return };
         if step > 1.0 {
             picture.line(vec![(x, y), nearest((x, y), &area)], picture.theme.colour(hue), measures.line * 0.5, &[]);
             self.taken.extend(leader((x, y), &area, measures.radius * 1.3));

@@ -4,7 +4,7 @@ use super::axes::{Axes, axes};
 use super::font::Weight;
 use super::frame::{Measures, Sample, frame};
 use super::label::{Beside, Spots, beside};
-use super::picture::{Area, Hand, Picture, Point};
+use super::picture::{Anchor, Area, Hand, Picture, Point};
 use super::ruler::Ruler;
 use super::theme::{dash, symbol};
 use crate::report::chart::{Chart, Form, Hue, Limit, Marks, Named, Place, Plot, Series};
@@ -28,8 +28,13 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
     let edges = plot.series.iter().flat_map(|series| series.band.iter().flat_map(|(_, low, high)| [*low, *high]));
     let heights = plot.limits.iter().filter(|limit| matches!(limit.place, Place::Height(_))).filter_map(place_of);
     let ys = values().map(|point| point.1).chain(edges).chain(heights);
-    let rows = rows_of(picture, measures, &across, area.width() - right);
-    let axes = axes(picture, measures, area, right, (&plot.x, &xs.collect::<Vec<_>>()), (&plot.y, &ys.collect::<Vec<_>>()), rows);
+    let xs: Vec<f64> = xs.collect();
+    // Where names stand above the plane depends on how high it is, which depends on how many rows they need: so they are placed twice.
+    let ruler = Ruler::new(&plot.x, xs.iter().copied(), area.left + measures.letters * 3.0, area.right - right);
+    let placed = names_above(picture, measures, &ruler, &across, area.right, ROWS);
+    let rows = placed.iter().map(|name| name.row + 1).max().unwrap_or(0);
+    let rows = if rows > 2 { rows + 1 } else { rows };
+    let axes = axes(picture, measures, area, right, (&plot.x, &xs), (&plot.y, &ys.collect::<Vec<_>>()), rows as f64);
     limits(picture, measures, &axes, plot);
     above(picture, measures, &axes, &across, area.right);
     for series in &plot.series {
@@ -110,29 +115,31 @@ fn limits(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plot) 
     }
 }
 
-/// How many rows the names of limits across the axis may need above the plane.
-fn rows_of(picture: &Picture, measures: &Measures, across: &[&Limit], width: f64) -> f64 {
-    let hand = small(picture, measures);
-    let all: f64 = across.iter().map(|limit| picture.width_of(&limit.name, hand).min(width * 0.5) + measures.letters * 2.0).sum();
-    // Names crowd: there is room for each twice.
-    (all * 2.0 / width.max(1.0)).ceil().min(across.len() as f64)
+/// So many rows of names stand above a plane at most.
+const ROWS: usize = 8;
+
+/// A name above the plane: the place of its limit, where it starts, and its row from the plane upwards.
+struct Above<'a> {
+    name: &'a str,
+    x: f64,
+    start: f64,
+    width: f64,
+    row: usize,
 }
 
 /// Names of limits above the plane, each in the lowest row where it meets no other one. The rightmost goes first, so that the line that
-/// leads down from a name passes to the left of all names below it.
-fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Limit], right: f64) {
+/// leads down from a name passes to the left of all names below it. Names for which there is no room are left out.
+fn names_above<'a>(picture: &Picture, measures: &Measures, ruler: &Ruler, across: &[&'a Limit], right: f64, rows: usize) -> Vec<Above<'a>> {
     let hand = small(picture, measures);
-    let plane = axes.plane;
-    let mut sorted: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((axes.x.at(place_of(limit)?), limit.name.as_str()))).collect();
+    let mut sorted: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((ruler.at(place_of(limit)?), limit.name.as_str()))).collect();
     sorted.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let pitch = measures.small * 1.25;
-    let rows = ((plane.top - axes.top) / pitch).floor().max(1.0) as usize;
     // By row, from the plane upwards: what stands there.
     let mut taken: Vec<Vec<(f64, f64)>> = vec![Vec::new(); rows];
+    let mut placed = Vec::with_capacity(sorted.len());
     for (x, name) in sorted {
-        let width = picture.width_of(name, hand).min(plane.width() * 0.5);
+        let width = picture.width_of(name, hand).min((ruler.at(ruler.range().1) - ruler.at(ruler.range().0)) * 0.5);
         let start = (x + 3.0).min(right - width);
-        let (from, to) = (start - measures.letters * 0.5, start + width + measures.letters * 0.5);
+        let (from, to) = (start - measures.letters * 0.3, start + width + measures.letters * 0.3);
         let free = |row: &Vec<(f64, f64)>, (from, to): (f64, f64)| row.iter().all(|(left, right)| to <= *left || from >= *right);
         // Neither may the name meet another one, nor the line that leads down from it.
         let line = (x - 2.0, x + 2.0);
@@ -143,9 +150,20 @@ fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Lim
         for (place, names) in taken.iter_mut().enumerate().take(row + 1) {
             names.push(if place == row { (from.min(line.0), to) } else { line });
         }
-        let y = plane.top - row as f64 * pitch - measures.small * 0.35;
-        picture.line(vec![(x, y - measures.small * 0.7), (x, plane.top)], picture.theme.rule(), measures.line * 0.5, &[]);
-        picture.write(name, (start, y), super::picture::Anchor::Start, hand, width + 0.5);
+        placed.push(Above { name, x, start, width, row });
+    }
+    placed
+}
+
+/// Writes names of limits above the plane.
+fn above(picture: &mut Picture, measures: &Measures, axes: &Axes, across: &[&Limit], right: f64) {
+    let hand = small(picture, measures);
+    let pitch = measures.small * 1.25;
+    let rows = ((axes.plane.top - axes.top) / pitch + 0.01).floor().max(1.0) as usize;
+    for Above { name, x, start, width, row } in names_above(picture, measures, &axes.x, across, right, rows) {
+        let y = axes.plane.top - row as f64 * pitch - measures.small * 0.35;
+        picture.line(vec![(x, y - measures.small * 0.7), (x, axes.plane.top)], picture.theme.rule(), measures.line * 0.5, &[]);
+        picture.write(name, (start, y), Anchor::Start, hand, width + 0.5);
     }
 }
 
