@@ -62,7 +62,7 @@ pub fn along(picture: &mut Picture, measures: &Measures, plane: Area, (axis, val
     picture.line(vec![(plane.left, plane.bottom), (plane.right, plane.bottom)], picture.theme.rule(), 1.0, &[]);
     let middle = (plane.left + plane.right) / 2.0;
     let words = ruler.label(axis);
-    let half = picture.width_of(&words, small) / 2.0;
+    let half = picture.width_of(&words, small).min(picture.width - 8.0) / 2.0;
     let middle = middle.min(picture.width - half - 4.0).max(half + 4.0);
     picture.write(&words, (middle, below + measures.small * 1.5), Anchor::Middle, small, picture.width - 8.0);
     ruler

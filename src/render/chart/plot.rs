@@ -245,7 +245,9 @@ fn ends<'a>(axes: &Axes, plot: &'a Plot) -> Vec<Beside<'a>> {
 /// Names beside single dots, wherever there is room.
 fn name_dots(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plot, area: Area) {
     let named = |series: &&Series| series.named == Named::Beside && series.form == Form::Dots;
-    let mut spots = Spots::new(Area { left: axes.plane.left + 2.0, right: area.right, ..axes.plane });
+    // Beside the plane stand the names of lines, where there are any.
+    let right = if names(plot, true).next().is_some() { axes.plane.right } else { area.right };
+    let mut spots = Spots::new(Area { left: axes.plane.left + 2.0, right, ..axes.plane });
     let pixel = |ruler: &(&Ruler, &Ruler), (x, y): &(f64, f64)| (ruler.0.at(*x), ruler.1.at(*y));
     let rulers = (&axes.x, &axes.y);
     for point in plot.series.iter().filter(|series| series.form == Form::Dots).flat_map(|series| &series.points) {
