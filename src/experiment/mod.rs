@@ -32,7 +32,7 @@ pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, Objective, Row, Setting, Standing,
-    Store, Sweep, SweepError, Value, judgements, settings,
+    Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
+    MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{TraceFileError, read_traces, write_traces};

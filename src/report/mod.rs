@@ -16,6 +16,7 @@ pub mod drift;
 mod explain;
 mod figures;
 mod guesses;
+mod measures;
 mod notes;
 mod record;
 mod references;
@@ -32,5 +33,5 @@ pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Tabl
 pub use explain::{Subject, explain};
 pub use record::{Record, Series};
 pub use replay::{Asked, By, replay};
-pub use sweep::{Swept, sweep};
+pub use sweep::{Billed, Swept, sweep};
 pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};
