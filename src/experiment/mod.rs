@@ -15,10 +15,12 @@ mod once;
 mod price;
 mod replay;
 mod segment;
+mod sessions;
 mod source;
 mod summaries;
 mod sweep;
 mod tracefile;
+pub mod tune;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
@@ -29,6 +31,7 @@ pub use distance::{Distance, distances};
 pub use judge::Reason;
 pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
+pub use sessions::{SessionFigures, by_session};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{

@@ -24,7 +24,7 @@ const BATCH: usize = 64;
 pub(super) const PARTS: u64 = 1_000_000;
 
 /// What one setting came to over all sessions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The place of the setting.
     pub setting: usize,
