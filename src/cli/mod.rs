@@ -8,6 +8,7 @@ mod drift;
 mod explain;
 mod failure;
 mod formats;
+mod gate;
 mod logs;
 mod models;
 mod output;
@@ -18,6 +19,7 @@ mod progress;
 mod replay;
 mod sweep;
 mod trace;
+mod tune;
 mod welcome;
 
 use clap::{Parser, Subcommand};
@@ -55,6 +57,8 @@ enum Command {
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
+    Tune(Box<tune::Tune>),
+    Gate(Box<gate::Gate>),
     Curve(curve::Curve),
     #[command(subcommand)]
     Trace(trace::Trace),
@@ -75,6 +79,8 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
+        Some(Command::Tune(tune)) => tune.run(),
+        Some(Command::Gate(gate)) => gate.run(),
         Some(Command::Curve(curve)) => curve.run(),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),

@@ -10,6 +10,7 @@ mod diff;
 mod distance;
 pub mod drift;
 mod facts;
+pub mod gate;
 mod judge;
 mod once;
 mod price;

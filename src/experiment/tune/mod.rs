@@ -1,10 +1,12 @@
 //! The cheapest setting of one policy that keeps its constraints: sought on some sessions, judged on the others.
 
+mod decided;
 mod search;
 mod space;
 mod split;
 mod verdict;
 
+pub use decided::{Decided, Part};
 pub use search::Bound;
 pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};

@@ -20,6 +20,20 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// What is usually kept: no overflow, and no more broken references than the defaults.
+    pub fn usual() -> Result<Vec<Bound>, SweepError> {
+        ["overflows = 0", "broken references <= default"].into_iter().map(Bound::parse).collect()
+    }
+
+    /// Parses a bound in words: a constraint, or `MEASURE <= default`.
+    pub fn parse(text: &str) -> Result<Bound, SweepError> {
+        let relative = text.split_once("<=").filter(|(_, limit)| ["default", "defaults"].contains(&limit.trim()));
+        match relative {
+            Some((measure, _)) => Measure::parse(measure).map(Bound::AsDefault),
+            None => Constraint::parse(text).map(Bound::Fixed),
+        }
+    }
+
     /// What is looked at.
     pub fn measure(&self) -> Measure {
         match self {
