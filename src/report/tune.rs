@@ -279,7 +279,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     let mut all = vec![
         format!("{} were looked at, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
         format!(
-            "Sessions are split by a hash of their ids (seed {seed}), each agent's by themselves; {} % were to be held out.",
+            "Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.",
             found.split.percent
         ),
         format!(

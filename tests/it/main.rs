@@ -8,6 +8,8 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Agents' own configuration: documented keys, snippets read back.
+mod configuration;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
@@ -22,6 +24,8 @@ mod explain;
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
+/// `ctxsim gate`: limits, baselines, forms, exit codes.
+mod gate;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
@@ -92,5 +96,7 @@ mod manual;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
+/// `ctxsim tune`: the optimum, held-out sessions, refusals.
+mod tune;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;

@@ -24,8 +24,9 @@ pub struct Split {
     pub percent: u8,
 }
 
-/// Splits a corpus. Each agent's sessions are split by themselves, in the order of a hash of their ids, so that neither the order of files
-/// nor other agents' sessions decide; a session stays with those that it started.
+/// Splits a corpus. Sessions are gone through agent by agent, in the order of a hash of their ids, and so many of a hundred are held out at
+/// even distances: every agent has its share in both parts, and the order of files decides nothing. A session stays with those that it
+/// started.
 pub fn split(corpus: Corpus, percent: u8, seed: u64) -> Split {
     let parents: BTreeMap<&str, &str> =
         corpus.traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
@@ -35,13 +36,10 @@ pub fn split(corpus: Corpus, percent: u8, seed: u64) -> Split {
         groups.entry((trace.agent.as_str(), xxh3_64_with_seed(root.as_bytes(), seed), root)).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
-    let mut of_agent: BTreeMap<&str, usize> = BTreeMap::new();
-    for ((agent, ..), places) in &groups {
-        let count = of_agent.entry(agent).or_default();
-        // The n-th group is held out where the share of those before it passes a whole number.
-        let passed = |count: usize| count * usize::from(percent) / 100;
-        let held_out = passed(*count + 1) > passed(*count);
-        *count += 1;
+    // A group is held out where the share of those up to it passes a whole number.
+    let passed = |count: usize| count * usize::from(percent) / 100;
+    for (count, places) in groups.values().enumerate() {
+        let held_out = passed(count + 1) > passed(count);
         for place in places.iter().filter(|_| held_out) {
             if let Some(mark) = is_held_out.get_mut(*place) {
                 *mark = true;
