@@ -11,6 +11,7 @@ mod distance;
 pub mod drift;
 mod facts;
 pub mod gate;
+mod inspect;
 mod judge;
 mod once;
 mod price;
@@ -29,6 +30,7 @@ pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettin
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use price::{check_model, price};
 pub use replay::{Replay, ReplaySettings, WindowFrom, replay};

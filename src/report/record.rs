@@ -8,6 +8,7 @@ use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use super::gate_record::GateRecord;
+use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
 use crate::cost::Bills;
@@ -36,6 +37,8 @@ pub enum Record {
     Diff(Box<DiffRecord>),
     /// From how far back texts are taken up again.
     Curve(Box<CurveRecord>),
+    /// What logs hold.
+    Inspect(Box<InspectRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
     /// A policy beside its baseline.

@@ -28,6 +28,8 @@ mod format_image;
 mod gate;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// What logs hold, against the raw files and the samples' own page.
+mod inspect;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
@@ -36,6 +38,8 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+/// A project's defaults, the demo, completions and manual pages.
+mod project;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
