@@ -11,6 +11,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
 use ctxsim::experiment::gate::{Allowance, Baseline, compare};
 use ctxsim::render::{github, json, junit, markdown, text};
+use ctxsim::sim::Refetching;
 use ctxsim::report::{Gated, checks, counted, gate};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -90,7 +91,7 @@ impl Gate {
         let tariff = self.pricing.tariff(&tables, &catalog, self.model.clone());
         let corpus = logs.read(&catalog)?;
         let replay = self.policies.settings(&catalog, &logs);
-        let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind() };
+        let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
         let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
         let mut complaints = logs.complaints(&corpus);
         let Some(known) = known else {

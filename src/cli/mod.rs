@@ -21,6 +21,7 @@ mod policies;
 mod policy;
 mod pricing;
 mod progress;
+mod refetch;
 mod replay;
 mod sweep;
 mod trace;

@@ -12,6 +12,8 @@ use ctxsim::experiment::{
     Billing, Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run,
     SweepError, settings,
 };
+use ctxsim::measure::Recall;
+use ctxsim::sim::Refetching;
 use ctxsim::report::{Billed, Swept, grouped, sweep};
 use std::path::PathBuf;
 
@@ -23,7 +25,7 @@ Examples:
 
 VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO alone where --sample draws from it.
 Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean context, peak context, overflows, squeezed, over budget,
-missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); with prices: cost (in dollars), hit rate, cache reads; and `X per session`,
+missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); with prices: cost and net cost (in dollars), hit rate, cache reads; and `X per session`,
 `X per call`.";
 
 /// Replay logs under many settings of policies: a row a setting, the best first
@@ -101,7 +103,7 @@ impl Sweep {
             std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
         // A value that a policy refuses is found before any log is read.
         settings.iter().try_for_each(|setting| setting.policy(&bases).map(drop))?;
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = ReplaySettings {
             catalog: &catalog,
             window: self.policies.window,
@@ -110,8 +112,10 @@ impl Sweep {
         };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let asked = !self.with.is_empty() || measures.iter().any(|measure| measure.known_from() == KnownFrom::Bill);
-        let billing = asked.then_some(Billing { tariff: &tariff, cache: self.pricing.cache.kind() });
+        let known_from = measures.iter().map(Measure::known_from).max().unwrap_or(KnownFrom::Replay);
+        let asked = !self.with.is_empty() || known_from > KnownFrom::Replay;
+        let refetch = if known_from == KnownFrom::ClosedLoop { Refetching::Lost } else { Refetching::Never };
+        let billing = asked.then_some(Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch });
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };

@@ -11,6 +11,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
 use ctxsim::experiment::{Billing, Direction, Measure, Objective, SweepError};
 use ctxsim::policy::Policy;
+use ctxsim::sim::Refetching;
 use ctxsim::report::{Found, tune};
 
 const EXAMPLES: &str = "\
@@ -34,7 +35,7 @@ pub struct Tune {
     /// Tune these alone, with the ranges that the policy declares or with others; several with commas [default: all that declare a range]
     #[arg(long, value_name = "PARAM[=FROM..TO]", value_delimiter = ',')]
     params: Vec<String>,
-    /// What is to be as small as can be [default: cost where anything is priced, else tokens]
+    /// What is to be as small as can be [default: net cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// What is to be as large as can be
@@ -90,7 +91,7 @@ impl Tune {
             objective,
             bounds: &bounds,
             replay: &replay,
-            billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind() },
+            billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost },
             coarse: usize::from(self.settings),
             resamples,
             seed: self.seed,

@@ -1,11 +1,12 @@
 //! What one policy came to, session by session.
 
 use super::corpus::Corpus;
-use super::replay::{ReplaySettings, replay};
+use super::replay::{ReplaySettings, replay, replay_closed};
 use super::sweep::{Billing, Charges, Metric};
 use crate::cost::bills;
 use crate::policy::{Policy, PolicyError};
-use crate::sim::Totals;
+use crate::sim::{Outcome, Refetching, Totals};
+use crate::trace::Trace;
 use rayon::prelude::*;
 
 /// The sums of one session.
@@ -31,10 +32,19 @@ pub fn by_session(
     settings: &ReplaySettings<'_>,
     billing: Option<Billing<'_>>,
 ) -> Result<Vec<SessionFigures>, PolicyError> {
-    let Some(replayed) = replay(corpus, std::slice::from_ref(policy), settings)?.pop() else { return Ok(Vec::new()) };
-    let figures = |(trace, outcome): (&crate::trace::Trace, &crate::sim::Outcome)| SessionFigures {
-        totals: outcome.totals.sums(),
-        charges: billing.map(|by| Charges::of(&bills(trace, outcome, by.tariff), by.cache)).unwrap_or_default(),
+    let policies = std::slice::from_ref(policy);
+    let refetch = billing.map_or(Refetching::Never, |billing| billing.refetch);
+    let mut replayed = if refetch == Refetching::Never {
+        replay(corpus, policies, settings)?
+    } else {
+        replay_closed(corpus, policies, settings, refetch)?
     };
-    Ok(corpus.traces.par_iter().zip(&replayed.outcomes).map(figures).collect())
+    let Some(replayed) = replayed.pop() else { return Ok(Vec::new()) };
+    let closed = replayed.closed.as_ref().map_or(&replayed.outcomes, |closed| &closed.outcomes);
+    let figures = |(trace, (open, closed)): (&Trace, (&Outcome, &Outcome))| {
+        let charges = |by: Billing<'_>| Charges::of(&bills(trace, open, by.tariff), &bills(trace, closed, by.tariff), by.cache);
+        SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
+    };
+    let outcomes = replayed.outcomes.par_iter().zip(closed);
+    Ok(corpus.traces.par_iter().zip(outcomes).map(figures).collect())
 }

@@ -3,6 +3,7 @@
 mod backtest;
 mod backtest_record;
 mod by_region;
+mod by_rule;
 mod by_session;
 mod by_tool;
 mod causes;
@@ -24,6 +25,7 @@ mod inspect_record;
 mod notes;
 mod record;
 mod references;
+mod refetch;
 mod replay;
 mod sweep;
 mod sweep_record;

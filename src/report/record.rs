@@ -13,7 +13,7 @@ use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
+use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -102,6 +102,8 @@ pub(super) struct PolicyRecord {
     cost: Option<BillsRecord>,
     tools: Vec<ToolRecord>,
     sessions: Vec<SessionRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed_loop: Option<Box<PolicyRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -157,12 +159,23 @@ pub(super) struct FiguresRecord {
     carried_tokens: u64,
     needed_tokens: u64,
     dead_tokens: u64,
+    broken_by_rule: Vec<RuleRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refetches: Option<Refetches>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct ReferenceRecord {
     evidence: Evidence,
     source: Category,
+    #[serde(flatten)]
+    fates: Fates,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RuleRecord {
+    evidence: Evidence,
+    rule: String,
     #[serde(flatten)]
     fates: Fates,
 }
@@ -200,6 +213,8 @@ pub struct ExplainRecord {
     session: SessionRecord,
     timeline: Vec<Event>,
     broken_references: Vec<Broken>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refetches_made: Vec<Refetch>,
     notes: Vec<String>,
 }
 
@@ -224,6 +239,7 @@ impl ExplainRecord {
             session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
+            refetches_made: outcome.refetches.clone(),
             notes,
         }
     }
@@ -277,6 +293,7 @@ impl PolicyRecord {
             cost: BillsRecord::new(&replay.bill),
             tools: ranked(totals).into_iter().map(tool).collect(),
             sessions: sessions.collect(),
+            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
     }
 }
@@ -300,6 +317,8 @@ impl SessionRecord {
 
 impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
+        let rules = totals.retention.by_rule.iter();
+        let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {
@@ -337,6 +356,8 @@ impl FiguresRecord {
             carried_tokens: totals.retention.carried_tokens,
             needed_tokens: totals.retention.needed_tokens,
             dead_tokens: totals.retention.dead_tokens,
+            broken_by_rule: by_rule.collect(),
+            refetches: (totals.refetches != Refetches::default()).then_some(totals.refetches),
         }
     }
 }

@@ -276,7 +276,15 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
         .map(|axis| format!("{} from {} to {}", axis.param, figure(axis.range().from), figure(axis.range().to)))
         .collect();
     let (resamples, seed) = found.chance;
-    let mut all = vec![
+    let mut all = Vec::new();
+    if tuned.objective.measure.known_from() == KnownFrom::ClosedLoop {
+        all.push(
+            "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
+             summarised is taken to be known. All other figures are those of the open loop."
+                .to_owned(),
+        );
+    }
+    all.extend([
         format!("{} were looked at, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
         format!(
             "Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.",
@@ -286,7 +294,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
             "From and to are the 5th and the 95th percentile over {} resamples of the sessions, the same for both settings.",
             grouped(resamples as u64)
         ),
-    ];
+    ]);
     if tuned.objective.measure.known_from() == KnownFrom::Replay && tuned.default.training.charges.calls > 0 {
         let charges = &tuned.default.training.charges;
         if charges.calls == charges.unpriced_calls {

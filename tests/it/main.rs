@@ -79,6 +79,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
+/// The closed loop: what is read again, by hand and by properties.
+mod refetch;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

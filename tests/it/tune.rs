@@ -9,6 +9,7 @@ use ctxsim::experiment::{
     read, settings,
 };
 use ctxsim::policy::Policy;
+use ctxsim::sim::Refetching;
 use ctxsim::trace::Trace;
 use std::path::Path;
 
@@ -28,6 +29,7 @@ fn samples(catalog: &Catalog) -> Corpus {
         engine: Engine::default(),
         vocabulary: None,
         vocabularies: Default::default(),
+        wanted: Default::default(),
         progress: &Unwatched,
     };
     read(&[folder.to_string_lossy().into_owned()], &settings).unwrap()
@@ -58,7 +60,7 @@ const WINDOW: u64 = 60_000;
 
 fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], split: &Split) -> Tuned {
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
-    let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled };
+    let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
     Tune { policy, axes, objective: None, bounds, replay: &replay, billing, coarse: 64, resamples: 200, seed: 1 }.run(split).unwrap()
 }
 
@@ -75,7 +77,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
     let limit = found.default.training.value(&Measure::parse("broken references").unwrap()).part;
     let constraint = Constraint::parse(&format!("broken references <= {limit}")).unwrap();
-    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("cost").unwrap() };
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
     let dimensions = ["keepRecentTokens=2k..40k:1k", "reserveTokens=4k..30k:2k"].map(|text| Dimension::parse(text).unwrap());
     let grid = settings(std::slice::from_ref(&policy), &dimensions, Design::Grid).unwrap();
     let sweep = Sweep {
@@ -86,7 +88,7 @@ fn finds_what_an_exhaustive_grid_finds() {
         measures: &[objective.measure],
         resamples: 20,
         seed: 1,
-        billing: Some(Billing { tariff: &tariff, cache: CacheKind::Modelled }),
+        billing: Some(Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost }),
     };
     let mut least = i64::MAX;
     sweep
@@ -102,7 +104,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     assert!(reached <= least, "tuned {reached}, exhaustive {least}");
     // What the search says of a setting is what a replay of that setting says, session by session.
     let turned = best.setting.policy(std::slice::from_ref(&policy)).unwrap();
-    let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled };
+    let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
     let sessions = by_session(&split.held_out, &turned, &replay, Some(billing)).unwrap();
     let sum: i64 = sessions.iter().map(|session| session.value(objective.measure.part)).sum();
     assert_eq!(sum, best.held_out.value(&objective.measure).part);

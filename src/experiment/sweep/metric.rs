@@ -32,12 +32,14 @@ pub enum OverSessions {
 }
 
 /// What it takes to know a metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownFrom {
     /// The sums of a replay.
     Replay,
     /// The bill of its calls.
     Bill,
+    /// The bill of a replay in which the agent reads again what it misses.
+    ClosedLoop,
 }
 
 /// What a metric counts.
@@ -84,6 +86,7 @@ pub const METRICS: &[Metric] = &[
     sum("sessions", Count, |totals, _| signed(totals.sessions)),
     sum("baseline tokens", Tokens, |totals, _| signed(totals.baseline_tokens)),
     billed("cost", Money, |_, charges| signed(charges.nano_usd)),
+    Metric { known_from: KnownFrom::ClosedLoop, ..billed("net cost", Money, |_, charges| signed(charges.net_nano_usd)) },
     billed("cache reads", Tokens, |_, charges| signed(charges.cache_read)),
     billed("billed prompt tokens", Tokens, |_, charges| signed(charges.prompt_tokens)),
     Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals, _| signed(totals.peak_tokens)) },
@@ -176,10 +179,9 @@ impl Measure {
         std::iter::once(self.part).chain(self.whole)
     }
 
-    /// Does it take bills to know it?
+    /// What it takes to know it.
     pub fn known_from(&self) -> KnownFrom {
-        let billed = self.parts().any(|metric| metric.known_from == KnownFrom::Bill);
-        if billed { KnownFrom::Bill } else { KnownFrom::Replay }
+        self.parts().map(|metric| metric.known_from).max().unwrap_or(KnownFrom::Replay)
     }
 
     /// Is it a share: tokens of tokens, calls of calls?

@@ -1,6 +1,6 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
-use super::charges::{Billing, Charges, charges};
+use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
 use crate::catalog::Family;
@@ -9,7 +9,7 @@ use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Flock, RecordedSummary, Shared, Totals};
+use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -132,8 +132,7 @@ impl Sweep<'_> {
             let flock = Flock::new(&settings);
             for batch in places.chunks(BATCH) {
                 let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| {
-                    let shared = flock.simulate(trace);
-                    let charges = charges(trace, &shared, &settings, self.billing);
+                    let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
                     (*place, shared, charges)
                 });
                 let done: Vec<(usize, Shared, Vec<Charges>)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
@@ -147,7 +146,11 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
-        let known = |metric: &&Metric| metric.known_from == KnownFrom::Replay || self.billing.is_some();
+        let known = |metric: &&Metric| match metric.known_from {
+            KnownFrom::Replay => true,
+            KnownFrom::Bill => self.billing.is_some(),
+            KnownFrom::ClosedLoop => self.billing.is_some_and(|billing| billing.refetch != Refetching::Never),
+        };
         let spread_over: Vec<Measure> = METRICS
             .iter()
             .filter(known)

@@ -24,7 +24,7 @@ pub struct Tune<'a> {
     pub policy: &'a Policy,
     /// The parameters that are tuned.
     pub axes: &'a [Axis],
-    /// What is sought; `None` for cost where anything is priced, else tokens.
+    /// What is sought; `None` for cost net of refetches where anything is priced, else tokens.
     pub objective: Option<Objective>,
     /// What must be kept.
     pub bounds: &'a [Bound],
@@ -61,7 +61,7 @@ impl Tune<'_> {
     }
 
     fn usual_objective(&self, training: &Corpus, default: &Setting) -> Result<Objective, SweepError> {
-        let cost = Objective { direction: Direction::Minimise, measure: Measure::parse("cost")? };
+        let cost = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost")? };
         let rows = self.rows(training, std::slice::from_ref(default), &cost)?;
         let priced = rows.first().is_some_and(|row| row.charges.calls > row.charges.unpriced_calls);
         if priced { Ok(cost) } else { Ok(Objective { measure: Measure::parse("tokens")?, ..cost }) }
