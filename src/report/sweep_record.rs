@@ -48,6 +48,8 @@ struct SettingRecord {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ChargesRecord {
     cost_usd: String,
+    /// The same with what the agent reads again; the plain cost where nobody asked for it.
+    net_cost_usd: String,
     cache_read_tokens: u64,
     billed_prompt_tokens: u64,
     calls: u64,
@@ -59,6 +61,7 @@ impl ChargesRecord {
     pub fn new(charges: &Charges) -> ChargesRecord {
         ChargesRecord {
             cost_usd: decimal_dollars(i64::try_from(charges.nano_usd).unwrap_or(i64::MAX)),
+            net_cost_usd: decimal_dollars(i64::try_from(charges.net_nano_usd).unwrap_or(i64::MAX)),
             cache_read_tokens: charges.cache_read,
             billed_prompt_tokens: charges.prompt_tokens,
             calls: charges.calls,

@@ -25,6 +25,9 @@ enum Room {
     Amount(i64),
 }
 
+/// Parts of a dollar in which money is counted.
+const NANO: i128 = 1_000_000_000;
+
 /// How far a measure may move.
 #[derive(Clone, Debug)]
 pub struct Allowance {
@@ -63,7 +66,7 @@ impl Allowance {
     pub fn allows(&self, baseline: Value, now: Value) -> bool {
         let (Some(baseline), Some(now)) = (scaled(baseline), scaled(now)) else { return false };
         // Both are in millionths of what the measure counts, and money in thousand-millionths of a dollar.
-        let one = if self.measure.part.unit == MetricUnit::Money { PARTS * 1_000 } else { PARTS };
+        let one = if self.measure.part.unit == MetricUnit::Money { PARTS * NANO } else { PARTS };
         let room = match self.room {
             Room::Share(share) => baseline.checked_abs().and_then(|size| size.checked_mul(i128::from(share))).map(|room| room / PARTS),
             Room::Amount(amount) => i128::from(amount).checked_mul(one).map(|room| room / PARTS),

@@ -14,8 +14,9 @@ pub use verdict::{Difference, FEWEST, Trial, Tuned, Verdict};
 
 use super::corpus::Corpus;
 use super::replay::ReplaySettings;
-use super::sweep::{Billing, Direction, Measure, Objective, Row, Setting, Sweep, SweepError};
+use super::sweep::{Billing, Direction, KnownFrom, Measure, Objective, Row, Setting, Sweep, SweepError};
 use crate::policy::Policy;
+use crate::sim::Refetching;
 use search::Search;
 
 /// What is tuned, and how.
@@ -71,6 +72,9 @@ impl Tune<'_> {
     fn rows(&self, corpus: &Corpus, settings: &[Setting], objective: &Objective) -> Result<Vec<Row>, SweepError> {
         let mut measures = vec![objective.measure];
         measures.extend(self.bounds.iter().map(Bound::measure));
+        // The closed loop is run only where somebody looks at it: it takes a replay more for each setting.
+        let closed = measures.iter().any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
+        let refetch = if closed { self.billing.refetch } else { Refetching::Never };
         let sweep = Sweep {
             corpus,
             bases: std::slice::from_ref(self.policy),
@@ -79,7 +83,7 @@ impl Tune<'_> {
             measures: &measures,
             resamples: self.resamples,
             seed: self.seed,
-            billing: Some(self.billing),
+            billing: Some(Billing { refetch, ..self.billing }),
         };
         let mut rows = Vec::with_capacity(settings.len());
         sweep.run(0, &mut |block| {
