@@ -7,9 +7,9 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What the agents' documentation names, by preset's system: the page of facts, and keys that it does not hold, each with its source.
+/// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
 const DOCUMENTED: [(&str, &str, &[&str]); 11] = [
-    ("opencode", "opencode.md", &["compaction.", "tool_output."]),
+    ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     ("codex", "codex.md", &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"]),
     ("pi", "pi.md", &["compaction."]),
     ("claude-code", "claude-code.md", &["env.", "autoCompactWindow", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"]),
@@ -23,13 +23,19 @@ const DOCUMENTED: [(&str, &str, &[&str]); 11] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 8] = [
     // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.
     ("gemini-cli", "protectionThresholdTokens"),
     ("gemini-cli", "minPrunableThresholdTokens"),
     // Codex's configuration reference and its source.
     ("codex", "model_context_window"),
     ("codex", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
+    // Constants in the source of OpenCode, packages/opencode/src/session/compaction.ts.
+    ("opencode", "PRUNE_PROTECT"),
+    ("opencode", "PRUNE_MINIMUM"),
+    // The settings reference of Qwen Code, `tools`.
+    ("qwen-code", "truncateToolOutputThreshold"),
+    ("qwen-code", "truncateToolOutputLines"),
 ];
 
 fn configured() -> Vec<Policy> {
@@ -49,7 +55,7 @@ fn every_key_belongs_to_a_parameter_and_is_documented() {
         assert!(policies.iter().any(|policy| system(policy) == name), "{name} has lost its configuration");
     }
     for policy in &policies {
-        let Some((_, page, _)) = DOCUMENTED.iter().find(|(name, ..)| *name == system(policy)) else { panic!("{} is not in the table", policy.name) };
+        let Some((_, page, beginnings)) = DOCUMENTED.iter().find(|(name, ..)| *name == system(policy)) else { panic!("{} is not in the table", policy.name) };
         let facts = pages.as_ref().and_then(|pages| std::fs::read_to_string(pages.join(page)).ok());
         for file in policy.configuration_files() {
             for (param, key) in &file.keys {
@@ -58,8 +64,10 @@ fn every_key_belongs_to_a_parameter_and_is_documented() {
                 assert!(known || policy.name.contains('@'), "{}: no parameter {param}", policy.name);
                 let last = key.path().rsplit('.').next().unwrap();
                 let elsewhere = ELSEWHERE.iter().any(|(name, known)| *name == system(policy) && *known == last);
-                let Some(facts) = &facts else { continue };
                 let prose = file.syntax == Syntax::Source && last.contains(' ');
+                let begins = beginnings.is_empty() || beginnings.iter().any(|beginning| key.path().starts_with(beginning));
+                assert!(prose || begins, "{}: `{}` of {}", policy.name, key.path(), file.file);
+                let Some(facts) = &facts else { continue };
                 assert!(elsewhere || prose || facts.to_lowercase().contains(&last.to_lowercase()), "{}: `{last}` of {} is not documented in {page}", policy.name, file.file);
             }
         }
