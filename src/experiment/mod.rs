@@ -3,6 +3,7 @@
 mod backtest;
 mod break_even;
 mod chance;
+mod convert;
 mod corpus;
 mod counters;
 mod curve;
@@ -26,6 +27,7 @@ pub mod tune;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
+pub use convert::{ConvertError, Converted, Target, convert};
 pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};

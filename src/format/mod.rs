@@ -18,8 +18,8 @@ pub mod json;
 pub mod lines;
 mod litellm;
 mod mini_swe_agent;
-mod native;
-mod openai_chat;
+pub mod native;
+pub mod openai_chat;
 pub mod opencode;
 mod openhands;
 mod outline;
@@ -32,6 +32,7 @@ mod tau_bench;
 mod time;
 mod words;
 
+pub use openai_chat::LeftOut;
 pub use source::{ReadError, Source};
 
 use crate::transcript::{Scale, Transcript};

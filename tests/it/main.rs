@@ -10,6 +10,8 @@ mod catalog;
 mod cli;
 /// Agents' own configuration: documented keys, snippets read back.
 mod configuration;
+/// Sessions written down in another shape, and without their words: a replay gives the same numbers.
+mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
