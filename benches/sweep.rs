@@ -128,7 +128,7 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
     let replay = ReplaySettings { catalog, window: None, model: None, reserve: None };
     let measures = [Measure::parse("tokens").expect("a measure")];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let sweep = Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1 };
+    let sweep = Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1, billing: None };
     let whole = shortest(|| pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep"));
     println!(
         "{base}, {what}: {} settings in {} runs: {:.1} million calls a second; alone {:.2}, naive {:.3}: {:.0} x the naive engine; \

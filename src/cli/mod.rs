@@ -14,6 +14,7 @@ mod explain;
 mod failure;
 mod folder;
 mod formats;
+mod gate;
 mod inspect;
 mod logs;
 mod man;
@@ -28,6 +29,7 @@ mod replay;
 mod report;
 mod sweep;
 mod trace;
+mod tune;
 mod welcome;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -72,6 +74,8 @@ enum Command {
     Backtest(backtest::Backtest),
     Diff(diff::Diff),
     Sweep(Box<sweep::Sweep>),
+    Tune(Box<tune::Tune>),
+    Gate(Box<gate::Gate>),
     Curve(curve::Curve),
     Chart(Box<chart::Chart>),
     #[command(subcommand)]
@@ -122,6 +126,8 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Backtest(backtest)) => backtest.run(),
         Some(Command::Diff(diff)) => diff.run(),
         Some(Command::Sweep(sweep)) => sweep.run(),
+        Some(Command::Tune(tune)) => tune.run(),
+        Some(Command::Gate(gate)) => gate.run(),
         Some(Command::Curve(curve)) => curve.run(),
         Some(Command::Chart(chart)) => chart.run(),
         Some(Command::Trace(trace)) => trace.run(),

@@ -71,6 +71,14 @@ impl Policies {
         }
     }
 
+    /// The one policy that was named.
+    pub fn only(&self, command: &str) -> Result<Policy, Failure> {
+        match self.policies.as_slice() {
+            [_] => self.load()?.pop().ok_or_else(|| Failure::Usage("no policy was named".to_owned())),
+            _ => Err(Failure::Usage(format!("{command} takes one policy: name it with --policy"))),
+        }
+    }
+
     /// Policies with their parameters as they were set.
     fn turned(&self, mut policies: Vec<Policy>) -> Result<Vec<Policy>, Failure> {
         for setting in &self.set {

@@ -42,7 +42,8 @@ impl Cache {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
         match self {
             Cache::Modelled => "modelled",
             Cache::Perfect => "perfect",

@@ -4,16 +4,17 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
+use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Corpus, Design, Dimension, Direction, Header, Measure, Objective, ReplaySettings, Row, Setting, Store, Sweep as Run,
+    Billing, Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run,
     SweepError, settings,
 };
 use ctxsim::measure::Recall;
-use ctxsim::policy::Policy;
-use ctxsim::report::{Swept, grouped, sweep};
+use ctxsim::sim::Refetching;
+use ctxsim::report::{Billed, Swept, grouped, sweep};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -24,7 +25,8 @@ Examples:
 
 VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO alone where --sample draws from it.
 Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean context, peak context, overflows, squeezed, over budget,
-missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); and `X per session`, `X per call`.";
+missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); with prices: cost and net cost (in dollars), hit rate, cache reads; and `X per session`,
+`X per call`.";
 
 /// Replay logs under many settings of policies: a row a setting, the best first
 #[derive(Args, Debug)]
@@ -64,8 +66,19 @@ pub struct Sweep {
     /// Go on where the file ends
     #[arg(long, requires = "rows")]
     resume: bool,
+    /// Tell what each setting costs, also where neither objective nor constraints ask for it; takes longer
+    #[arg(long, value_name = "WHAT")]
+    with: Vec<With>,
+    #[command(flatten)]
+    pricing: Pricing,
     #[command(flatten)]
     output: Output,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum With {
+    /// What each setting costs, and its cache hits
+    Cost,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -97,9 +110,15 @@ impl Sweep {
             model: self.logs.model.clone(),
             reserve: self.policies.reserve,
         };
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let known_from = measures.iter().map(Measure::known_from).max().unwrap_or(KnownFrom::Replay);
+        let asked = !self.with.is_empty() || known_from > KnownFrom::Replay;
+        let refetch = if known_from == KnownFrom::ClosedLoop { Refetching::Lost } else { Refetching::Never };
+        let billing = asked.then_some(Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch });
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
-        let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed };
+        let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
         let rows = self.rows(&run)?;
         let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
         self.output.give("sweep", self.command(), |command| {
@@ -111,6 +130,7 @@ impl Sweep {
                 objective,
                 constraints: &constraints,
                 chance: (resamples, seed),
+                billed: if asked { Billed::Yes } else { Billed::No },
                 command,
             })
         })?;
@@ -122,7 +142,7 @@ impl Sweep {
         let mut rows = Vec::new();
         let mut store = None;
         if let Some(path) = &self.rows {
-            let header = self.header(run.corpus, run.bases, run.settings, run.measures);
+            let header = self.header(run);
             let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
             if self.resume && !self.logs.quiet {
                 tell(&format!("{} of {} settings are known already", grouped(known.len() as u64), grouped(run.settings.len() as u64)));
@@ -136,15 +156,22 @@ impl Sweep {
         Ok(rows)
     }
 
-    fn header(&self, corpus: &Corpus, bases: &[Policy], settings: &[Setting], measures: &[Measure]) -> Header {
+    fn header(&self, run: &Run<'_>) -> Header {
+        let mut conditions = format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve);
+        if run.billing.is_some() {
+            // A table of prices may change under its name.
+            let table = self.pricing.prices.as_ref().and_then(|path| std::fs::read(path).ok());
+            let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)));
+            conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
+        }
         Header {
-            schema: "ctxsim.sweep-rows/1".to_owned(),
+            schema: "ctxsim.sweep-rows/2".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            corpus: Header::corpus_hash(corpus),
-            policies: Header::policies_hash(bases),
-            settings: Header::settings_hash(settings),
-            conditions: format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve),
-            measures: measures.iter().map(Measure::name).collect(),
+            corpus: Header::corpus_hash(run.corpus),
+            policies: Header::policies_hash(run.bases),
+            settings: Header::settings_hash(run.settings),
+            conditions,
+            measures: run.measures.iter().map(Measure::name).collect(),
             chance: format!("{} resamples, seed {}", self.resamples, self.seed),
         }
     }
@@ -182,6 +209,10 @@ impl Sweep {
         self.maximise.iter().for_each(|measure| add("--maximise", measure));
         self.subject_to.iter().for_each(|constraint| add("--subject-to", constraint));
         add("--resamples", &self.resamples.to_string());
+        if !self.with.is_empty() {
+            add("--with", "cost");
+        }
+        words.extend(self.pricing.words());
         quoted(&words)
     }
 }

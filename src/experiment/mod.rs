@@ -14,6 +14,7 @@ mod distance;
 pub mod drift;
 mod excerpt;
 mod facts;
+pub mod gate;
 mod inspect;
 mod judge;
 mod least_budget;
@@ -22,10 +23,12 @@ mod price;
 mod read_again;
 mod replay;
 mod segment;
+mod sessions;
 mod source;
 mod summaries;
 mod sweep;
 mod tracefile;
+pub mod tune;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
@@ -43,10 +46,11 @@ pub use least_budget::{LeastBudget, PERCENT, least_budget};
 pub use price::{check_model, net_of_refetches, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay, replay_closed};
+pub use sessions::{SessionFigures, by_session};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, METRICS, Measure, Metric, MetricUnit, Objective, Row, Setting,
-    Standing, Store, Sweep, SweepError, Value, judgements, settings,
+    Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
+    MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{TraceFileError, read_traces, write_traces};

@@ -1,7 +1,9 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
+use super::configuration::ConfigurationFile;
 use super::expression::{Expression, ExpressionError, Scope, number};
 use super::family;
+use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::presets;
 use super::recorded_by::{RecordedBy, Recorder};
@@ -28,18 +30,8 @@ pub struct Policy {
     pub recorded_by: Vec<RecordedBy>,
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
+    pub(super) configuration: Vec<ConfigurationFile>,
     body: Table,
-}
-
-/// One parameter.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
-    /// A number, or a formula over other parameters and facts of the model.
-    pub value: Value,
-    /// In which unit.
-    pub unit: String,
-    /// One line of help.
-    pub help: String,
 }
 
 /// What a formula may ask about the model.
@@ -128,6 +120,7 @@ struct Written {
     summary: Summary,
     reactive: Reactive,
     rule: Vec<Rule>,
+    configuration: Vec<ConfigurationFile>,
 }
 
 /// Names under which presets are found: with their versions, and the bare names of their systems.
@@ -176,11 +169,13 @@ impl Policy {
             Some(Value::Array(lines)) => lines.into_iter().filter_map(|line| line.as_str().map(str::to_owned)).collect(),
             _ => Vec::new(),
         };
+        let parameter = |(param, value): (String, Value)| Ok((param.clone(), Parameter::from_value(&name, &param, value)?));
         let params = match body.remove("params") {
-            Some(Value::Table(table)) => table.into_iter().map(|(name, value)| (name, Parameter::from_value(value))).collect(),
+            Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
         };
-        let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, body };
+        let configuration = body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
     }
@@ -319,28 +314,6 @@ impl Policy {
 
 /// The window of a policy that names no default, for a model that nobody knows.
 pub const FALLBACK_WINDOW: u64 = 200_000;
-
-impl Parameter {
-    fn from_value(value: Value) -> Parameter {
-        match value {
-            Value::Table(mut table) if table.contains_key("value") => {
-                let mut text = |key: &str| table.remove(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
-                let (unit, help) = (text("unit"), text("help"));
-                Parameter { value: table.remove("value").unwrap_or(Value::Integer(0)), unit, help }
-            }
-            value => Parameter { value, unit: String::new(), help: String::new() },
-        }
-    }
-}
-
-fn as_number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(number) => Some(*number as f64),
-        Value::Float(number) => Some(*number),
-        Value::Boolean(yes) => Some(f64::from(u8::from(*yes))),
-        _ => None,
-    }
-}
 
 fn numeral(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9e15 { Value::Integer(number as i64) } else { Value::Float(number) }

@@ -6,6 +6,7 @@
 mod action;
 mod advice;
 mod check;
+mod configuration;
 mod difference;
 mod document;
 mod excerpt;
@@ -13,6 +14,7 @@ mod expression;
 mod family;
 mod figures;
 mod marker;
+mod parameter;
 mod plan;
 mod preset;
 mod range;
@@ -27,11 +29,13 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
+pub use configuration::{ConfigurationFile, Key, Snippet, Snippets, Syntax, Unset};
 pub use difference::{Differences, differences};
-pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
+pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
+pub use parameter::{Parameter, Range};
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,

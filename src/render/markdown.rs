@@ -55,9 +55,18 @@ fn section(section: &Section) -> String {
     let heading = if section.title.is_empty() { String::new() } else { format!("### {}\n\n", plain(&section.title)) };
     let body = match &section.body {
         Body::Lines(lines) => lines.iter().map(|line| format!("- {}\n", plain(line))).collect(),
+        Body::Code(language, code) => fenced(language, code),
         Body::Table(table) => self::table(table),
     };
     heading + &body
+}
+
+/// A block of code: its fence is longer than any in it.
+fn fenced(language: &str, code: &str) -> String {
+    let longest = code.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let lines: String = code.lines().map(|line| format!("{}\n", escape(line))).collect();
+    format!("{fence}{language}\n{lines}{fence}\n")
 }
 
 fn table(table: &Table) -> String {

@@ -3,19 +3,23 @@
 pub mod chart;
 mod csv;
 mod escape;
+mod github;
 mod html;
 mod json;
+mod junit;
 mod layout;
 mod markdown;
 mod text;
 
 pub use csv::csv;
 pub use escape::escape;
+pub use github::github;
 pub use html::{GENERATOR, html};
 pub use json::json;
+pub use junit::junit;
 pub use layout::NARROWEST;
 pub use markdown::{markdown, summary};
-pub use text::{Emphasis, Page, table_alone, text};
+pub use text::{Emphasis, Page, section_alone, table_alone, text};
 
 /// Why a report has no such form.
 #[derive(Debug, thiserror::Error)]

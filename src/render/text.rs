@@ -46,6 +46,13 @@ pub fn text(report: &Report, page: Page) -> String {
     out
 }
 
+/// A section by itself, not wrapped.
+pub fn section_alone(section: &Section) -> String {
+    let mut out = String::new();
+    self::section(&mut out, section, Page { width: usize::MAX, emphasis: Emphasis::Plain }, &mut BTreeSet::new());
+    out
+}
+
 fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) {
     if !section.title.is_empty() {
         paragraph(out, &section.title, "", page);
@@ -53,6 +60,8 @@ fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTre
     }
     match &section.body {
         Body::Lines(lines) => lines.iter().for_each(|line| paragraph(out, line, "", page)),
+        // Nothing is wrapped: it is to be pasted.
+        Body::Code(_, code) => code.lines().for_each(|line| *out += &format!("{}\n", escape(line))),
         Body::Table(table) => {
             self::table(out, table, page);
             legend(out, table, page, explained);

@@ -1,9 +1,9 @@
 //! Figures of cost for tables of other questions, and what is said of calls without a price.
 
 use super::document::{Better, Cell, Column, Provenance, Unit};
-use super::words::{first_few, grouped};
+use super::words::{counted, first_few, grouped};
 use crate::cost::{Bills, CacheKind};
-use crate::experiment::Replay;
+use crate::experiment::{Charges, Replay};
 use std::collections::BTreeSet;
 
 /// So many models are named; the others are counted.
@@ -34,6 +34,25 @@ pub fn cells(bills: &Bills, cache: CacheKind) -> [Cell; 2] {
 /// An amount of a bill; nothing where no call of it has a price.
 pub fn cost(bills: &Bills, nano_usd: u64) -> Cell {
     if bills.is_priced() { Cell::money(nano_usd) } else { Cell::Empty }
+}
+
+/// The same of the charges of a setting.
+pub fn of_charges(charges: &Charges) -> [Cell; 2] {
+    let cost = if charges.calls > charges.unpriced_calls { Cell::money(charges.nano_usd) } else { Cell::Empty };
+    [cost, Cell::share(charges.cache_read, charges.prompt_tokens)]
+}
+
+/// Says what no sum of money of a setting holds.
+pub fn left_out(charges: &Charges) -> Option<String> {
+    let sentence = || {
+        format!(
+            "No price is known for {} of {}, {} among them without a single price: they are in no sum of money (--prices takes a table).",
+            grouped(charges.unpriced_calls),
+            counted(charges.calls, "call"),
+            counted(charges.unpriced_sessions, "session"),
+        )
+    };
+    (charges.unpriced_calls > 0).then(sentence)
 }
 
 /// Says whose price nobody knows.

@@ -35,6 +35,8 @@ pub enum Body {
     Table(Table),
     /// Sentences, one a line.
     Lines(Vec<String>),
+    /// A text to paste, as it stands, and the name of its language.
+    Code(&'static str, String),
 }
 
 /// A table of typed cells.

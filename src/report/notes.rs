@@ -50,6 +50,17 @@ pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
     notes
 }
 
+/// The notes of a report over sessions that are not at hand any more: what the whole corpus says.
+pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
+    let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
+    notes.extend(trust(facts));
+    notes.extend(undone(facts));
+    notes.extend(duplicates(facts));
+    notes.extend(skipped(facts));
+    notes.extend(losses(facts));
+    notes
+}
+
 /// The notes of a report that replays nothing.
 pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;

@@ -7,8 +7,10 @@ use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
+use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
+use super::tune_record::TuneRecord;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
@@ -39,6 +41,10 @@ pub enum Record {
     Inspect(Box<InspectRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
+    /// A policy beside its baseline.
+    Gate(Box<GateRecord>),
+    /// What came of tuning.
+    Tune(Box<TuneRecord>),
 }
 
 /// Are the calls one by one part of the record?

@@ -1,12 +1,14 @@
 //! `sweep`: many settings of policies, the best first.
 
+use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure};
+use super::measures::{bound_cell, cell};
 use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
 use super::words::{counted, grouped};
-use crate::experiment::{Constraint, Corpus, Direction, Judgement, Measure, Objective, Row, Setting, Standing, Value, judgements};
+use crate::experiment::{Constraint, Corpus, Direction, Judgement, Objective, Row, Setting, Standing, judgements};
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -28,8 +30,20 @@ pub struct Swept<'a> {
     pub constraints: &'a [Constraint],
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
+    /// Do the rows hold costs?
+    pub billed: Billed,
     /// The command, where the report is to name it.
     pub command: Option<String>,
+}
+
+/// Do rows hold costs?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Billed {
+    /// They do.
+    Yes,
+    /// They do not: nobody asked.
+    #[default]
+    No,
 }
 
 /// One setting with all that is said of it.
@@ -68,7 +82,7 @@ fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     });
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;
-    let worth = |judged: &Judged<'_>| objective.measure.of(&judged.row.totals);
+    let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
     judged.sort_by(|one, other| {
         let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
         let order = worth(one).compare(worth(other));
@@ -103,44 +117,26 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
         column.better = if swept.objective.direction == Direction::Minimise { Better::Less } else { Better::More };
     }
     columns.extend(figures.iter().map(|figure| figure.column));
+    let billed = swept.billed == Billed::Yes;
+    columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| billed));
     let row = |judged: &Judged<'_>| {
         let measure = &swept.objective.measure;
         let spread = judged.row.spread.get(&measure.name());
-        let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |part| cell(Value { part, whole: whole_of_bounds(measure) }, measure));
+        let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |part| bound_cell(part, measure));
         let mut row = vec![
             Cell::Name(judged.policy.to_owned()),
             Cell::Name(judged.setting.words()),
             Cell::Name(words(&judged.verdict, swept.constraints)),
             Cell::Name(if judged.verdict.on_front { "yes" } else { "" }.to_owned()),
-            cell(measure.of(&judged.row.totals), measure),
+            cell(judged.row.value(measure), measure),
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
         ];
         row.extend(figures.iter().map(|figure| (figure.cell)(&judged.row.totals)));
+        row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| billed));
         row
     };
     Table { labels: 2, columns, rows: judged.iter().map(row).collect() }
-}
-
-/// Bounds of quotients are told in millionths.
-fn whole_of_bounds(measure: &Measure) -> u64 {
-    if measure.whole.is_some() { 1_000_000 } else { 1 }
-}
-
-/// A value as a cell: a count, tokens, a share where both are of one kind, else a quotient with two decimals.
-fn cell(value: Value, measure: &Measure) -> Cell {
-    match measure.whole {
-        None => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Tokens),
-        Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => {
-            Cell::Share { part: value.part, whole: value.whole }
-        }
-        Some(_) => {
-            let whole = i128::from(value.whole.max(1));
-            let hundredths = (i128::from(value.part) * 100 + whole / 2).div_euclid(whole);
-            let sign = if hundredths < 0 { "-" } else { "" };
-            Cell::Name(format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100))
-        }
-    }
 }
 
 /// A verdict in words.
@@ -186,6 +182,9 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         }
     } else {
         all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
+    }
+    if let Some(row) = judged.first().map(|judged| judged.row).filter(|_| swept.billed == Billed::Yes) {
+        all.extend(cost_figures::left_out(&row.charges));
     }
     let distinct: BTreeSet<String> = judged.iter().map(|judged| format!("{:?}", judged.row.totals)).collect();
     if distinct.len() < judged.len() {

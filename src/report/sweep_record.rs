@@ -1,8 +1,10 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
 use super::record::{CorpusRecord, FiguresRecord};
-use super::sweep::{Judged, Swept, words};
-use crate::experiment::Direction;
+use super::measures::{bound_number, number};
+use super::sweep::{Billed, Judged, Swept, words};
+use super::words::decimal_dollars;
+use crate::experiment::{Charges, Direction, Measure};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -36,8 +38,37 @@ struct SettingRecord {
     on_front: bool,
     objective: f64,
     spread: BTreeMap<String, SpreadRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    charges: Option<ChargesRecord>,
     #[serde(flatten)]
     figures: FiguresRecord,
+}
+
+/// What a setting costs; money as decimal dollars in a string, exact.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct ChargesRecord {
+    cost_usd: String,
+    /// The same with what the agent reads again; the plain cost where nobody asked for it.
+    net_cost_usd: String,
+    cache_read_tokens: u64,
+    billed_prompt_tokens: u64,
+    calls: u64,
+    unpriced_calls: u64,
+    unpriced_sessions: u64,
+}
+
+impl ChargesRecord {
+    pub fn new(charges: &Charges) -> ChargesRecord {
+        ChargesRecord {
+            cost_usd: decimal_dollars(i64::try_from(charges.nano_usd).unwrap_or(i64::MAX)),
+            net_cost_usd: decimal_dollars(i64::try_from(charges.net_nano_usd).unwrap_or(i64::MAX)),
+            cache_read_tokens: charges.cache_read,
+            billed_prompt_tokens: charges.prompt_tokens,
+            calls: charges.calls,
+            unpriced_calls: charges.unpriced_calls,
+            unpriced_sessions: charges.unpriced_sessions,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -50,19 +81,18 @@ impl SweepRecord {
     pub(super) fn new(swept: &Swept<'_>, judged: &[Judged<'_>], notes: Vec<String>) -> SweepRecord {
         let measure = swept.objective.measure;
         let setting = |judged: &Judged<'_>| {
-            let value = measure.of(&judged.row.totals);
-            // Quotients, whose names have a `per` in them, are kept in millionths.
-            let scale = |name: &str| if name.contains(" per ") { 1e-6 } else { 1.0 };
-            let spread = judged.row.spread.iter().map(|(name, (low, high))| {
-                let scaled = |bound: i64| (bound as f64 * scale(name) * 1e6).round() / 1e6;
-                (name.clone(), SpreadRecord { p05: scaled(*low), p95: scaled(*high) })
+            let spread = judged.row.spread.iter().filter_map(|(name, (low, high))| {
+                let measure = Measure::parse(name).ok()?;
+                Some((name.clone(), SpreadRecord { p05: bound_number(*low, &measure), p95: bound_number(*high, &measure) }))
             });
+            let billed = swept.billed == Billed::Yes;
             SettingRecord {
                 policy: judged.policy.to_owned(),
                 params: judged.setting.values.iter().cloned().collect(),
                 verdict: words(&judged.verdict, swept.constraints),
                 on_front: judged.verdict.on_front,
-                objective: if value.whole == 0 { 0.0 } else { (value.part as f64 / value.whole as f64 * 1e6).round() / 1e6 },
+                objective: number(judged.row.value(&measure), &measure),
+                charges: billed.then(|| ChargesRecord::new(&judged.row.charges)),
                 spread: spread.collect(),
                 figures: FiguresRecord::new(&judged.row.totals),
             }

@@ -12,6 +12,8 @@ mod catalog;
 mod chart;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Agents' own configuration: documented keys, snippets read back.
+mod configuration;
 /// Sessions written down in another shape, and without their words: a replay gives the same numbers.
 mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
@@ -28,6 +30,8 @@ mod explain;
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
+/// `ctxsim gate`: limits, baselines, forms, exit codes.
+mod gate;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
 /// What logs hold, against the raw files and the samples' own page.
@@ -135,5 +139,7 @@ mod manual;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
+/// `ctxsim tune`: the optimum, held-out sessions, refusals.
+mod tune;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;

@@ -115,7 +115,7 @@ fn dimensions_and_designs() {
 
 fn row(setting: usize, tokens: u64, overflows: u64, resampled: &[i64]) -> Row {
     let totals = Totals { sessions: 4, prompt_tokens: tokens, overflows, ..Totals::default() };
-    Row { setting, totals, spread: Default::default(), resampled: resampled.to_vec() }
+    Row { setting, totals, charges: Default::default(), spread: Default::default(), resampled: resampled.to_vec() }
 }
 
 #[test]
@@ -135,6 +135,6 @@ fn best_front_and_what_cannot_be_told() {
     let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();
     assert_eq!(front, [true, false, false, true, false]);
     let share = Constraint::parse("overflows per session <= 50 %").unwrap();
-    assert!(share.holds(share.measure.of(&rows[3].totals)) && !share.holds(share.measure.of(&rows[4].totals)));
+    assert!(share.holds(rows[3].value(&share.measure)) && !share.holds(rows[4].value(&share.measure)));
     assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());
 }

@@ -3,12 +3,15 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
+use ctxsim::render::section_alone;
+use ctxsim::report;
 use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
 
 const EXAMPLES: &str = "\
 Examples:
   ctxsim policy list
   ctxsim policy show opencode > mine.toml
+  ctxsim policy show pi --as-config --set keepRecentTokens=30k
   ctxsim replay logs/ --policy mine.toml --policy opencode";
 
 /// Print a preset's TOML with its parameters and rules, and what of its system it cannot say
@@ -17,6 +20,12 @@ Examples:
 pub struct Show {
     /// The preset; a bare name is the newest version of its system
     name: String,
+    /// Print the agent's own configuration instead: the values of all parameters that it can set, ready to paste
+    #[arg(long)]
+    as_config: bool,
+    /// Turn a parameter first; what is printed is then what was turned
+    #[arg(long, value_name = "PARAM=VALUE", requires = "as_config")]
+    set: Vec<String>,
 }
 
 impl Show {
@@ -24,7 +33,30 @@ impl Show {
     pub fn run(&self) -> Result<(), Failure> {
         let preset = find(&self.name)?;
         let policy = Document::parse(preset.name, preset.text)?;
+        if self.as_config {
+            return self.configuration(policy);
+        }
         print(&format!("{}{}", preset.text, inherited(preset, &policy)))
+    }
+
+    fn configuration(&self, mut policy: Document) -> Result<(), Failure> {
+        let mut turned = Vec::new();
+        for setting in &self.set {
+            let written = || Failure::Usage(format!("`--set {setting}` lacks a value: it is written --set PARAM=VALUE"));
+            let (param, value) = setting.split_once('=').ok_or_else(written)?;
+            policy.set(param, value)?;
+            turned.push(param.to_owned());
+        }
+        if policy.configuration_files().is_empty() {
+            return Err(Failure::Usage(format!("policy `{}` names no configuration of its agent", policy.name)));
+        }
+        // What the agent works out by itself is left to it, unless somebody asks for it.
+        let keyed = |name: &&String| policy.configuration_files().iter().any(|file| file.keys.contains_key(*name));
+        let has_number = |name: &&String| policy.params.get(*name).is_some_and(|parameter| parameter.number().is_some());
+        let names = if turned.is_empty() { policy.params.keys().filter(keyed).filter(has_number).cloned().collect() } else { turned };
+        let snippets = policy.snippets(&names, &[format!("{} as ctxsim {} has it", policy.name, env!("CARGO_PKG_VERSION"))]);
+        let out: String = report::configuration(&policy, &snippets).iter().map(section_alone).collect::<Vec<_>>().join("\n");
+        print(&out)
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is sought: an objective, and constraints that a setting must keep.
 
 use super::SweepError;
-use super::metric::{Measure, Value};
+use super::metric::{Measure, MetricUnit, Value};
 use crate::policy::number;
 use std::cmp::Ordering;
 
@@ -63,6 +63,9 @@ const COMPARATORS: [(&str, Comparator); 6] = [
 /// Limits are kept as this many parts of one.
 const PARTS: u64 = 1_000_000;
 
+/// Parts of a dollar in which money is counted.
+const NANO: u64 = 1_000_000_000;
+
 impl Constraint {
     /// Parses a constraint in words.
     pub fn parse(text: &str) -> Result<Constraint, SweepError> {
@@ -71,14 +74,18 @@ impl Constraint {
         let ((left, right), comparator) =
             found.ok_or_else(|| wrong("it is written as in 'overflows = 0' or 'compactions per session <= 2'"))?;
         let compact: String = right.chars().filter(|letter| !letter.is_whitespace()).collect();
-        let limit = number(&compact).ok_or_else(|| wrong(&format!("`{}` is no number", right.trim())))?;
-        let part = limit * PARTS as f64;
+        let measure = Measure::parse(left)?;
+        let money = measure.part.unit == MetricUnit::Money;
+        let plain = if money { compact.trim_start_matches('$') } else { compact.as_str() };
+        let limit = number(plain).ok_or_else(|| wrong(&format!("`{}` is no number", right.trim())))?;
+        // Money is limited in dollars and counted in thousand-millionths of one.
+        let (scale, whole) = if money { (NANO, 1) } else { (PARTS, PARTS) };
+        let part = limit * scale as f64;
         if part.abs() > 9e18 {
             return Err(wrong("the number is too large"));
         }
-        let limit = Value { part: part.round() as i64, whole: PARTS };
+        let limit = Value { part: part.round() as i64, whole };
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let measure = Measure::parse(left)?;
         let share = || measure.as_share().ok_or_else(|| wrong("percent of what? Say `per`, as in 'prunes per call <= 5 %'"));
         let measure = if compact.ends_with('%') { share()? } else { measure };
         Ok(Constraint { measure, comparator, limit, words })

@@ -32,11 +32,11 @@ pub struct Judgement {
 /// A verdict on each row.
 pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<Judgement> {
     let broken = |row: &Row| {
-        let breaks = |constraint: &Constraint| !constraint.holds(constraint.measure.of(&row.totals));
+        let breaks = |constraint: &Constraint| !constraint.holds(row.value(&constraint.measure));
         constraints.iter().enumerate().filter(|(_, constraint)| breaks(constraint)).map(|(place, _)| place).collect::<Vec<usize>>()
     };
     let broken: Vec<Vec<usize>> = rows.iter().map(broken).collect();
-    let worth = |place: &usize| rows.get(*place).map(|row| objective.measure.of(&row.totals));
+    let worth = |place: &usize| rows.get(*place).map(|row| row.value(&objective.measure));
     let allowed = (0..rows.len()).filter(|place| broken.get(*place).is_some_and(Vec::is_empty));
     let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
         (Some(a), Some(b)) => toward(objective.direction, a, b).then(one.cmp(other)),
@@ -63,7 +63,7 @@ fn cannot_be_told(row: &Row, best: &Row, objective: &Objective) -> bool {
     let differences = row.resampled.iter().zip(&best.resampled).map(|(row, best)| row - best).collect();
     match between(differences) {
         Some((low, high)) => low <= 0 && high >= 0,
-        None => objective.measure.of(&row.totals).compare(objective.measure.of(&best.totals)) == Ordering::Equal,
+        None => row.value(&objective.measure).compare(best.value(&objective.measure)) == Ordering::Equal,
     }
 }
 
@@ -87,7 +87,7 @@ fn axes(objective: &Objective, constraints: &[Constraint]) -> Vec<(Direction, Me
 
 fn front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<bool> {
     let axes = axes(objective, constraints);
-    let values: Vec<Vec<Value>> = rows.iter().map(|row| axes.iter().map(|(_, measure)| measure.of(&row.totals)).collect()).collect();
+    let values: Vec<Vec<Value>> = rows.iter().map(|row| axes.iter().map(|(_, measure)| row.value(measure)).collect()).collect();
     let orders = |one: usize, other: usize| -> Vec<Ordering> {
         let (Some(one), Some(other)) = (values.get(one), values.get(other)) else { return Vec::new() };
         axes.iter().zip(one.iter().zip(other)).map(|((direction, _), (one, other))| toward(*direction, *one, *other)).collect()

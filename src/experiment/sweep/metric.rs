@@ -1,6 +1,7 @@
 //! What settings are judged by, in words that users think in: one table, a row a metric.
 
 use super::SweepError;
+use super::charges::Charges;
 use crate::policy::suggestion;
 use crate::sim::{EventKind, Totals};
 use crate::trace::Evidence;
@@ -12,7 +13,9 @@ pub struct Metric {
     /// Its name, as it is typed.
     pub name: &'static str,
     /// Its value.
-    pub of: fn(&Totals) -> i64,
+    pub of: fn(&Totals, &Charges) -> i64,
+    /// What it takes to know it.
+    pub known_from: KnownFrom,
     /// How the values of sessions come together.
     pub over_sessions: OverSessions,
     /// What it counts.
@@ -28,6 +31,17 @@ pub enum OverSessions {
     Largest,
 }
 
+/// What it takes to know a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownFrom {
+    /// The sums of a replay.
+    Replay,
+    /// The bill of its calls.
+    Bill,
+    /// The bill of a replay in which the agent reads again what it misses.
+    ClosedLoop,
+}
+
 /// What a metric counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricUnit {
@@ -35,42 +49,53 @@ pub enum MetricUnit {
     Count,
     /// Tokens.
     Tokens,
+    /// Thousand-millionths of a dollar.
+    Money,
 }
 
-const fn sum(name: &'static str, unit: MetricUnit, of: fn(&Totals) -> i64) -> Metric {
-    Metric { name, of, over_sessions: OverSessions::Sum, unit }
+const fn sum(name: &'static str, unit: MetricUnit, of: fn(&Totals, &Charges) -> i64) -> Metric {
+    Metric { name, of, known_from: KnownFrom::Replay, over_sessions: OverSessions::Sum, unit }
 }
 
-use MetricUnit::{Count, Tokens};
+const fn billed(name: &'static str, unit: MetricUnit, of: fn(&Totals, &Charges) -> i64) -> Metric {
+    Metric { known_from: KnownFrom::Bill, ..sum(name, unit, of) }
+}
+
+use MetricUnit::{Count, Money, Tokens};
 
 /// All metrics.
 pub const METRICS: &[Metric] = &[
-    sum("tokens", Tokens, |totals| signed(totals.prompt_tokens + totals.summariser_tokens)),
-    sum("prompt tokens", Tokens, |totals| signed(totals.prompt_tokens)),
-    sum("summariser tokens", Tokens, |totals| signed(totals.summariser_tokens)),
-    sum("tokens saved", Tokens, Totals::tokens_saved),
-    sum("overflows", Count, |totals| signed(totals.overflows)),
-    sum("squeezed", Count, |totals| signed(totals.squeezed)),
-    sum("over budget", Count, |totals| signed(totals.over_budget)),
-    sum("missed", Count, |totals| signed(totals.missed)),
-    sum("premature", Count, |totals| signed(totals.premature)),
-    sum("refused tries", Count, |totals| signed(totals.refused)),
-    sum("prunes", Count, |totals| signed(totals.events_of(EventKind::Prune))),
-    sum("compactions", Count, |totals| signed(totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset))),
-    sum("drops", Count, |totals| signed(totals.events_of(EventKind::Drop))),
-    sum("truncations", Count, |totals| signed(totals.events_of(EventKind::Truncate))),
-    sum("unrecoverable", Count, |totals| signed(totals.unrecoverable_sessions)),
-    sum("broken references", Count, |totals| signed(totals.retention.of(Evidence::Line).broken())),
-    sum("references", Count, |totals| signed(totals.retention.of(Evidence::Line).all())),
-    sum("calls", Count, |totals| signed(totals.calls)),
-    sum("sessions", Count, |totals| signed(totals.sessions)),
-    sum("baseline tokens", Tokens, |totals| signed(totals.baseline_tokens)),
-    Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals| signed(totals.peak_tokens)) },
+    sum("tokens", Tokens, |totals, _| signed(totals.prompt_tokens + totals.summariser_tokens)),
+    sum("prompt tokens", Tokens, |totals, _| signed(totals.prompt_tokens)),
+    sum("summariser tokens", Tokens, |totals, _| signed(totals.summariser_tokens)),
+    sum("tokens saved", Tokens, |totals, _| totals.tokens_saved()),
+    sum("overflows", Count, |totals, _| signed(totals.overflows)),
+    sum("squeezed", Count, |totals, _| signed(totals.squeezed)),
+    sum("over budget", Count, |totals, _| signed(totals.over_budget)),
+    sum("missed", Count, |totals, _| signed(totals.missed)),
+    sum("premature", Count, |totals, _| signed(totals.premature)),
+    sum("refused tries", Count, |totals, _| signed(totals.refused)),
+    sum("prunes", Count, |totals, _| signed(totals.events_of(EventKind::Prune))),
+    sum("compactions", Count, |totals, _| signed(totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset))),
+    sum("drops", Count, |totals, _| signed(totals.events_of(EventKind::Drop))),
+    sum("truncations", Count, |totals, _| signed(totals.events_of(EventKind::Truncate))),
+    sum("unrecoverable", Count, |totals, _| signed(totals.unrecoverable_sessions)),
+    sum("broken references", Count, |totals, _| signed(totals.retention.of(Evidence::Line).broken())),
+    sum("references", Count, |totals, _| signed(totals.retention.of(Evidence::Line).all())),
+    sum("calls", Count, |totals, _| signed(totals.calls)),
+    sum("sessions", Count, |totals, _| signed(totals.sessions)),
+    sum("baseline tokens", Tokens, |totals, _| signed(totals.baseline_tokens)),
+    billed("cost", Money, |_, charges| signed(charges.nano_usd)),
+    Metric { known_from: KnownFrom::ClosedLoop, ..billed("net cost", Money, |_, charges| signed(charges.net_nano_usd)) },
+    billed("cache reads", Tokens, |_, charges| signed(charges.cache_read)),
+    billed("billed prompt tokens", Tokens, |_, charges| signed(charges.prompt_tokens)),
+    Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals, _| signed(totals.peak_tokens)) },
 ];
 
 /// Other words for metrics, and what they stand for.
 const ALSO: &[(&str, &str)] = &[
     ("saved", "tokens saved per baseline tokens"),
+    ("hit rate", "cache reads per billed prompt tokens"),
     ("mean context", "prompt tokens per calls"),
     ("unrecoverable sessions", "unrecoverable"),
     ("peak tokens", "peak context"),
@@ -83,6 +108,7 @@ const SHARES: &[(&str, &str)] = &[
     ("overflows", "calls"),
     ("squeezed", "calls"),
     ("over budget", "calls"),
+    ("cache reads", "billed prompt tokens"),
 ];
 
 fn signed(count: u64) -> i64 {
@@ -144,8 +170,24 @@ impl Measure {
     }
 
     /// Its value.
-    pub fn of(&self, totals: &Totals) -> Value {
-        Value { part: (self.part.of)(totals), whole: self.whole.map_or(1, |whole| (whole.of)(totals).unsigned_abs()) }
+    pub fn of(&self, totals: &Totals, charges: &Charges) -> Value {
+        Value { part: (self.part.of)(totals, charges), whole: self.whole.map_or(1, |whole| (whole.of)(totals, charges).unsigned_abs()) }
+    }
+
+    /// The metrics that it is made of.
+    pub fn parts(&self) -> impl Iterator<Item = &'static Metric> {
+        std::iter::once(self.part).chain(self.whole)
+    }
+
+    /// What it takes to know it.
+    pub fn known_from(&self) -> KnownFrom {
+        self.parts().map(|metric| metric.known_from).max().unwrap_or(KnownFrom::Replay)
+    }
+
+    /// Is it a share: tokens of tokens, calls of calls?
+    pub fn is_share(&self) -> bool {
+        let counts_of = |whole: &Metric| whole.unit == self.part.unit && whole.name != "sessions" && whole.name != "calls";
+        self.whole.is_some_and(counts_of)
     }
 }
 

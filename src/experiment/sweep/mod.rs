@@ -1,5 +1,6 @@
 //! One corpus under many settings: which values, in which design, judged by which measures, run together and written down as they come.
 
+mod charges;
 mod design;
 mod dimension;
 mod goal;
@@ -8,11 +9,13 @@ mod metric;
 mod run;
 mod store;
 
+pub use charges::{Billing, Charges};
 pub use design::{Design, Setting, settings};
 pub use dimension::Dimension;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Judgement, Standing, judgements};
-pub use metric::{METRICS, Measure, Metric, MetricUnit, Value};
+pub use metric::{KnownFrom, METRICS, Measure, Metric, MetricUnit, OverSessions, Value};
+pub(super) use run::between;
 pub use run::{Row, Sweep};
 pub use store::{Header, Store};
 

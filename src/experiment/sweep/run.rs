@@ -1,6 +1,7 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
-use super::metric::{METRICS, Measure, Metric, OverSessions};
+use super::charges::{Billing, Charges, billed};
+use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
 use crate::catalog::Family;
 use crate::experiment::chance::resamples;
@@ -8,7 +9,7 @@ use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Flock, RecordedSummary, Shared, Totals};
+use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -23,18 +24,27 @@ const BATCH: usize = 64;
 pub(super) const PARTS: u64 = 1_000_000;
 
 /// What one setting came to over all sessions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The place of the setting.
     pub setting: usize,
     /// Sums over all sessions, without ratios of guesses and without tools.
     pub totals: Totals,
+    /// What that costs; nought where nobody asked.
+    pub charges: Charges,
     /// By measure: what lies between the 5th and the 95th percentile of the resamples. Quotients in millionths. Empty where there are
     /// fewer than two sessions.
     pub spread: BTreeMap<String, (i64, i64)>,
     /// The objective in each resample of the sessions; quotients in millionths. Resamples are the same for all settings. Empty where
     /// there are fewer than two sessions.
     pub resampled: Vec<i64>,
+}
+
+impl Row {
+    /// The value of a measure.
+    pub fn value(&self, measure: &Measure) -> Value {
+        measure.of(&self.totals, &self.charges)
+    }
 }
 
 /// A sweep that can be run.
@@ -53,6 +63,8 @@ pub struct Sweep<'a> {
     pub resamples: usize,
     /// The seed of that.
     pub seed: u64,
+    /// What bills are made by; absent where nobody asks for cost.
+    pub billing: Option<Billing<'a>>,
 }
 
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
@@ -119,10 +131,13 @@ impl Sweep<'_> {
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();
             let flock = Flock::new(&settings);
             for batch in places.chunks(BATCH) {
-                let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| (*place, flock.simulate(trace)));
-                let done: Vec<(usize, Shared)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
-                for (place, shared) in &done {
-                    accounts.add(shared, weights.get(*place).map_or(&[], Vec::as_slice));
+                let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| {
+                    let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
+                    (*place, shared, charges)
+                });
+                let done: Vec<(usize, Shared, Vec<Charges>)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
+                for (place, shared, charges) in &done {
+                    accounts.add(shared, charges, weights.get(*place).map_or(&[], Vec::as_slice));
                 }
             }
             known = Some((windows, plans));
@@ -131,8 +146,14 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
+        let known = |metric: &&Metric| match metric.known_from {
+            KnownFrom::Replay => true,
+            KnownFrom::Bill => self.billing.is_some(),
+            KnownFrom::ClosedLoop => self.billing.is_some_and(|billing| billing.refetch != Refetching::Never),
+        };
         let spread_over: Vec<Measure> = METRICS
             .iter()
+            .filter(known)
             .map(|part| Measure { part, whole: None })
             .chain(self.measures.iter().copied())
             .filter(|measure| measure.parts().all(|metric| metric.over_sessions == OverSessions::Sum))
@@ -144,6 +165,7 @@ impl Sweep<'_> {
             Row {
                 setting: first + place,
                 totals: accounts.totals.get(place).cloned().unwrap_or_default(),
+                charges: accounts.charges.get(place).copied().unwrap_or_default(),
                 spread,
                 resampled: objective.map(resampled).unwrap_or_default(),
             }
@@ -152,14 +174,8 @@ impl Sweep<'_> {
     }
 }
 
-impl Measure {
-    fn parts(&self) -> impl Iterator<Item = &'static Metric> {
-        std::iter::once(self.part).chain(self.whole)
-    }
-}
-
 /// The 5th and the 95th percentile; `None` of nothing.
-pub(super) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
+pub(in crate::experiment) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
     values.sort_unstable();
     let last = values.len().checked_sub(1)?;
     Some((*values.get(last * 5 / 100)?, *values.get((last * 95).div_ceil(100))?))
@@ -168,6 +184,7 @@ pub(super) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
 /// Sums that grow session by session.
 struct Accounts {
     totals: Vec<Totals>,
+    charges: Vec<Charges>,
     resamples: usize,
     /// By metric and resample: what the first setting came to.
     first: Vec<i64>,
@@ -178,18 +195,23 @@ struct Accounts {
 impl Accounts {
     fn new(settings: usize, resamples: usize) -> Accounts {
         let cells = METRICS.len() * resamples;
-        Accounts { totals: vec![Totals::default(); settings], resamples, first: vec![0; cells], beyond: vec![0; cells * settings] }
+        let (totals, charges) = (vec![Totals::default(); settings], vec![Charges::default(); settings]);
+        Accounts { totals, charges, resamples, first: vec![0; cells], beyond: vec![0; cells * settings] }
     }
 
     /// Adds what all settings came to in one session, which stands so often in each resample.
-    fn add(&mut self, shared: &Shared, weights: &[u16]) {
-        let values: Vec<Vec<i64>> = shared.totals.iter().map(|totals| METRICS.iter().map(|metric| (metric.of)(totals)).collect()).collect();
+    fn add(&mut self, shared: &Shared, charges: &[Charges], weights: &[u16]) {
+        let values_of = |(totals, charges): (&Totals, &Charges)| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect();
+        let values: Vec<Vec<i64>> = shared.totals.iter().zip(charges).map(values_of).collect();
         let Some(first) = shared.of.first().and_then(|of| values.get(*of as usize)) else { return };
         add_weighted(&mut self.first, first.iter().copied(), weights);
         let cells = METRICS.len() * self.resamples;
         for (setting, of) in shared.of.iter().enumerate() {
             let (Some(sum), Some(totals)) = (self.totals.get_mut(setting), shared.totals.get(*of as usize)) else { continue };
             *sum += totals;
+            if let (Some(sum), Some(charges)) = (self.charges.get_mut(setting), charges.get(*of as usize)) {
+                *sum += charges;
+            }
             let own = values.get(*of as usize).filter(|own| *own != first);
             if let (Some(own), Some(beyond)) = (own, self.beyond.get_mut(setting * cells..(setting + 1) * cells)) {
                 add_weighted(beyond, own.iter().zip(first).map(|(own, first)| own - first), weights);

@@ -197,7 +197,7 @@ fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
 }
 
 fn value(measure: &Measure, row: &Row) -> f64 {
-    let value = measure.of(&row.totals);
+    let value = row.value(measure);
     value.part as f64 / value.whole.max(1) as f64
 }
 
@@ -232,7 +232,7 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
     let row = |((setting, row), verdict): (&(&Setting, &Row), &crate::experiment::Judgement)| {
         let spread = row.spread.get(&measure.name());
         let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| cell(bound, 1_000_000));
-        let value = measure.of(&row.totals);
+        let value = row.value(&measure);
         vec![
             Cell::Name(swept.bases.get(setting.base).cloned().unwrap_or_default()),
             Cell::Name(setting.words()),

@@ -1,0 +1,162 @@
+//! `ctxsim gate`: a policy beside what it came to when somebody was content with it, for the tests of an agent's project.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::{Waiting, page, print};
+use super::policies::Policies;
+use super::pricing::Pricing;
+use super::replay::quoted;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::Billing;
+use ctxsim::experiment::gate::{Allowance, Baseline, compare};
+use ctxsim::render::{github, json, junit, markdown, text};
+use ctxsim::sim::Refetching;
+use ctxsim::report::{Gated, checks, counted, gate};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim gate --corpus transcripts/ --policy mine.toml --baseline base.json --update-baseline
+  ctxsim gate --corpus transcripts/ --policy mine.toml --baseline base.json --allow 'tokens +2%' --allow 'overflows +0'
+  ctxsim gate --corpus corpus.ctxtrace --policy mine.toml --baseline base.json --format junit > gate.xml
+
+Exit codes: 0 all limits are kept; 1 one of them is passed; 2 usage, or a baseline over other sessions; 3 nothing readable.
+A limit is a measure of `ctxsim sweep`, a sign, and a number or percent of the baseline.";
+
+/// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is passed
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Gate {
+    /// Files, folders, globs or a .ctxtrace; may be given several times
+    #[arg(long, value_name = "LOGS", required = true)]
+    corpus: Vec<String>,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    pricing: Pricing,
+    /// What the policy came to when somebody was content with it
+    #[arg(long, value_name = "FILE")]
+    baseline: PathBuf,
+    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'unrecoverable +0', 'broken references +2%']
+    #[arg(long, value_name = "LIMIT", allow_hyphen_values = true)]
+    allow: Vec<String>,
+    /// Write the baseline anew, whatever has moved
+    #[arg(long)]
+    update_baseline: bool,
+    /// The form of the output
+    #[arg(long, value_name = "FORM", default_value = "text")]
+    format: Form,
+    /// Take every session for one of this model
+    #[arg(long, value_name = "ID")]
+    model: Option<String>,
+    /// End with exit code 1 if a file is skipped or a part of one cannot be used
+    #[arg(long)]
+    strict: bool,
+    /// No progress bar, no word on stderr but errors
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    Text,
+    /// For programs; docs/json.md describes it
+    Json,
+    /// For pages
+    Markdown,
+    /// For build servers
+    Junit,
+    /// Commands of a GitHub workflow
+    Github,
+}
+
+impl Gate {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let catalog = Catalog::builtin()?;
+        let logs = self.logs();
+        self.policies.check_model(&catalog, &logs)?;
+        let policy = self.policies.only("gate")?;
+        let allowances = if self.allow.is_empty() {
+            Allowance::usual()?
+        } else {
+            self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?
+        };
+        // A baseline that cannot be read is told of before any log is.
+        let known = if self.update_baseline { None } else { Some(read(&self.baseline)?) };
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, &catalog, self.model.clone());
+        let corpus = logs.read(&catalog)?;
+        let replay = self.policies.settings(&catalog, &logs);
+        let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
+        let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
+        let mut complaints = logs.complaints(&corpus);
+        let Some(known) = known else {
+            let text = now.to_text().map_err(|error| Failure::Usage(error.to_string()))?;
+            Waiting::write(&self.baseline, |file| file.write_all(text.as_bytes()))?.put_in_place()?;
+            if !self.quiet {
+                let sessions = counted(now.sessions.len() as u64, "session");
+                tell(&format!("wrote the baseline of {} over {sessions} into {}", now.policy, self.baseline.display()));
+            }
+            return if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) };
+        };
+        let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
+        let report = |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command });
+        let checks = checks(&comparison);
+        let suite = format!("ctxsim gate {}", policy.name);
+        let out = match self.format {
+            Form::Text => text(&report(None), page()),
+            Form::Json => json(&report(Some(self.command())))?,
+            Form::Markdown => markdown(&report(Some(self.command()))),
+            Form::Junit => junit(&suite, &checks),
+            Form::Github => github(&suite, &checks),
+        };
+        print(&out)?;
+        let passed = comparison.measures.iter().flat_map(|moved| &moved.passed);
+        complaints.extend(passed.map(|words| format!("policy {}: passes {words}", policy.name)));
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn logs(&self) -> Logs {
+        let (logs, model) = (self.corpus.clone(), self.model.clone());
+        Logs { logs, model, strict: self.strict, quiet: self.quiet, ..Logs::default() }
+    }
+
+    /// What must be the same for two runs to be compared.
+    fn conditions(&self) -> String {
+        let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "its own".to_owned(), |tokens| tokens.to_string());
+        format!(
+            "model {}, window {}, reserve {}, cache {}, gap {} s, {} prices",
+            self.model.as_deref().unwrap_or("as recorded"),
+            tokens(self.policies.window),
+            tokens(self.policies.reserve),
+            self.pricing.cache.name(),
+            self.pricing.gap,
+            if self.pricing.prices.is_some() { "given" } else { "built-in" }
+        )
+    }
+
+    /// The command as it would be typed again.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "gate".to_owned()];
+        let mut corpus = self.corpus.clone();
+        corpus.sort();
+        corpus.into_iter().for_each(|path| words.extend(["--corpus".to_owned(), path]));
+        words.extend(self.policies.words());
+        words.extend(self.pricing.words());
+        words.extend(["--baseline".to_owned(), self.baseline.display().to_string()]);
+        self.allow.iter().for_each(|limit| words.extend(["--allow".to_owned(), limit.clone()]));
+        words.extend(self.model.iter().flat_map(|model| ["--model".to_owned(), model.clone()]));
+        quoted(&words)
+    }
+}
+
+fn read(path: &Path) -> Result<Baseline, Failure> {
+    let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
+    serde_json::from_str(&text).map_err(|error| named(format!("is no baseline of this version: {error} (--update-baseline writes one)")))
+}

@@ -1,0 +1,169 @@
+//! `ctxsim tune`: the cheapest setting of a policy that keeps its constraints, judged on sessions that it was not sought on.
+
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::Output;
+use super::policies::Policies;
+use super::pricing::Pricing;
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
+use ctxsim::experiment::{Billing, Direction, Measure, Objective, SweepError};
+use ctxsim::policy::Policy;
+use ctxsim::sim::Refetching;
+use ctxsim::report::{Found, tune};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim tune logs/ -p pi                                 the cheapest setting of pi's own parameters
+  ctxsim tune corpus.ctxtrace -p opencode --params tail_turns,preserve_recent_tokens --explain
+  ctxsim tune logs/ -p codex --params model_auto_compact_token_limit=50k..250k --subject-to 'overflows = 0' \\
+      --subject-to 'compactions per session <= 2'
+
+It seeks on some sessions, judges on the others, and prints the answer in the agent's own configuration. Where the sessions cannot bear a
+recommendation it gives none, and says how many more it would take. docs/tuning.md explains every step.";
+
+/// Search a policy's parameters for the cheapest setting, and judge it on sessions that it was not sought on
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Tune {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    /// Tune these alone, with the ranges that the policy declares or with others; several with commas [default: all that declare a range]
+    #[arg(long, value_name = "PARAM[=FROM..TO]", value_delimiter = ',')]
+    params: Vec<String>,
+    /// What is to be as small as can be [default: net cost where anything is priced, else tokens]
+    #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
+    minimise: Option<String>,
+    /// What is to be as large as can be
+    #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
+    maximise: Option<String>,
+    /// What a setting must keep, in place of the usual 'overflows = 0' and 'broken references <= default'
+    #[arg(long, value_name = "CONSTRAINT")]
+    subject_to: Vec<String>,
+    /// So many sessions of a hundred are judged on and not sought on
+    #[arg(long, value_name = "PERCENT", default_value_t = HELD_OUT_PERCENT, value_parser = clap::value_parser!(u8).range(5..=95))]
+    held_out: u8,
+    /// Look at about so many settings before the search is made finer
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(4..=10_000))]
+    settings: u16,
+    /// How often sessions are resampled for the uncertainty
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    resamples: u16,
+    /// The seed of all chance
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// Say which sessions decided it
+    #[arg(long)]
+    explain: bool,
+    #[command(flatten)]
+    pricing: Pricing,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Tune {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let policy = self.policies.only("tune")?;
+        let axes = self.axes(&policy)?;
+        let objective = self.objective()?;
+        let bounds = if self.subject_to.is_empty() {
+            Bound::usual()?
+        } else {
+            self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?
+        };
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let corpus = self.logs.read(&catalog)?;
+        let complaints = self.logs.complaints(&corpus);
+        let split = split(corpus, self.held_out, self.seed);
+        let replay = self.policies.settings(&catalog, &self.logs);
+        let resamples = usize::from(self.resamples);
+        let tuning = Tuning {
+            policy: &policy,
+            axes: &axes,
+            objective,
+            bounds: &bounds,
+            replay: &replay,
+            billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost },
+            coarse: usize::from(self.settings),
+            resamples,
+            seed: self.seed,
+        };
+        let tuned = tuning.run(&split)?;
+        let decided = if self.explain { tuning.decided(&tuned, &split)? } else { Vec::new() };
+        self.output.give("tune", self.command(), |command| {
+            tune(&Found {
+                policy: &policy,
+                axes: &axes,
+                split: &split,
+                tuned: &tuned,
+                decided: &decided,
+                chance: (resamples, self.seed),
+                command,
+            })
+        })?;
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn axes(&self, policy: &Policy) -> Result<Vec<Axis>, Failure> {
+        let mut axes = if self.params.is_empty() {
+            Axis::declared(policy)
+        } else {
+            self.params.iter().map(|text| Axis::parse(text, policy)).collect::<Result<Vec<Axis>, SweepError>>()?
+        };
+        axes.sort_by(|one, other| one.param.cmp(&other.param));
+        axes.dedup_by(|one, other| one.param == other.param);
+        if axes.is_empty() {
+            let names: Vec<&str> = policy.params.keys().map(String::as_str).collect();
+            let has = if names.is_empty() { "it has no parameter at all".to_owned() } else { format!("it has {}", names.join(", ")) };
+            return Err(Failure::Usage(format!(
+                "policy `{}` declares no range for any parameter: name some, as in --params NAME=1000..50000; {has}",
+                policy.name
+            )));
+        }
+        Ok(axes)
+    }
+
+    fn objective(&self) -> Result<Option<Objective>, SweepError> {
+        let asked = match (&self.minimise, &self.maximise) {
+            (_, Some(words)) => (Direction::Maximise, words),
+            (Some(words), None) => (Direction::Minimise, words),
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(Objective { direction: asked.0, measure: Measure::parse(asked.1)? }))
+    }
+
+    /// The command as it would be typed again. What does not change the report is left out.
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "tune".to_owned()];
+        words.extend(self.logs.words());
+        words.extend(self.policies.words());
+        let mut add = |flag: &str, value: &str| words.extend([flag.to_owned(), value.to_owned()]);
+        if !self.params.is_empty() {
+            add("--params", &self.params.join(","));
+        }
+        self.minimise.iter().for_each(|measure| add("--minimise", measure));
+        self.maximise.iter().for_each(|measure| add("--maximise", measure));
+        self.subject_to.iter().for_each(|bound| add("--subject-to", bound));
+        for (flag, value, usual) in [
+            ("--held-out", u64::from(self.held_out), u64::from(HELD_OUT_PERCENT)),
+            ("--settings", u64::from(self.settings), 200),
+            ("--resamples", u64::from(self.resamples), 1_000),
+            ("--seed", self.seed, 1),
+        ] {
+            if value != usual {
+                add(flag, &value.to_string());
+            }
+        }
+        words.extend(self.explain.then(|| "--explain".to_owned()));
+        words.extend(self.pricing.words());
+        quoted(&words)
+    }
+}

@@ -1,0 +1,85 @@
+//! How far a measure may move: `tokens +2%`, `overflows +0`, `hit rate -1%`.
+
+use crate::experiment::sweep::{Measure, MetricUnit, SweepError, Value};
+use crate::policy::number;
+use std::cmp::Ordering;
+
+/// Parts of one in which shares of a baseline are counted.
+const PARTS: i128 = 1_000_000;
+
+/// Which way a measure is not to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// Up.
+    Up,
+    /// Down.
+    Down,
+}
+
+/// By how much it may go that way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Room {
+    /// By so many millionths of the baseline.
+    Share(i64),
+    /// By so many millionths of one; of a dollar, for money.
+    Amount(i64),
+}
+
+/// Parts of a dollar in which money is counted.
+const NANO: i128 = 1_000_000_000;
+
+/// How far a measure may move.
+#[derive(Clone, Debug)]
+pub struct Allowance {
+    /// What is looked at.
+    pub measure: Measure,
+    way: Way,
+    room: Room,
+    /// As it was typed.
+    pub words: String,
+}
+
+impl Allowance {
+    /// What is allowed where nobody says otherwise.
+    pub fn usual() -> Result<Vec<Allowance>, SweepError> {
+        ["tokens +2%", "overflows +0", "unrecoverable +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
+    }
+
+    /// Parses an allowance in words: a measure, a sign, and a number or percent of the baseline.
+    pub fn parse(text: &str) -> Result<Allowance, SweepError> {
+        let wrong = |reason: &str| SweepError::Asked(format!("`--allow {text}`: {reason}"));
+        let form = "it is written as in 'tokens +2%', 'overflows +0' or 'hit rate -1%'";
+        let at = text.rfind(['+', '-']).ok_or_else(|| wrong(form))?;
+        let (name, limit) = text.split_at(at);
+        let way = if limit.starts_with('+') { Way::Up } else { Way::Down };
+        let plain: String = limit.chars().skip(1).filter(|letter| !letter.is_whitespace()).collect();
+        let plain = plain.trim_start_matches('$');
+        // `number` takes percent for a share of one.
+        let size = number(plain).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
+        let millionths = (size * PARTS as f64).round() as i64;
+        let room = if plain.ends_with('%') { Room::Share(millionths) } else { Room::Amount(millionths) };
+        let measure = Measure::parse(name)?;
+        Ok(Allowance { measure, way, room, words: text.split_whitespace().collect::<Vec<_>>().join(" ") })
+    }
+
+    /// Is a value allowed beside that of the baseline? Worked out in whole numbers.
+    pub fn allows(&self, baseline: Value, now: Value) -> bool {
+        let (Some(baseline), Some(now)) = (scaled(baseline), scaled(now)) else { return false };
+        // Both are in millionths of what the measure counts, and money in thousand-millionths of a dollar.
+        let one = if self.measure.part.unit == MetricUnit::Money { PARTS * NANO } else { PARTS };
+        let room = match self.room {
+            Room::Share(share) => baseline.checked_abs().and_then(|size| size.checked_mul(i128::from(share))).map(|room| room / PARTS),
+            Room::Amount(amount) => i128::from(amount).checked_mul(one).map(|room| room / PARTS),
+        };
+        let limit = |room: i128| match self.way {
+            Way::Up => baseline.checked_add(room).map(|limit| now.cmp(&limit) != Ordering::Greater),
+            Way::Down => baseline.checked_sub(room).map(|limit| now.cmp(&limit) != Ordering::Less),
+        };
+        room.and_then(limit).unwrap_or(false)
+    }
+}
+
+/// A value in millionths; a quotient of nothing is nought.
+fn scaled(value: Value) -> Option<i128> {
+    i128::from(value.part).checked_mul(PARTS).map(|part| part.checked_div(i128::from(value.whole)).unwrap_or(0))
+}

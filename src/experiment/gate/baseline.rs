@@ -1,0 +1,141 @@
+//! What a policy came to over a corpus, small enough to be kept beside the project's code.
+
+use crate::experiment::corpus::Corpus;
+use crate::experiment::sessions::{SessionFigures, by_session};
+use crate::experiment::sweep::{Billing, METRICS, Measure, Metric, OverSessions, Value};
+use crate::experiment::ReplaySettings;
+use crate::policy::{Policy, PolicyError};
+use crate::trace::Trace;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// The form of a baseline.
+pub const SCHEMA: &str = "ctxsim.baseline/1";
+
+/// A policy over a corpus, in figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    /// The form of the file.
+    pub schema: String,
+    /// The version of the program that wrote it.
+    pub version: String,
+    /// The policy's name.
+    pub policy: String,
+    /// A hash of all that the policy says, parameters and rules.
+    pub policy_digest: String,
+    /// Window, model, reserve and prompt cache, where they were asked for.
+    pub conditions: String,
+    /// The names of the metrics, in the order of all values.
+    pub metrics: Vec<String>,
+    /// Their values over all sessions. Tokens are simulated on recorded sizes; money is in thousand-millionths of a dollar.
+    pub totals: Vec<i64>,
+    /// The sessions, in the order of their names.
+    pub sessions: Vec<BaselineSession>,
+}
+
+/// One session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BaselineSession {
+    /// The name of its file and its id; no folder.
+    pub session: String,
+    /// A hash of the session as it was measured.
+    pub digest: String,
+    /// The values of the metrics.
+    pub values: Vec<i64>,
+}
+
+impl Baseline {
+    /// Replays a corpus and writes down what the policy comes to. `conditions` says in words what holds for it.
+    pub fn measure(
+        corpus: &Corpus,
+        policy: &Policy,
+        settings: &ReplaySettings<'_>,
+        billing: Billing<'_>,
+        conditions: String,
+    ) -> Result<Baseline, PolicyError> {
+        let figures = by_session(corpus, policy, settings, Some(billing))?;
+        let values = |figures: &SessionFigures| METRICS.iter().map(|metric| figures.value(metric)).collect::<Vec<i64>>();
+        let mut sessions: Vec<BaselineSession> = corpus
+            .traces
+            .iter()
+            .zip(&figures)
+            .map(|(trace, figures)| BaselineSession { session: name(trace), digest: digest(trace), values: values(figures) })
+            .collect();
+        sessions.sort_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));
+        // Two sessions of one name are told apart by a number.
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for session in &mut sessions {
+            let count = seen.entry(session.session.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                session.session = format!("{} #{count}", session.session);
+            }
+        }
+        let totals = METRICS.iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place)).collect();
+        Ok(Baseline {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            policy: policy.name.clone(),
+            policy_digest: format!("{:032x}", xxh3_128(format!("{policy:?}").as_bytes())),
+            conditions,
+            metrics: METRICS.iter().map(|metric| metric.name.to_owned()).collect(),
+            totals,
+            sessions,
+        })
+    }
+
+    /// The value of a measure over all sessions; `None` where the baseline does not know it.
+    pub fn value(&self, measure: &Measure) -> Option<Value> {
+        self.quotient(measure, &self.totals)
+    }
+
+    /// The value of a measure in one session.
+    pub fn value_in(&self, session: &BaselineSession, measure: &Measure) -> Option<Value> {
+        self.quotient(measure, &session.values)
+    }
+
+    fn quotient(&self, measure: &Measure, values: &[i64]) -> Option<Value> {
+        let of = |metric: &Metric| {
+            let place = self.metrics.iter().position(|name| name == metric.name)?;
+            values.get(place).copied()
+        };
+        let whole = measure.whole.map_or(Some(1), |whole| of(whole).map(i64::unsigned_abs))?;
+        Some(Value { part: of(measure.part)?, whole })
+    }
+
+    /// The file: a line a session, so that a change of one is one line of a diff.
+    pub fn to_text(&self) -> Result<String, serde_json::Error> {
+        let head = Baseline { sessions: Vec::new(), ..self.clone() };
+        let head = serde_json::to_string_pretty(&head)?;
+        let sessions = self.sessions.iter().map(serde_json::to_string).collect::<Result<Vec<_>, _>>()?;
+        let head = head.strip_suffix("\"sessions\": []\n}").unwrap_or(&head);
+        if sessions.is_empty() {
+            return Ok(format!("{head}\"sessions\": []\n}}\n"));
+        }
+        Ok(format!("{head}\"sessions\": [\n    {}\n  ]\n}}\n", sessions.join(",\n    ")))
+    }
+}
+
+fn over_sessions(metric: &Metric, sessions: &[BaselineSession], place: usize) -> i64 {
+    let values = sessions.iter().filter_map(|session| session.values.get(place).copied());
+    match metric.over_sessions {
+        OverSessions::Sum => values.sum(),
+        OverSessions::Largest => values.max().unwrap_or(0),
+    }
+}
+
+fn name(trace: &Trace) -> String {
+    let file = Path::new(&trace.source).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    format!("{file} {}", trace.id)
+}
+
+/// The same session has the same hash, wherever its file lies.
+fn digest(trace: &Trace) -> String {
+    let placeless = Trace { source: String::new(), ..trace.clone() };
+    // Nothing can go wrong on the way into memory; if something did, the hash would be nobody's.
+    postcard::to_stdvec(&placeless).map_or_else(|error| error.to_string(), |bytes| format!("{:032x}", xxh3_128(&bytes)))
+}

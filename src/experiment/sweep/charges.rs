@@ -1,0 +1,105 @@
+//! What the calls of a setting cost: the part of its bills that settings are judged by.
+
+use crate::cost::{Bills, CacheKind, Tariff, bills};
+use crate::experiment::price::net_of_refetches;
+use crate::policy::Plan;
+use crate::sim::{Conditions, Refetching, Shared, simulate};
+use crate::trace::{Evidence, Trace};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// What bills are made by.
+#[derive(Clone, Copy)]
+pub struct Billing<'a> {
+    /// Prices and rules of caches.
+    pub tariff: &'a Tariff<'a>,
+    /// The prompt cache.
+    pub cache: CacheKind,
+    /// What the agent reads again in the bill net of refetches; `Never` where nobody asks for that bill, which then is the plain one.
+    pub refetch: Refetching,
+}
+
+/// Sums of bills with one prompt cache. All nought where nobody made bills.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charges {
+    /// The list price of all calls that have one, in thousand-millionths of a dollar.
+    pub nano_usd: u64,
+    /// The same in a closed loop, in which the agent reads again what the policy took from it.
+    pub net_nano_usd: u64,
+    /// Prompt tokens that the cache reads.
+    pub cache_read: u64,
+    /// Prompt tokens, the summariser's left out.
+    pub prompt_tokens: u64,
+    /// Requests, the summariser's included.
+    pub calls: u64,
+    /// The part of them whose model has no price: they are not in `nano_usd`.
+    pub unpriced_calls: u64,
+    /// Sessions without a single price: they decide nothing where cost is sought.
+    pub unpriced_sessions: u64,
+}
+
+impl Charges {
+    /// The charges of one session: its bills, and those net of refetches.
+    pub fn of(bills: &Bills, net: &Bills, cache: CacheKind) -> Charges {
+        let bill = bills.with(cache);
+        Charges {
+            nano_usd: bill.nano_usd(),
+            net_nano_usd: net.with(cache).nano_usd(),
+            cache_read: bill.cache_read.tokens,
+            prompt_tokens: bill.prompt_tokens(),
+            calls: bills.calls,
+            unpriced_calls: bills.unpriced_calls,
+            unpriced_sessions: u64::from(bills.calls > 0 && !bills.is_priced()),
+        }
+    }
+}
+
+impl AddAssign<&Charges> for Charges {
+    fn add_assign(&mut self, other: &Charges) {
+        self.nano_usd += other.nano_usd;
+        self.net_nano_usd += other.net_nano_usd;
+        self.cache_read += other.cache_read;
+        self.prompt_tokens += other.prompt_tokens;
+        self.calls += other.calls;
+        self.unpriced_calls += other.unpriced_calls;
+        self.unpriced_sessions += other.unpriced_sessions;
+    }
+}
+
+/// What settings came to in one session, with the charges of each of the sums that occur. A bill needs every call, so of settings that
+/// act alike one is replayed again for it. In a closed loop settings that acted alike may part: each of them is replayed by itself where
+/// anything is missed, and stands with those that come to the same.
+pub(super) fn billed(trace: &Trace, shared: Shared, settings: &[(&Plan, &Conditions)], billing: Option<Billing<'_>>) -> (Shared, Vec<Charges>) {
+    let none = vec![Charges::default(); shared.totals.len()];
+    let Some(billing) = billing else { return (shared, none) };
+    let of_one = |place: usize| {
+        let acts_so = shared.of.iter().position(|of| *of as usize == place);
+        let (plan, conditions) = acts_so.and_then(|setting| settings.get(setting))?;
+        let bills = bills(trace, &simulate(trace, plan, conditions), billing.tariff);
+        Some(Charges::of(&bills, &bills, billing.cache))
+    };
+    let open: Vec<Charges> = (0..shared.totals.len()).map(|place| of_one(place).unwrap_or_default()).collect();
+    if billing.refetch == Refetching::Never {
+        return (shared, open);
+    }
+    let mut parted = Shared { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), runs: shared.runs };
+    let mut charges: Vec<Charges> = Vec::new();
+    let mut known: BTreeMap<(u32, u64), u32> = BTreeMap::new();
+    for (of, (plan, conditions)) in shared.of.iter().zip(settings) {
+        let (Some(totals), Some(open)) = (shared.totals.get(*of as usize), open.get(*of as usize)) else { continue };
+        let net_nano_usd = if totals.retention.of(Evidence::Line).broken() == 0 {
+            open.nano_usd
+        } else {
+            let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
+            net_of_refetches(trace, plan, &conditions, billing.tariff).1.with(billing.cache).nano_usd()
+        };
+        let place = *known.entry((*of, net_nano_usd)).or_insert_with(|| {
+            parted.totals.push(totals.clone());
+            charges.push(Charges { net_nano_usd, ..*open });
+            charges.len() as u32 - 1
+        });
+        parted.of.push(place);
+    }
+    (parted, charges)
+}

@@ -1,0 +1,66 @@
+//! Which sessions decided: what each of them came to under the defaults and under the setting that was found.
+
+use super::split::Split;
+use super::verdict::Tuned;
+use super::Tune;
+use crate::experiment::corpus::Corpus;
+use crate::experiment::sessions::by_session;
+use crate::experiment::sweep::{Setting, SweepError};
+
+/// Which part of a corpus a session belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// The setting was sought on it.
+    Training,
+    /// The setting was judged on it.
+    HeldOut,
+}
+
+/// One session under both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// Its part.
+    pub part: Part,
+    /// Its id.
+    pub session: String,
+    /// The file that it was read from.
+    pub source: String,
+    /// Its agent.
+    pub agent: String,
+    /// What is sought, under the defaults; of a quotient its dividend.
+    pub default: i64,
+    /// The same under the setting.
+    pub best: i64,
+}
+
+impl Tune<'_> {
+    /// All sessions, those first in which the two differ most. Empty where no setting was found.
+    pub fn decided(&self, tuned: &Tuned, split: &Split) -> Result<Vec<Decided>, SweepError> {
+        let Some(best) = &tuned.best else { return Ok(Vec::new()) };
+        let mut decided = Vec::new();
+        for (part, corpus) in [(Part::Training, &split.training), (Part::HeldOut, &split.held_out)] {
+            let default = self.values(corpus, &tuned.default.setting, tuned)?;
+            let found = self.values(corpus, &best.setting, tuned)?;
+            decided.extend(corpus.traces.iter().zip(default.into_iter().zip(found)).map(|(trace, (default, best))| Decided {
+                part,
+                session: trace.id.clone(),
+                source: trace.source.clone(),
+                agent: trace.agent.clone(),
+                default,
+                best,
+            }));
+        }
+        let weight = |session: &Decided| std::cmp::Reverse(session.best.abs_diff(session.default));
+        decided.sort_by(|one, other| {
+            let by_name = (&one.source, &one.session).cmp(&(&other.source, &other.session));
+            weight(one).cmp(&weight(other)).then(one.part.cmp(&other.part)).then(by_name)
+        });
+        Ok(decided)
+    }
+
+    fn values(&self, corpus: &Corpus, setting: &Setting, tuned: &Tuned) -> Result<Vec<i64>, SweepError> {
+        let policy = setting.policy(std::slice::from_ref(self.policy))?;
+        let sessions = by_session(corpus, &policy, self.replay, Some(self.billing))?;
+        Ok(sessions.iter().map(|figures| figures.value(tuned.objective.measure.part)).collect())
+    }
+}

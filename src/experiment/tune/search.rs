@@ -1,0 +1,168 @@
+//! The search: a coarse grid over all parameters, then ever finer ones around the best setting. Nothing in it is left to chance.
+
+use super::space::{Axis, Coordinate};
+use super::Tune;
+use crate::experiment::corpus::Corpus;
+use crate::experiment::sweep::{Comparator, Constraint, Direction, Measure, Objective, Row, Setting, SweepError};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The grid is made finer so many times at most.
+const ROUNDS: usize = 6;
+
+/// What a setting must keep.
+#[derive(Clone, Debug)]
+pub enum Bound {
+    /// A limit of its own.
+    Fixed(Constraint),
+    /// No more than the default settings of the policy come to in the same sessions.
+    AsDefault(Measure),
+}
+
+impl Bound {
+    /// What is usually kept: no overflow, and no more broken references than the defaults.
+    pub fn usual() -> Result<Vec<Bound>, SweepError> {
+        ["overflows = 0", "broken references <= default"].into_iter().map(Bound::parse).collect()
+    }
+
+    /// Parses a bound in words: a constraint, or `MEASURE <= default`.
+    pub fn parse(text: &str) -> Result<Bound, SweepError> {
+        let relative = text.split_once("<=").filter(|(_, limit)| ["default", "defaults"].contains(&limit.trim()));
+        match relative {
+            Some((measure, _)) => Measure::parse(measure).map(Bound::AsDefault),
+            None => Constraint::parse(text).map(Bound::Fixed),
+        }
+    }
+
+    /// What is looked at.
+    pub fn measure(&self) -> Measure {
+        match self {
+            Bound::Fixed(constraint) => constraint.measure,
+            Bound::AsDefault(measure) => *measure,
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Bound::Fixed(constraint) => constraint.words.clone(),
+            Bound::AsDefault(measure) => format!("no more {} than the defaults", measure.name()),
+        }
+    }
+
+    /// Is it kept by a setting, beside the default over the same sessions?
+    pub fn holds(&self, row: &Row, default: &Row) -> bool {
+        match self {
+            Bound::Fixed(constraint) => constraint.holds(row.value(&constraint.measure)),
+            Bound::AsDefault(measure) => {
+                let limit = default.value(measure);
+                Constraint { measure: *measure, comparator: Comparator::AtMost, limit, words: String::new() }.holds(row.value(measure))
+            }
+        }
+    }
+}
+
+/// What has been looked at so far.
+pub(super) struct Search<'a> {
+    tune: &'a Tune<'a>,
+    training: &'a Corpus,
+    objective: Objective,
+    points: Vec<Vec<Coordinate>>,
+    rows: Vec<Row>,
+    known: BTreeMap<Vec<Coordinate>, usize>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus, objective: Objective) -> Search<'a> {
+        Search { tune, training, objective, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
+    }
+
+    /// The best setting that keeps all bounds, with its row; `None` where none does.
+    pub fn run(&mut self) -> Result<Option<(Setting, Row)>, SweepError> {
+        let axes = self.tune.axes;
+        let each = (self.tune.coarse.max(2) as f64).powf(1.0 / axes.len().max(1) as f64).floor() as usize;
+        // The default stands in every list beside the others.
+        let coarse: Vec<Vec<Coordinate>> = axes.iter().map(|axis| axis.coarse(each.saturating_sub(1).max(3))).collect();
+        self.look_at(combined(&coarse))?;
+        for _ in 0..ROUNDS {
+            let Some(best) = self.best() else { break };
+            let finer: Vec<Vec<Coordinate>> = axes.iter().enumerate().map(|(place, axis)| self.around(best, place, axis)).collect();
+            let before = self.points.len();
+            self.look_at(combined(&finer))?;
+            if self.points.len() == before {
+                break;
+            }
+        }
+        Ok(self.best().and_then(|best| Some((self.setting(self.points.get(best)?), self.rows.get(best)?.clone()))))
+    }
+
+    /// So many settings have been looked at.
+    pub fn tried(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// What the defaults come to.
+    pub fn default_row(&self) -> Row {
+        self.rows.first().cloned().unwrap_or_default()
+    }
+
+    /// Runs the points that are new. The first point of all is that of the defaults.
+    fn look_at(&mut self, points: Vec<Vec<Coordinate>>) -> Result<(), SweepError> {
+        let mut seen = BTreeSet::new();
+        let new: Vec<Vec<Coordinate>> =
+            points.into_iter().filter(|point| !self.known.contains_key(point) && seen.insert(point.clone())).collect();
+        let settings: Vec<Setting> = new.iter().map(|point| self.setting(point)).collect();
+        for (point, mut row) in new.into_iter().zip(self.tune.rows(self.training, &settings, &self.objective)?) {
+            row.setting = self.rows.len();
+            self.known.insert(point.clone(), self.rows.len());
+            self.points.push(point);
+            self.rows.push(row);
+        }
+        Ok(())
+    }
+
+    fn setting(&self, point: &[Coordinate]) -> Setting {
+        let values = self.tune.axes.iter().zip(point).filter_map(|(axis, coordinate)| Some((axis.param.clone(), coordinate.clone()?)));
+        Setting { base: 0, values: values.collect() }
+    }
+
+    /// The best one that keeps all bounds; of equals the one that changes least, then the one that came first.
+    fn best(&self) -> Option<usize> {
+        let default = self.rows.first()?;
+        let keeps = |row: &&Row| self.tune.bounds.iter().all(|bound| bound.holds(row, default));
+        let changes = |row: &Row| self.points.get(row.setting).map_or(0, |point| point.iter().flatten().count());
+        let better = |one: &&Row, other: &&Row| {
+            let order: Ordering = one.value(&self.objective.measure).compare(other.value(&self.objective.measure));
+            let order = if self.objective.direction == Direction::Minimise { order } else { order.reverse() };
+            order.then(changes(one).cmp(&changes(other))).then(one.setting.cmp(&other.setting))
+        };
+        self.rows.iter().filter(keeps).min_by(better).map(|row| row.setting)
+    }
+
+    /// The best setting's value of one parameter, and what lies halfway to the nearest values on both sides that are known.
+    fn around(&self, best: usize, place: usize, axis: &Axis) -> Vec<Coordinate> {
+        let coordinate = |point: &Vec<Coordinate>| point.get(place).cloned().flatten();
+        let Some(here) = self.points.get(best).map(coordinate) else { return vec![None] };
+        let Some(number) = axis.number(&here) else { return vec![here] };
+        let known = || self.points.iter().filter_map(|point| axis.number(&coordinate(point)));
+        let below = known().filter(|other| *other < number).fold(None, |most: Option<f64>, other| Some(most.map_or(other, |most| most.max(other))));
+        let above = known().filter(|other| *other > number).fold(None, |least: Option<f64>, other| Some(least.map_or(other, |least| least.min(other))));
+        let mut around = vec![here];
+        for other in [below, above].into_iter().flatten() {
+            let halfway = axis.between(number, other);
+            if !around.contains(&halfway) {
+                around.push(halfway);
+            }
+        }
+        around
+    }
+}
+
+/// All combinations, those of the first values first.
+fn combined(lists: &[Vec<Coordinate>]) -> Vec<Vec<Coordinate>> {
+    let mut points: Vec<Vec<Coordinate>> = vec![Vec::new()];
+    for list in lists {
+        points = points.iter().flat_map(|point| list.iter().map(|value| point.iter().chain([value]).cloned().collect())).collect();
+    }
+    points
+}

@@ -1,0 +1,64 @@
+//! Which sessions a setting is sought on, and which it is judged on.
+
+use crate::experiment::corpus::{Corpus, CorpusFacts};
+use crate::trace::Trace;
+use std::collections::BTreeMap;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// So many sessions of a hundred are held out where nobody says otherwise.
+pub const HELD_OUT_PERCENT: u8 = 34;
+
+/// A family tree deeper than this is a ring.
+const DEEPEST: usize = 64;
+
+/// A corpus in two parts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Split {
+    /// What both parts together hold.
+    pub facts: CorpusFacts,
+    /// A setting is sought on these.
+    pub training: Corpus,
+    /// It is judged on these.
+    pub held_out: Corpus,
+    /// So many of a hundred sessions were to be held out.
+    pub percent: u8,
+}
+
+/// Splits a corpus. Sessions are gone through agent by agent, in the order of a hash of their ids, and so many of a hundred are held out at
+/// even distances: every agent has its share in both parts, and the order of files decides nothing. A session stays with those that it
+/// started.
+pub fn split(corpus: Corpus, percent: u8, seed: u64) -> Split {
+    let parents: BTreeMap<&str, &str> =
+        corpus.traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
+    let mut groups: BTreeMap<(&str, u64, &str), Vec<usize>> = BTreeMap::new();
+    for (place, trace) in corpus.traces.iter().enumerate() {
+        let root = root(trace, &parents);
+        groups.entry((trace.agent.as_str(), xxh3_64_with_seed(root.as_bytes(), seed), root)).or_default().push(place);
+    }
+    let mut is_held_out = vec![false; corpus.traces.len()];
+    // A group is held out where the share of those up to it passes a whole number.
+    let passed = |count: usize| count * usize::from(percent) / 100;
+    for (count, places) in groups.values().enumerate() {
+        let held_out = passed(count + 1) > passed(count);
+        for place in places.iter().filter(|_| held_out) {
+            if let Some(mark) = is_held_out.get_mut(*place) {
+                *mark = true;
+            }
+        }
+    }
+    let mut split = Split { facts: corpus.facts, percent, ..Split::default() };
+    for (trace, held_out) in corpus.traces.into_iter().zip(is_held_out) {
+        let part = if held_out { &mut split.held_out } else { &mut split.training };
+        part.traces.push(trace);
+    }
+    split
+}
+
+fn root<'a>(trace: &'a Trace, parents: &BTreeMap<&'a str, &'a str>) -> &'a str {
+    let mut root = trace.parent.as_deref().unwrap_or(&trace.id);
+    for _ in 0..DEEPEST {
+        let Some(parent) = parents.get(root) else { break };
+        root = parent;
+    }
+    root
+}

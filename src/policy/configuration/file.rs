@@ -1,0 +1,93 @@
+//! What a preset says of its agent's configuration: files, their syntax, a key for each parameter.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// One place where an agent takes its settings from.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigurationFile {
+    /// The file, as the agent's documentation names it.
+    pub file: String,
+    /// How it is written.
+    pub syntax: Syntax,
+    /// The variable or the constructor that the settings belong to, where the syntax has one.
+    #[serde(default)]
+    pub frame: String,
+    /// What is to be known before anything is put there; empty for nothing.
+    #[serde(default)]
+    pub note: String,
+    /// By parameter of the policy: the agent's own key.
+    pub keys: BTreeMap<String, Key>,
+}
+
+/// How a file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Syntax {
+    /// JSON without comments.
+    Json,
+    /// JSON that may hold comments.
+    Jsonc,
+    /// TOML.
+    Toml,
+    /// Variables of a shell.
+    Environment,
+    /// Entries of a dictionary in Python.
+    PythonDictionary,
+    /// Arguments of a constructor in Python.
+    PythonCall,
+    /// Properties of the object that a JavaScript file exports.
+    Javascript,
+    /// Constants of the agent's source: no configuration, but a place to patch.
+    Source,
+}
+
+/// An agent's key for a parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Key {
+    /// Keys from the outermost on, with dots between them; the value is the number.
+    Path(String),
+    /// The same with a value that is more than the number.
+    Written {
+        /// The keys.
+        key: String,
+        /// The value as it is written there, `{}` where the number stands.
+        write: String,
+    },
+}
+
+impl Key {
+    /// The keys with dots between them.
+    pub fn path(&self) -> &str {
+        match self {
+            Key::Path(path) => path,
+            Key::Written { key, .. } => key,
+        }
+    }
+}
+
+impl Syntax {
+    /// What a comment begins with; `None` where there are none.
+    pub fn comment(self) -> Option<&'static str> {
+        match self {
+            Syntax::Json | Syntax::Source => None,
+            Syntax::Jsonc | Syntax::Javascript => Some("//"),
+            Syntax::Toml | Syntax::Environment | Syntax::PythonDictionary | Syntax::PythonCall => Some("#"),
+        }
+    }
+
+    /// Its name behind the fence of a block of code.
+    pub fn name(self) -> &'static str {
+        match self {
+            Syntax::Json => "json",
+            Syntax::Jsonc => "jsonc",
+            Syntax::Toml => "toml",
+            Syntax::Environment => "sh",
+            Syntax::PythonDictionary | Syntax::PythonCall => "python",
+            Syntax::Javascript => "js",
+            Syntax::Source => "text",
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! One parameter of a policy: its value, and what people are told of it.
+
+use super::document::PolicyError;
+use toml::Value;
+
+/// One parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// A number, or a formula over other parameters and facts of the model.
+    pub value: Value,
+    /// In which unit.
+    pub unit: String,
+    /// One line of help.
+    pub help: String,
+    /// Within which values it is looked for when the policy is tuned; absent where it is left as it is.
+    pub range: Option<Range>,
+}
+
+/// From one value to another, both included.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The least.
+    pub from: f64,
+    /// The most.
+    pub to: f64,
+}
+
+/// What a switch counts in: 0 for off, 1 for on.
+pub const SWITCH: &str = "0 or 1";
+
+impl Parameter {
+    pub(super) fn from_value(policy: &str, name: &str, value: Value) -> Result<Parameter, PolicyError> {
+        match value {
+            Value::Table(mut table) if table.contains_key("value") => {
+                let mut text = |key: &str| table.remove(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
+                let (unit, help) = (text("unit"), text("help"));
+                let range = table.remove("range").map(|range| Range::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
+                Ok(Parameter { value: table.remove("value").unwrap_or(Value::Integer(0)), unit, help, range })
+            }
+            value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None }),
+        }
+    }
+
+    /// Its value, where that is a number and no formula.
+    pub fn number(&self) -> Option<f64> {
+        as_number(&self.value)
+    }
+
+    /// Is it turned on and off alone?
+    pub fn is_switch(&self) -> bool {
+        self.unit == SWITCH
+    }
+}
+
+fn wrong(policy: &str, name: &str) -> PolicyError {
+    let reason = format!("the range of `{name}` is written [least, most], two numbers in that order");
+    PolicyError::Plan { policy: policy.to_owned(), reason }
+}
+
+impl Range {
+    fn from_value(value: &Value) -> Option<Range> {
+        let [from, to] = value.as_array()?.as_slice() else { return None };
+        let range = Range { from: as_number(from)?, to: as_number(to)? };
+        (range.from < range.to && range.to.is_finite()).then_some(range)
+    }
+
+    /// Are both ends whole, so that only whole values are meant?
+    pub fn is_whole(&self) -> bool {
+        self.from.fract() == 0.0 && self.to.fract() == 0.0
+    }
+}
+
+/// The number that a value is; a formula is none.
+pub(super) fn as_number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        Value::Boolean(yes) => Some(f64::from(u8::from(*yes))),
+        _ => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
+
+use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::gate_record::GateRecord;
+use super::measures::{cell, phrase};
+use super::notes;
+use super::record::Record;
+use super::words::{counted, grouped};
+use crate::experiment::gate::{Comparison, Moved, MovedSession};
+use crate::experiment::{Corpus, Measure, Value};
+
+/// So many sessions are named for each measure.
+const SHOWN: usize = 5;
+
+/// What a report on a gate is made of.
+pub struct Gated<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policy's name.
+    pub policy: &'a str,
+    /// What moved.
+    pub comparison: &'a Comparison,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// One check of a gate, for whoever counts checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Check {
+    /// What is checked: `tokens +2%`.
+    pub name: String,
+    /// Is it kept?
+    pub outcome: Outcome,
+    /// What was found, in a sentence.
+    pub sentence: String,
+}
+
+/// Is a check kept?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is.
+    Kept,
+    /// It is not.
+    Broken,
+}
+
+/// The report on a gate.
+pub fn gate(gated: &Gated<'_>) -> Report {
+    let comparison = gated.comparison;
+    let mut notes = comparison.changes.clone();
+    notes.extend(notes::of_facts(&gated.corpus.facts));
+    let table = table(&comparison.measures);
+    let broken = checks(comparison).iter().filter(|check| check.outcome == Outcome::Broken).count() as u64;
+    let verdict = match broken {
+        0 => "The gate is open: nothing has passed its limit.".to_owned(),
+        _ => format!("The gate is shut: {} passed.", counted(broken, "limit")),
+    };
+    let mut sections = vec![
+        Section { title: String::new(), body: Body::Lines(vec![verdict]) },
+        Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) },
+    ];
+    let movers = movers(&comparison.measures);
+    if !movers.rows.is_empty() {
+        sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
+    }
+    Report {
+        title: format!("Policy {} over {}", gated.policy, super::replay::title(&gated.corpus.facts)),
+        command: gated.command.clone(),
+        sections,
+        record: Record::Gate(Box::new(GateRecord::new(gated, notes.clone()))),
+        notes,
+        rows: table,
+    }
+}
+
+/// Each limit as a check.
+pub fn checks(comparison: &Comparison) -> Vec<Check> {
+    let of = |moved: &Moved| {
+        let sentence = sentence(moved);
+        let check = |words: &String| Check {
+            name: words.clone(),
+            outcome: if moved.passed.contains(words) { Outcome::Broken } else { Outcome::Kept },
+            sentence: sentence.clone(),
+        };
+        moved.allowed.iter().map(check).collect::<Vec<Check>>()
+    };
+    comparison.measures.iter().flat_map(of).collect()
+}
+
+/// "tokens 1,200,000, and 1,100,000 in the baseline (+100,000); moved by a.jsonl s1 (+60,000), ..."
+fn sentence(moved: &Moved) -> String {
+    let measure = &moved.measure;
+    let mut sentence = format!(
+        "{} {}, and {} in the baseline ({})",
+        measure.name(),
+        phrase(moved.now, measure),
+        phrase(moved.baseline, measure),
+        signed(moved.baseline, moved.now, measure)
+    );
+    let named: Vec<String> = moved
+        .sessions
+        .iter()
+        .take(SHOWN)
+        .map(|session| format!("{} ({})", session.session, signed(session.baseline, session.now, measure)))
+        .collect();
+    if !named.is_empty() {
+        let rest = moved.sessions.len().saturating_sub(SHOWN);
+        let more = if rest > 0 { format!(" and {} more", counted(rest as u64, "session")) } else { String::new() };
+        sentence += &format!("; moved by {}{more}", named.join(", "));
+    }
+    sentence
+}
+
+fn signed(baseline: Value, now: Value, measure: &Measure) -> String {
+    let difference = difference(baseline, now);
+    let words = phrase(difference, measure);
+    if difference.part > 0 { format!("+{words}") } else { words }
+}
+
+/// The second less the first; that of quotients in millionths.
+fn difference(baseline: Value, now: Value) -> Value {
+    if baseline.whole == 1 && now.whole == 1 {
+        return Value { part: now.part.saturating_sub(baseline.part), whole: 1 };
+    }
+    let scaled = |value: Value| (i128::from(value.part) * 1_000_000).checked_div(i128::from(value.whole)).unwrap_or(0);
+    Value { part: i64::try_from(scaled(now) - scaled(baseline)).unwrap_or(i64::MAX), whole: 1_000_000 }
+}
+
+fn columns(first: Vec<Column>) -> Vec<Column> {
+    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
+    let mut columns = first;
+    columns.extend([
+        simulated("baseline", "baseline", "what the policy came to when the baseline was written"),
+        simulated("now", "now", "what it comes to now"),
+        simulated("difference", "difference", "the second less the first"),
+    ]);
+    columns
+}
+
+fn table(measures: &[Moved]) -> Table {
+    let mut columns = columns(vec![Column::name("measure", "measure")]);
+    columns.push(Column { meaning: "how far it may go; nothing where nobody said", ..Column::name("allowed", "allowed") });
+    columns.push(Column::name("verdict", "verdict"));
+    let row = |moved: &Moved| {
+        let measure = &moved.measure;
+        let verdict = match (moved.allowed.is_empty(), moved.passed.is_empty()) {
+            (true, _) => "moved",
+            (false, true) => "kept",
+            (false, false) => "passed",
+        };
+        vec![
+            Cell::Name(measure.name()),
+            cell(moved.baseline, measure),
+            cell(moved.now, measure),
+            Cell::Name(signed(moved.baseline, moved.now, measure)),
+            Cell::Name(moved.allowed.join(", ")),
+            Cell::Name(verdict.to_owned()),
+        ]
+    };
+    Table { labels: 1, columns, rows: measures.iter().map(row).collect() }
+}
+
+/// The sessions that moved what has a limit.
+fn movers(measures: &[Moved]) -> Table {
+    let columns = columns(vec![Column::name("measure", "measure"), Column::name("session", "session")]);
+    let limited = measures.iter().filter(|moved| !moved.allowed.is_empty());
+    let row = |moved: &Moved, session: &MovedSession| {
+        let measure = &moved.measure;
+        vec![
+            Cell::Name(measure.name()),
+            Cell::Text(session.session.clone()),
+            cell(session.baseline, measure),
+            cell(session.now, measure),
+            Cell::Name(signed(session.baseline, session.now, measure)),
+        ]
+    };
+    let mut rows = Vec::new();
+    for moved in limited {
+        rows.extend(moved.sessions.iter().take(SHOWN).map(|session| row(moved, session)));
+        let rest = moved.sessions.len().saturating_sub(SHOWN);
+        if rest > 0 {
+            let more = Cell::Name(format!("and {} more", grouped(rest as u64)));
+            rows.push(vec![Cell::Name(moved.measure.name()), more, Cell::Empty, Cell::Empty, Cell::Empty]);
+        }
+    }
+    Table { labels: 2, columns, rows }
+}

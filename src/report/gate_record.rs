@@ -1,0 +1,69 @@
+//! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
+
+use super::gate::Gated;
+use super::measures::number;
+use super::record::CorpusRecord;
+use crate::experiment::Measure;
+use crate::experiment::gate::{Moved, MovedSession};
+use serde::Serialize;
+
+/// Schema `ctxsim.gate/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GateRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    policy: String,
+    open: bool,
+    changes: Vec<String>,
+    measures: Vec<MovedRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct MovedRecord {
+    measure: String,
+    baseline: f64,
+    now: f64,
+    allowed: Vec<String>,
+    passed: Vec<String>,
+    sessions: Vec<SessionRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SessionRecord {
+    session: String,
+    baseline: f64,
+    now: f64,
+}
+
+impl GateRecord {
+    pub(super) fn new(gated: &Gated<'_>, notes: Vec<String>) -> GateRecord {
+        let session = |session: &MovedSession, measure: &Measure| SessionRecord {
+            session: session.session.clone(),
+            baseline: number(session.baseline, measure),
+            now: number(session.now, measure),
+        };
+        let measure = |moved: &Moved| MovedRecord {
+            measure: moved.measure.name(),
+            baseline: number(moved.baseline, &moved.measure),
+            now: number(moved.now, &moved.measure),
+            allowed: moved.allowed.clone(),
+            passed: moved.passed.clone(),
+            sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
+        };
+        GateRecord {
+            schema: "ctxsim.gate/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command: gated.command.clone(),
+            corpus: CorpusRecord::new(&gated.corpus.facts),
+            policy: gated.policy.to_owned(),
+            open: !gated.comparison.fails(),
+            changes: gated.comparison.changes.clone(),
+            measures: gated.comparison.measures.iter().map(measure).collect(),
+            notes,
+        }
+    }
+}

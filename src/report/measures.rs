@@ -1,0 +1,56 @@
+//! Values of measures as cells: counts, tokens, shares, money, quotients.
+
+use super::document::Cell;
+use super::words::dollars;
+use crate::experiment::{Measure, MetricUnit, Value};
+
+/// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals.
+pub fn cell(value: Value, measure: &Measure) -> Cell {
+    let money = measure.part.unit == MetricUnit::Money;
+    match measure.whole {
+        None if money => Cell::Money(value.part),
+        None if measure.part.unit == MetricUnit::Count => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Count),
+        None => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Tokens),
+        Some(_) if measure.is_share() => Cell::Share { part: value.part, whole: value.whole },
+        Some(_) if money => Cell::Money(value.part.checked_div(i64::try_from(value.whole).unwrap_or(i64::MAX)).unwrap_or(0)),
+        Some(_) => {
+            let whole = i128::from(value.whole.max(1));
+            let hundredths = (i128::from(value.part) * 100 + whole / 2).div_euclid(whole);
+            let sign = if hundredths < 0 { "-" } else { "" };
+            Cell::Name(format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100))
+        }
+    }
+}
+
+/// A bound over resampled sessions as a cell: bounds of quotients are told in millionths.
+pub fn bound_cell(part: i64, measure: &Measure) -> Cell {
+    cell(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
+}
+
+/// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money.
+pub fn number(value: Value, measure: &Measure) -> f64 {
+    let quotient = if value.whole == 0 { 0.0 } else { value.part as f64 / value.whole as f64 };
+    if measure.part.unit == MetricUnit::Money { quotient / 1e9 } else { (quotient * 1e6).round() / 1e6 }
+}
+
+/// A bound as a number for programs.
+pub fn bound_number(part: i64, measure: &Measure) -> f64 {
+    number(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
+}
+
+/// A value within a sentence.
+pub fn phrase(value: Value, measure: &Measure) -> String {
+    match cell(value, measure) {
+        Cell::Money(nano_usd) => dollars(nano_usd),
+        Cell::Share { part, whole } => super::words::percent(part, whole),
+        Cell::Count(count) | Cell::Tokens(count) => super::words::grouped(count),
+        Cell::SignedTokens(count) => format!("-{}", super::words::grouped(count.unsigned_abs())),
+        Cell::Name(words) | Cell::Text(words) => words,
+        Cell::Empty => String::new(),
+    }
+}
+
+/// A bound, or a difference, within a sentence.
+pub fn bound_phrase(part: i64, measure: &Measure) -> String {
+    phrase(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
+}

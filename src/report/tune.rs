@@ -1,0 +1,317 @@
+//! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
+
+use super::cost_figures;
+use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::figures::FIGURES;
+use super::measures::{bound_cell, bound_phrase, cell, phrase};
+use super::notes;
+use super::record::Record;
+use super::tune_record::TuneRecord;
+use super::words::{counted, grouped, percent};
+use crate::experiment::tune::{Axis, Bound, Decided, Difference, FEWEST, Part, Split, Trial, Tuned, Verdict};
+use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
+use crate::policy::{Policy, Snippets, Unset, figure};
+
+/// So many sessions are named; the record holds all.
+const SHOWN: usize = 20;
+
+/// The figures that stand beside what is sought.
+const BESIDE: [&str; 5] = ["overflows", "over_budget", "compactions", "prunes", "unrecoverable_sessions"];
+
+/// What a report on tuning is made of.
+pub struct Found<'a> {
+    /// The policy, its parameters as they were before.
+    pub policy: &'a Policy,
+    /// The parameters that were tuned.
+    pub axes: &'a [Axis],
+    /// The sessions in two parts.
+    pub split: &'a Split,
+    /// What came of it.
+    pub tuned: &'a Tuned,
+    /// Which sessions decided; empty where nobody asked.
+    pub decided: &'a [Decided],
+    /// How often sessions were resampled, and the seed.
+    pub chance: (usize, u64),
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// The report on tuning.
+pub fn tune(found: &Found<'_>) -> Report {
+    let snippets = snippets(found);
+    let notes = all_notes(found);
+    let table = table(found);
+    let mut sections = vec![
+        Section { title: String::new(), body: Body::Lines(sentences(found)) },
+        Section { title: sought(found), body: Body::Table(table.clone()) },
+    ];
+    sections.extend(configuration(found.policy, &snippets));
+    if !found.decided.is_empty() {
+        sections.push(Section { title: "Sessions that decided it".to_owned(), body: Body::Table(deciders(found)) });
+    }
+    let record = TuneRecord::new(found, &snippets, notes.clone());
+    Report {
+        title: format!("Policy {} tuned over {}", found.policy.name, super::replay::title(&found.split.facts)),
+        command: found.command.clone(),
+        sections,
+        notes,
+        rows: table,
+        record: Record::Tune(Box::new(record)),
+    }
+}
+
+/// Each configuration file with what is to be put there, and a line on what no file takes.
+pub fn configuration(policy: &Policy, snippets: &Snippets) -> Vec<Section> {
+    let mut sections = Vec::new();
+    for snippet in &snippets.files {
+        let note = if snippet.note.is_empty() { String::new() } else { format!(" ({})", snippet.note) };
+        let title = format!("{}{note}", snippet.file);
+        sections.push(Section { title, body: Body::Code(snippet.syntax.name(), snippet.text.clone()) });
+    }
+    let line = |(name, why): &(String, Unset)| {
+        let value = policy.params.get(name).map(|parameter| parameter.value.to_string()).unwrap_or_default();
+        match why {
+            Unset::NoKey => format!("`{name}` ({value}) is nothing that this agent's configuration sets, as far as its preset knows."),
+            Unset::Formula => format!("`{name}` is worked out for each model ({value}); the agent does that by itself."),
+        }
+    };
+    if !snippets.unset.is_empty() {
+        sections.push(Section { title: "Not configurable".to_owned(), body: Body::Lines(snippets.unset.iter().map(line).collect()) });
+    }
+    sections
+}
+
+/// The recommended setting in the agent's own configuration; nothing where nothing is recommended.
+fn snippets(found: &Found<'_>) -> Snippets {
+    let (Verdict::Recommended, Some(best)) = (&found.tuned.verdict, &found.tuned.best) else { return Snippets::default() };
+    let Ok(policy) = best.setting.policy(std::slice::from_ref(found.policy)) else { return Snippets::default() };
+    let names: Vec<String> = best.setting.values.iter().map(|(name, _)| name.clone()).collect();
+    let mut comment = vec![format!("ctxsim tune {}: {}", env!("CARGO_PKG_VERSION"), gain(found, best))];
+    let beside: Vec<String> = found
+        .tuned
+        .bounds
+        .iter()
+        .map(|bound| {
+            let of = |row: &Row| phrase(row.value(&bound.measure()), &bound.measure());
+            format!("{} {} against {}", bound.measure().name(), of(&best.held_out), of(&found.tuned.default.held_out))
+        })
+        .collect();
+    comment.push(format!("there: {}; simulated, open-loop", beside.join(", ")));
+    policy.snippets(&names, &comment)
+}
+
+/// "cost $1.20 (from $0.90 to $1.60) against $2.00 with the defaults ..."
+fn gain(found: &Found<'_>, best: &Trial) -> String {
+    let measure = found.tuned.objective.measure;
+    let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
+    let interval = best.held_out.spread.get(&measure.name()).map_or_else(String::new, |(low, high)| {
+        format!(" (from {} to {})", bound_phrase(*low, &measure), bound_phrase(*high, &measure))
+    });
+    let difference = found.tuned.difference.map_or_else(String::new, |difference| {
+        format!(
+            "; the difference is {} ({}), from {} to {}",
+            bound_phrase(difference.value, &measure),
+            share(found, difference),
+            bound_phrase(difference.low, &measure),
+            bound_phrase(difference.high, &measure)
+        )
+    });
+    format!(
+        "{} {}{interval} against {} with the defaults on {}{difference}",
+        measure.name(),
+        value(best),
+        value(&found.tuned.default),
+        counted(found.split.held_out.traces.len() as u64, "held-out session"),
+    )
+}
+
+/// The difference as a share of what the defaults come to.
+fn share(found: &Found<'_>, difference: Difference) -> String {
+    let measure = found.tuned.objective.measure;
+    let default = found.tuned.default.held_out.value(&measure);
+    let scale = if measure.whole.is_some() { 1_000_000 } else { 1 };
+    let whole = (i128::from(default.part) * scale).checked_div(i128::from(default.whole)).unwrap_or(0);
+    percent(difference.value, u64::try_from(whole).unwrap_or(0))
+}
+
+fn sentences(found: &Found<'_>) -> Vec<String> {
+    let tuned = found.tuned;
+    let held_out = found.split.held_out.traces.len() as u64;
+    let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
+    let gain = tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default();
+    match &tuned.verdict {
+        Verdict::Recommended => vec![format!("Recommended: {setting}."), format!("{}.", capital(&gain))],
+        Verdict::DefaultIsBest => vec![
+            "Keep the defaults: of all settings that were looked at and keep the constraints, none is better on the training sessions."
+                .to_owned(),
+        ],
+        Verdict::NoneAllowed(broken) => vec![format!(
+            "Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions; the defaults break {}.",
+            broken.join(" and ")
+        )],
+        Verdict::Breaks(broken) => vec![
+            format!("Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.", broken.join(" and ")),
+            format!("{}.", capital(&gain)),
+        ],
+        Verdict::NoDifference(more) => vec![
+            format!("Keep the defaults: {setting} cannot be told from them on {}.", counted(held_out, "held-out session")),
+            format!("{}.", capital(&gain)),
+            match more {
+                Some(more) => format!("If the difference is what it seems, about {} in all would tell it from none.", counted(*more, "more session")),
+                None => "There is no difference at all on them, so that no number of sessions like these would tell.".to_owned(),
+            },
+        ],
+        Verdict::Worse => vec![
+            format!("Keep the defaults: {setting} is the best on the training sessions, and worse than the defaults on the held-out ones."),
+            format!("{}.", capital(&gain)),
+        ],
+        Verdict::TooFew(more) => vec![format!(
+            "Nothing is recommended: {} and {} are too few to judge by. At least {} are needed, so that {FEWEST} stand on each side.",
+            counted(found.split.training.traces.len() as u64, "training session"),
+            counted(held_out, "held-out session"),
+            counted(*more, "more session"),
+        )],
+    }
+}
+
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+fn sought(found: &Found<'_>) -> String {
+    let verb = if found.tuned.objective.direction == Direction::Minimise { "least" } else { "most" };
+    let bounds: Vec<String> = found.tuned.bounds.iter().map(Bound::words).collect();
+    let subject = if bounds.is_empty() { String::new() } else { format!(", subject to {}", bounds.join(" and ")) };
+    format!("By {verb} {}{subject}", found.tuned.objective.measure.name())
+}
+
+fn table(found: &Found<'_>) -> Table {
+    let measure = found.tuned.objective.measure;
+    let unit = match measure.part.unit {
+        MetricUnit::Count => Unit::Count,
+        MetricUnit::Tokens => Unit::Tokens,
+        MetricUnit::Money => Unit::Money,
+    };
+    let simulated = |key, header, unit, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
+    let mut columns = vec![
+        Column::name("setting", "setting"),
+        Column { meaning: "training: sought on these; held-out: judged on these", ..Column::name("part", "part") },
+        Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded),
+        simulated("objective", "objective", unit, "what is sought, over all sessions of the part"),
+        simulated("objective_low", "from", unit, "its 5th percentile over resampled sessions"),
+        simulated("objective_high", "to", unit, "its 95th percentile"),
+        simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone"),
+    ];
+    let beside: Vec<_> = FIGURES.iter().filter(|figure| BESIDE.contains(&figure.column.key)).collect();
+    columns.extend(beside.iter().map(|figure| figure.column));
+    columns.extend(cost_figures::COLUMNS);
+    columns.push(Column { meaning: "are all constraints kept?", ..Column::name("keeps", "keeps") });
+    let default = &found.tuned.default;
+    let trials = std::iter::once(default).chain(found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()));
+    let mut rows = Vec::new();
+    for (part, name, sessions) in [
+        (Part::Training, "training", found.split.training.traces.len()),
+        (Part::HeldOut, "held-out", found.split.held_out.traces.len()),
+    ] {
+        let of = |trial: &'_ Trial| if part == Part::Training { trial.training.clone() } else { trial.held_out.clone() };
+        for trial in trials.clone() {
+            let row = of(trial);
+            let spread = row.spread.get(&measure.name());
+            let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| bound_cell(bound, &measure));
+            let broken: Vec<String> =
+                found.tuned.bounds.iter().filter(|bound| !bound.holds(&row, &of(default))).map(|bound| bound.measure().name()).collect();
+            let words = if trial.setting.values.is_empty() { "defaults".to_owned() } else { trial.setting.words() };
+            let mut cells = vec![
+                Cell::Name(words),
+                Cell::Name(name.to_owned()),
+                Cell::Count(sessions as u64),
+                cell(row.value(&measure), &measure),
+                bound(spread.map(|(low, _)| *low)),
+                bound(spread.map(|(_, high)| *high)),
+                Cell::Count(row.totals.retention.of(crate::trace::Evidence::Line).broken()),
+            ];
+            cells.extend(beside.iter().map(|figure| (figure.cell)(&row.totals)));
+            cells.extend(cost_figures::of_charges(&row.charges));
+            cells.push(Cell::Name(if broken.is_empty() { "yes".to_owned() } else { format!("breaks {}", broken.join(", ")) }));
+            rows.push(cells);
+        }
+    }
+    Table { labels: 2, columns, rows }
+}
+
+fn deciders(found: &Found<'_>) -> Table {
+    let measure = found.tuned.objective.measure;
+    let whole = crate::experiment::Measure { part: measure.part, whole: None };
+    let value = |part: i64| cell(crate::experiment::Value { part, whole: 1 }, &whole);
+    let unit = if measure.part.unit == MetricUnit::Money { Unit::Money } else { Unit::Tokens };
+    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
+    let columns = vec![
+        Column::name("session", "session"),
+        Column::name("agent", "agent"),
+        Column::name("part", "part"),
+        simulated("default", "defaults", "what is sought, under the defaults"),
+        simulated("best", "setting", "the same under the setting that was found"),
+        simulated("difference", "difference", "the second less the first"),
+    ];
+    let row = |decided: &Decided| {
+        let part = if decided.part == Part::Training { "training" } else { "held-out" };
+        vec![
+            Cell::Text(decided.session.clone()),
+            Cell::Text(decided.agent.clone()),
+            Cell::Name(part.to_owned()),
+            value(decided.default),
+            value(decided.best),
+            value(decided.best - decided.default),
+        ]
+    };
+    Table { labels: 1, columns, rows: found.decided.iter().take(SHOWN).map(row).collect() }
+}
+
+fn all_notes(found: &Found<'_>) -> Vec<String> {
+    let tuned = found.tuned;
+    let axes: Vec<String> = found
+        .axes
+        .iter()
+        .map(|axis| format!("{} from {} to {}", axis.param, figure(axis.range().from), figure(axis.range().to)))
+        .collect();
+    let (resamples, seed) = found.chance;
+    let mut all = Vec::new();
+    if tuned.objective.measure.known_from() == KnownFrom::ClosedLoop {
+        all.push(
+            "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
+             summarised is taken to be known. All other figures are those of the open loop."
+                .to_owned(),
+        );
+    }
+    all.extend([
+        format!("{} were looked at, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
+        format!(
+            "Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.",
+            found.split.percent
+        ),
+        format!(
+            "From and to are the 5th and the 95th percentile over {} resamples of the sessions, the same for both settings.",
+            grouped(resamples as u64)
+        ),
+    ]);
+    if tuned.objective.measure.known_from() == KnownFrom::Replay && tuned.default.training.charges.calls > 0 {
+        let charges = &tuned.default.training.charges;
+        if charges.calls == charges.unpriced_calls {
+            all.push("Nothing in the training sessions has a price, so that cost could not be sought (--prices takes a table).".to_owned());
+        }
+    } else {
+        all.extend(cost_figures::left_out(&tuned.default.training.charges).map(|note| format!("Training sessions: {note}")));
+    }
+    if !found.decided.is_empty() {
+        let moved = found.decided.iter().filter(|decided| decided.best != decided.default).count() as u64;
+        all.push(format!(
+            "{} of {} come to something else under the setting; {} are shown at most, JSON holds all of them.",
+            grouped(moved),
+            counted(found.decided.len() as u64, "session"),
+            SHOWN
+        ));
+    }
+    all.extend(notes::of_facts(&found.split.facts));
+    all
+}

@@ -1,0 +1,173 @@
+//! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
+
+use super::measures::{bound_number, number};
+use super::record::{CorpusRecord, FiguresRecord};
+use super::sweep_record::ChargesRecord;
+use super::tune::Found;
+use crate::experiment::tune::{Bound, Part, Trial, Verdict};
+use crate::experiment::{Measure, Row, Value};
+use crate::policy::Snippets;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Schema `ctxsim.tune/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TuneRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    policy: String,
+    objective: String,
+    constraints: Vec<String>,
+    params: BTreeMap<String, [f64; 2]>,
+    settings_tried: usize,
+    training_sessions: usize,
+    held_out_sessions: usize,
+    resamples: usize,
+    seed: u64,
+    verdict: &'static str,
+    broken: Vec<String>,
+    more_sessions: Option<u64>,
+    default: TrialRecord,
+    best: Option<TrialRecord>,
+    difference: Option<DifferenceRecord>,
+    configuration: Vec<SnippetRecord>,
+    sessions: Vec<DecidedRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct TrialRecord {
+    params: BTreeMap<String, String>,
+    training: PartRecord,
+    held_out: PartRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct PartRecord {
+    objective: f64,
+    p05: Option<f64>,
+    p95: Option<f64>,
+    charges: ChargesRecord,
+    #[serde(flatten)]
+    figures: FiguresRecord,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct DifferenceRecord {
+    value: f64,
+    p05: f64,
+    p95: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SnippetRecord {
+    file: String,
+    syntax: &'static str,
+    note: String,
+    params: Vec<String>,
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct DecidedRecord {
+    session: String,
+    source: String,
+    agent: String,
+    part: &'static str,
+    default: f64,
+    best: f64,
+}
+
+impl TuneRecord {
+    pub(super) fn new(found: &Found<'_>, snippets: &Snippets, notes: Vec<String>) -> TuneRecord {
+        let tuned = found.tuned;
+        let measure = tuned.objective.measure;
+        let (verdict, broken, more_sessions) = match &tuned.verdict {
+            Verdict::Recommended => ("recommended", Vec::new(), None),
+            Verdict::DefaultIsBest => ("default_is_best", Vec::new(), None),
+            Verdict::NoneAllowed(broken) => ("none_allowed", broken.clone(), None),
+            Verdict::Breaks(broken) => ("breaks", broken.clone(), None),
+            Verdict::NoDifference(more) => ("no_difference", Vec::new(), *more),
+            Verdict::Worse => ("worse", Vec::new(), None),
+            Verdict::TooFew(more) => ("too_few_sessions", Vec::new(), Some(*more)),
+        };
+        let whole = Measure { whole: None, ..measure };
+        let plain = |part: i64| number(Value { part, whole: 1 }, &whole);
+        let bounded = |part: i64| bound_number(part, &measure);
+        TuneRecord {
+            schema: "ctxsim.tune/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command: found.command.clone(),
+            corpus: CorpusRecord::new(&found.split.facts),
+            policy: found.policy.name.clone(),
+            objective: measure.name(),
+            constraints: tuned.bounds.iter().map(Bound::words).collect(),
+            params: found.axes.iter().map(|axis| (axis.param.clone(), [axis.range().from, axis.range().to])).collect(),
+            settings_tried: tuned.tried,
+            training_sessions: found.split.training.traces.len(),
+            held_out_sessions: found.split.held_out.traces.len(),
+            resamples: found.chance.0,
+            seed: found.chance.1,
+            verdict,
+            broken,
+            more_sessions,
+            default: TrialRecord::new(&tuned.default, &measure),
+            best: tuned.best.as_ref().map(|best| TrialRecord::new(best, &measure)),
+            difference: tuned.difference.map(|difference| DifferenceRecord {
+                value: bounded(difference.value),
+                p05: bounded(difference.low),
+                p95: bounded(difference.high),
+            }),
+            configuration: SnippetRecord::all(snippets),
+            sessions: found
+                .decided
+                .iter()
+                .map(|decided| DecidedRecord {
+                    session: decided.session.clone(),
+                    source: decided.source.clone(),
+                    agent: decided.agent.clone(),
+                    part: if decided.part == Part::Training { "training" } else { "held_out" },
+                    default: plain(decided.default),
+                    best: plain(decided.best),
+                })
+                .collect(),
+            notes,
+        }
+    }
+}
+
+impl TrialRecord {
+    fn new(trial: &Trial, measure: &Measure) -> TrialRecord {
+        let part = |row: &Row| {
+            let bound = row.spread.get(&measure.name());
+            PartRecord {
+                objective: number(row.value(measure), measure),
+                p05: bound.map(|(low, _)| bound_number(*low, measure)),
+                p95: bound.map(|(_, high)| bound_number(*high, measure)),
+                charges: ChargesRecord::new(&row.charges),
+                figures: FiguresRecord::new(&row.totals),
+            }
+        };
+        TrialRecord {
+            params: trial.setting.values.iter().cloned().collect(),
+            training: part(&trial.training),
+            held_out: part(&trial.held_out),
+        }
+    }
+}
+
+impl SnippetRecord {
+    fn all(snippets: &Snippets) -> Vec<SnippetRecord> {
+        let record = |snippet: &crate::policy::Snippet| SnippetRecord {
+            file: snippet.file.clone(),
+            syntax: snippet.syntax.name(),
+            note: snippet.note.clone(),
+            params: snippet.params.clone(),
+            text: snippet.text.clone(),
+        };
+        snippets.files.iter().map(record).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! Agents' own configuration: keys that their documentation knows, and snippets that say what the policy says when they are read back.
+
+use crate::support::shared;
+use ctxsim::policy::{ConfigurationFile, Policy, Syntax, presets};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
+const DOCUMENTED: [(&str, &str, &[&str]); 11] = [
+    ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
+    ("codex", "codex.md", &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"]),
+    ("pi", "pi.md", &["compaction."]),
+    ("claude-code", "claude-code.md", &["env.", "autoCompactWindow", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"]),
+    ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),
+    ("qwen-code", "qwen-code.md", &["model.chatCompression.", "tools."]),
+    ("picoclaw", "picoclaw.md", &["agents.defaults.", "messages that summarizeSession keeps"]),
+    ("baseagent", "baseagent.md", &[]),
+    ("mycoder", "mycoder.md", &["contextWindow", "preserveRecentMessages"]),
+    ("langchain", "langchain-deepagents.md", &["trigger", "keep", "max_tokens"]),
+    ("goose", "goose.md", &["GOOSE_"]),
+];
+
+/// Keys that the pages of facts do not spell out, with what does.
+const ELSEWHERE: [(&str, &str); 8] = [
+    // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.
+    ("gemini-cli", "protectionThresholdTokens"),
+    ("gemini-cli", "minPrunableThresholdTokens"),
+    // Codex's configuration reference and its source.
+    ("codex", "model_context_window"),
+    ("codex", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
+    // Constants in the source of OpenCode, packages/opencode/src/session/compaction.ts.
+    ("opencode", "PRUNE_PROTECT"),
+    ("opencode", "PRUNE_MINIMUM"),
+    // The settings reference of Qwen Code, `tools`.
+    ("qwen-code", "truncateToolOutputThreshold"),
+    ("qwen-code", "truncateToolOutputLines"),
+];
+
+fn configured() -> Vec<Policy> {
+    let all = presets().iter().map(|preset| Policy::parse(preset.name, preset.text).unwrap());
+    all.filter(|policy| !policy.configuration_files().is_empty()).collect()
+}
+
+fn system(policy: &Policy) -> &str {
+    policy.name.split('@').next().unwrap()
+}
+
+#[test]
+fn every_key_belongs_to_a_parameter_and_is_documented() {
+    let pages = shared().map(|shared| shared.join("design/policies"));
+    let policies = configured();
+    for (name, ..) in DOCUMENTED {
+        assert!(policies.iter().any(|policy| system(policy) == name), "{name} has lost its configuration");
+    }
+    for policy in &policies {
+        let Some((_, page, beginnings)) = DOCUMENTED.iter().find(|(name, ..)| *name == system(policy)) else { panic!("{} is not in the table", policy.name) };
+        let facts = pages.as_ref().and_then(|pages| std::fs::read_to_string(pages.join(page)).ok());
+        for file in policy.configuration_files() {
+            for (param, key) in &file.keys {
+                // A preset that extends another one may have left a parameter out; its own presets hold all that they name.
+                let known = policy.params.contains_key(param);
+                assert!(known || policy.name.contains('@'), "{}: no parameter {param}", policy.name);
+                let last = key.path().rsplit('.').next().unwrap();
+                let elsewhere = ELSEWHERE.iter().any(|(name, known)| *name == system(policy) && *known == last);
+                let prose = file.syntax == Syntax::Source && last.contains(' ');
+                let begins = beginnings.is_empty() || beginnings.iter().any(|beginning| key.path().starts_with(beginning));
+                assert!(prose || begins, "{}: `{}` of {}", policy.name, key.path(), file.file);
+                let Some(facts) = &facts else { continue };
+                assert!(elsewhere || prose || facts.to_lowercase().contains(&last.to_lowercase()), "{}: `{last}` of {} is not documented in {page}", policy.name, file.file);
+            }
+        }
+    }
+}
+
+/// What each snippet says, read by another program in the language of the file.
+fn read_back(snippets: &[(&ConfigurationFile, String)]) -> Option<Vec<BTreeMap<String, f64>>> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/configuration.py");
+    let child = Command::new("python3").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else {
+        println!("skipped: no python3");
+        return None;
+    };
+    let mut lines = String::new();
+    for (file, text) in snippets {
+        let syntax = match file.syntax {
+            Syntax::Json => "json",
+            Syntax::Jsonc => "jsonc",
+            Syntax::Toml => "toml",
+            Syntax::Environment => "environment",
+            Syntax::PythonDictionary => "python_dictionary",
+            Syntax::PythonCall => "python_call",
+            Syntax::Javascript => "javascript",
+            Syntax::Source => "source",
+        };
+        lines += &format!("{}\n", serde_json::json!({ "syntax": syntax, "frame": file.frame, "text": text }));
+    }
+    child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    Some(String::from_utf8(output.stdout).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect())
+}
+
+/// Each declared parameter is turned to the ends of its range; what the snippets say, set in the preset again, is the same policy.
+#[test]
+fn snippets_read_back_give_the_same_policy() {
+    for preset in configured() {
+        for end in 0..2 {
+            let mut turned = preset.clone();
+            let ranges = preset.params.iter().filter_map(|(name, parameter)| Some((name.clone(), parameter.range?)));
+            let keyed = |name: &String| preset.configuration_files().iter().any(|file| file.keys.contains_key(name));
+            let names: Vec<String> = ranges
+                .filter(|(name, _)| keyed(name))
+                .map(|(name, range)| {
+                    turned.set(&name, &if end == 0 { range.from } else { range.to }.to_string()).unwrap();
+                    name
+                })
+                .collect();
+            let snippets = turned.snippets(&names, &["measured\nand told".to_owned()]);
+            assert_eq!(snippets.unset, [], "{}", preset.name);
+            let files: Vec<(&ConfigurationFile, String)> = snippets
+                .files
+                .iter()
+                .map(|snippet| {
+                    let file = preset.configuration_files().iter().find(|file| file.file == snippet.file && file.syntax == snippet.syntax);
+                    (file.unwrap(), snippet.text.clone())
+                })
+                .collect();
+            let Some(found) = read_back(&files) else { return };
+            assert_eq!(found.len(), files.len());
+            let mut again = preset.clone();
+            for ((file, _), values) in files.iter().zip(&found) {
+                for (path, value) in values {
+                    let (param, _) = file.keys.iter().find(|(name, key)| key.path() == path && names.contains(name)).unwrap();
+                    again.set(param, &value.to_string()).unwrap();
+                }
+            }
+            assert_eq!(again, turned, "{} at end {end}", preset.name);
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_configured_is_said_so() {
+    let mut policy = Policy::load("opencode@1.15").unwrap();
+    policy.set("tail_turns", "3").unwrap();
+    policy.set("summary_tokens", "900").unwrap();
+    let names = ["tail_turns", "summary_tokens", "usable", "prune_protect"].map(str::to_owned);
+    let snippets = policy.snippets(&names, &["one".to_owned()]);
+    assert_eq!(snippets.files[0].text, "// one\n{\n  \"compaction\": {\n    \"tail_turns\": 3\n  }\n}\n");
+    assert_eq!((snippets.files[1].syntax, snippets.files[1].text.as_str()), (Syntax::Source, "PRUNE_PROTECT = 40000\n"));
+    let unset: Vec<&str> = snippets.unset.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(unset, ["summary_tokens", "usable"]);
+}

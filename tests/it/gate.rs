@@ -1,0 +1,98 @@
+//! `ctxsim gate`: limits in words, baselines, what moved, and every form and exit code.
+
+use ctxsim::experiment::Value;
+use ctxsim::experiment::gate::Allowance;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn gate(words: &[&str]) -> Output {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).args(["gate", "-q"]).args(words).output().unwrap()
+}
+
+fn value(part: i64) -> Value {
+    Value { part, whole: 1 }
+}
+
+#[test]
+fn limits_in_words() {
+    let allows = |words: &str, baseline: i64, now: i64| Allowance::parse(words).unwrap().allows(value(baseline), value(now));
+    assert!(allows("tokens +2%", 1_000, 1_020) && !allows("tokens +2%", 1_000, 1_021) && allows("tokens +2 %", 1_000, 0));
+    assert!(allows("overflows +0", 3, 3) && !allows("overflows +0", 3, 4) && allows("overflows +2", 3, 5));
+    assert!(allows("tokens saved -10%", 100, 90) && !allows("tokens saved -10%", 100, 89));
+    // What was negative has as much room as what was positive.
+    assert!(allows("tokens saved -10%", -100, -110) && !allows("tokens saved -10%", -100, -111));
+    // Money is limited in dollars and counted in thousand-millionths of one.
+    assert!(allows("cost +$1", 5_000_000_000, 6_000_000_000) && !allows("cost +1", 5_000_000_000, 6_000_000_001));
+    let share = Allowance::parse("hit rate -5%").unwrap();
+    assert!(share.allows(Value { part: 80, whole: 100 }, Value { part: 76, whole: 100 }));
+    assert!(!share.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
+    for wrong in ["tokens", "tokens 2%", "tokns +2%", "tokens +", "tokens +x", "+2%"] {
+        assert!(Allowance::parse(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_baseline_is_kept_passed_and_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("base.json").to_string_lossy().into_owned();
+    let asked = ["--corpus", "transcripts/claude-code", "--policy", "pi", "--window", "60k", "--baseline", &base];
+    let with = |more: &[&str]| gate(&asked.iter().chain(more).copied().collect::<Vec<_>>());
+    let absent = with(&[]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&absent.stderr).contains("--update-baseline"));
+    assert!(with(&["--update-baseline"]).status.success());
+    let first = std::fs::read(&base).unwrap();
+    // Nothing has moved, and nothing moves with the number of threads.
+    let kept = with(&[]);
+    assert_eq!(kept.status.code(), Some(0), "{}", String::from_utf8_lossy(&kept.stderr));
+    assert!(with(&["--update-baseline"]).status.success());
+    assert!(first == std::fs::read(&base).unwrap());
+    // Another setting moves it; the policy may change, and that is said.
+    let turned = ["--set", "keepRecentTokens=40k", "--allow", "tokens +2%", "--allow", "overflows +0", "--allow", "cost +5%"];
+    let shut = with(&turned);
+    assert_eq!(shut.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&shut.stdout).into_owned();
+    assert!(text.contains("The gate is shut") && text.contains("passed") && text.contains("has changed since the baseline"), "{text}");
+    let form = |form: &str| String::from_utf8(with(&[&turned[..], &["--format", form]].concat()).stdout).unwrap();
+    let github = form("github");
+    assert!(github.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::notice title=")), "{github}");
+    assert!(github.contains("tokens +2%25::"), "{github}");
+    let junit = form("junit");
+    assert!(junit.contains("tests=\"3\"") && junit.contains("<failure message=") && junit.trim_end().ends_with("</testsuites>"), "{junit}");
+    let record: serde_json::Value = serde_json::from_str(&form("json")).unwrap();
+    assert_eq!((record["schema"].as_str(), record["open"].as_bool()), (Some("ctxsim.gate/1"), Some(false)));
+    // What moved in sessions adds up to what moved in all of them.
+    let tokens = record["measures"].as_array().unwrap().iter().find(|moved| moved["measure"] == "tokens").unwrap();
+    let moved = |one: &serde_json::Value| one["now"].as_f64().unwrap() - one["baseline"].as_f64().unwrap();
+    let sum: f64 = tokens["sessions"].as_array().unwrap().iter().map(moved).sum();
+    assert_eq!(sum, moved(tokens));
+    // Other sessions or conditions are no comparison.
+    for other in [["--corpus", "transcripts/pi"], ["--model", "gpt-5"]] {
+        let output = with(&other);
+        assert_eq!(output.status.code(), Some(2), "{other:?}");
+    }
+    std::fs::write(&base, "{}").unwrap();
+    assert_eq!(with(&[]).status.code(), Some(2));
+}
+
+/// The figures of a baseline are those of `replay` and `cost`.
+#[test]
+fn a_baseline_holds_what_replay_and_cost_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let base = folder.path().join("base.json").to_string_lossy().into_owned();
+    assert!(gate(&["--corpus", "transcripts", "--policy", "opencode", "--baseline", &base, "--update-baseline"]).status.success());
+    let baseline: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(&base).unwrap()).unwrap();
+    let place = |name: &str| baseline["metrics"].as_array().unwrap().iter().position(|metric| metric == name).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let words = ["replay", "transcripts", "-q", "-p", "opencode", "--json"];
+    let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(root).args(words).output().unwrap();
+    let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
+    let policy = &replay["policies"][0];
+    for (metric, key) in [("prompt tokens", "prompt_tokens"), ("calls", "calls"), ("peak context", "peak_tokens"), ("overflows", "overflows")] {
+        assert_eq!(baseline["totals"][place(metric)], policy[key], "{metric}");
+    }
+    let dollars: f64 = policy["cost"]["modelled"]["cost_usd"].as_str().unwrap().parse().unwrap();
+    assert!((baseline["totals"][place("cost")].as_f64().unwrap() / 1e9 - dollars).abs() < 1e-9);
+    assert_eq!(baseline["sessions"].as_array().unwrap().len(), policy["sessions"].as_array().unwrap().len());
+}
