@@ -12,6 +12,7 @@ mod claude_code;
 mod codex;
 mod count;
 mod gemini_cli;
+mod google;
 pub mod image;
 mod inspect;
 pub mod json;
@@ -25,6 +26,7 @@ mod openhands;
 mod outline;
 pub mod pi;
 mod pieces;
+mod qwen_code;
 mod source;
 mod swe_agent;
 mod tau2;
@@ -67,6 +69,7 @@ pub type Read = fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Resul
 /// All readers, the more specific ones first: at equal claims the first one wins.
 pub const READERS: &[&Reader] = &[
     &native::READER,
+    &qwen_code::READER,
     &claude_code::READER,
     &codex::READER,
     &pi::READER,

@@ -65,6 +65,8 @@ mod read_opencode_database;
 mod read_openhands;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// Qwen Code chats.
+mod read_qwen_code;
 /// SWE-agent trajectories.
 mod read_swe_agent;
 /// tau2-bench: agent and simulated user told apart.
