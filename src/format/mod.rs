@@ -5,12 +5,15 @@
 
 mod anthropic;
 mod anthropic_messages;
+mod api_exchange;
 mod atif;
+mod autogen;
 mod blocks;
 mod chat;
 mod claude_code;
 mod codex;
 mod count;
+mod exchange;
 mod gemini_cli;
 mod google;
 pub mod image;
@@ -27,12 +30,17 @@ mod outline;
 pub mod pi;
 mod pieces;
 mod qwen_code;
+mod plain_talk;
+mod sharegpt;
 mod source;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
+mod telemetry;
 mod time;
+mod vcr;
 mod words;
+mod yaml;
 
 pub use source::{ReadError, Source};
 
@@ -83,6 +91,14 @@ pub const READERS: &[&Reader] = &[
     &atif::READER,
     &tau_bench::READER,
     &inspect::READER,
+    &api_exchange::READER,
+    &vcr::READER,
+    &telemetry::LANGFUSE,
+    &telemetry::OTLP,
+    &sharegpt::READER,
+    &autogen::READER,
+    &plain_talk::DISPLAYED,
+    &plain_talk::SUMMARISER,
     &anthropic_messages::READER,
     &openai_chat::READER,
 ];
