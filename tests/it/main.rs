@@ -34,7 +34,7 @@ mod policy_documents;
 mod policy_systems;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
-/// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
+/// Anthropic Messages: exchanges joined to sessions, documents, messages.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
 mod read_atif;
@@ -44,6 +44,8 @@ mod read_claude_code;
 mod read_codex;
 /// Cut and garbled files.
 mod read_damaged;
+/// Exchanges with models' interfaces: logs of several dialects, cassettes, streams.
+mod read_exchanges;
 /// Gemini CLI chats.
 mod read_gemini_cli;
 /// Inspect AI: archives and logs, attachments, pools of messages.
@@ -71,8 +73,12 @@ mod read_qwen_code;
 mod read_swe_agent;
 /// tau2-bench: agent and simulated user told apart.
 mod read_tau2;
+/// Conversations without usage: ShareGPT, AutoGen, printed talks.
+mod read_talks;
 /// The first tau-bench.
 mod read_tau_bench;
+/// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
+mod read_telemetry;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
 /// Every form of a report: pages, and words of others that stay words.

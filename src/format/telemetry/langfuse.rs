@@ -1,13 +1,13 @@
 //! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
 //! the type GENERATION.
 
-use super::super::count::{ABSURD, Dollars};
-use super::super::exchange::Sessions;
-use super::super::json::fault;
-use super::super::pieces::{Piece, Take, each_piece};
-use super::super::time::millis;
-use super::super::words::Words;
-use super::super::{Claim, ReadError, Reader, Source};
+use crate::format::count::{ABSURD, Dollars};
+use crate::format::exchange::Sessions;
+use crate::format::json::fault;
+use crate::format::pieces::{Piece, Take, each_piece};
+use crate::format::time::millis;
+use crate::format::words::Words;
+use crate::format::{Claim, ReadError, Reader, Source};
 use super::messages::opened;
 use super::tokens::Tokens;
 use super::{Generation, join};

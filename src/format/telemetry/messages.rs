@@ -1,9 +1,9 @@
 //! Messages in the shapes that frameworks hand to their observability tools: those of OpenAI, Anthropic, Google, OpenTelemetry,
 //! LangChain, the AI SDK, and bare texts. A value may be a string that holds JSON.
 
-use super::super::anthropic::visible_text;
-use super::super::exchange::Verbatim;
-use super::super::image;
+use crate::format::anthropic::visible_text;
+use crate::format::exchange::Verbatim;
+use crate::format::image;
 use super::text_part;
 use crate::transcript::{Call, Message, Part, Role, Scale};
 use serde_json::Value;

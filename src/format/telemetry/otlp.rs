@@ -1,11 +1,11 @@
 //! Spans of OpenTelemetry in OTLP's JSON: one export a file, or one a line. Calls of models are told by the attributes that the
 //! conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
 
-use super::super::count::{ABSURD, Count, Dollars};
-use super::super::exchange::Sessions;
-use super::super::json::{fault, values};
-use super::super::words::Words;
-use super::super::{Claim, ReadError, Reader, Source};
+use crate::format::count::{ABSURD, Count, Dollars};
+use crate::format::exchange::Sessions;
+use crate::format::json::{fault, values};
+use crate::format::words::Words;
+use crate::format::{Claim, ReadError, Reader, Source};
 use super::tokens::{Tokens, count};
 use super::{Generation, join};
 use crate::transcript::{Scale, Transcript};
