@@ -54,6 +54,7 @@ fn main() {
         engine: Engine::Fast,
         vocabulary: None,
         vocabularies: Default::default(),
+        wanted: Default::default(),
         progress: &Unwatched,
     };
     let corpus = read(&[shared.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");

@@ -11,6 +11,7 @@ mod drift;
 mod explain;
 mod failure;
 mod formats;
+mod inspect;
 mod logs;
 mod man;
 mod models;
@@ -19,6 +20,7 @@ mod policies;
 mod policy;
 mod pricing;
 mod progress;
+mod refetch;
 mod replay;
 mod sweep;
 mod trace;
@@ -32,6 +34,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim                                        find logs, replay them under the main presets
   ctxsim demo                                   try it without logs of your own
+  ctxsim inspect logs/                          what is in there?
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
@@ -54,6 +57,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Inspect(inspect::Inspect),
     Replay(Box<replay::Replay>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
@@ -99,6 +103,7 @@ pub fn run() -> Result<(), Failure> {
         Some(Command::Config(config)) => config.run(),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(),
+        Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),

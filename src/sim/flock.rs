@@ -214,7 +214,7 @@ impl<'a> Member<'a> {
     fn totals(&self, state: &State<'_>) -> Totals {
         let mut totals = state.outcome.totals.clone();
         let over = |call: &&CallOutcome| call.actual > self.budget;
-        totals.over_budget = state.outcome.calls.iter().filter(over).count() as u64;
+        totals.over_budget = state.outcome.requests().filter(over).count() as u64;
         let never = self.never_fires.then_some(Warning::NeverFires);
         totals.warnings.extend(warnings(&state.notes).into_iter().chain(never).map(|warning| (warning, 1)));
         totals

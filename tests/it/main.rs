@@ -24,6 +24,8 @@ mod flock;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// What logs hold, against the raw files and the samples' own page.
+mod inspect;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
@@ -81,6 +83,8 @@ mod read_tau_bench;
 mod read_telemetry;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
+/// The closed loop: what is read again, by hand and by properties.
+mod refetch;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.
