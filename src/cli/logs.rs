@@ -6,8 +6,8 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::experiment::{Corpus, Home, ReadSettings, Vocabularies, homes, read};
-use ctxsim::measure::Wanted;
 use ctxsim::format::{READERS, Reader, by_name};
+use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::report::first_few;
 
@@ -61,7 +61,8 @@ impl Logs {
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
         let progress = Bar::new(self.quiet);
-        let settings = ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, wanted, progress: &progress };
+        let settings =
+            ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, wanted, progress: &progress };
         let corpus = read(&paths, &settings)?;
         drop(progress);
         if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }

@@ -15,17 +15,8 @@ pub const READER: Reader =
     Reader { name: "autogen", about: "AutoGen and Magentic-One: group chats of agents with their verdict (JSON)", claims, read };
 
 /// What such collections note beside a run.
-const NOTES: [&str; 9] = [
-    "question",
-    "question_ID",
-    "ground_truth",
-    "is_correct",
-    "is_corrected",
-    "mistake_agent",
-    "mistake_step",
-    "mistake_reason",
-    "level",
-];
+const NOTES: [&str; 9] =
+    ["question", "question_ID", "ground_truth", "is_correct", "is_corrected", "mistake_agent", "mistake_step", "mistake_reason", "level"];
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
@@ -102,9 +93,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 fn message(said: &Said, scale: &dyn Scale) -> Message {
     let text = text_or_json(said.content);
     let speaker = if said.name.is_empty() { &*said.role } else { &*said.name };
-    let result = |name: &str| {
-        Part::ToolResult { call_id: String::new(), name: name.to_owned(), text: scale.weigh_result(&text), error: false }
-    };
+    let result =
+        |name: &str| Part::ToolResult { call_id: String::new(), name: name.to_owned(), text: scale.weigh_result(&text), error: false };
     if TERMINALS.contains(&speaker) {
         return Message::new(Role::Tool, vec![result(speaker)]);
     }

@@ -290,8 +290,7 @@ impl<'s> Session<'s> {
         for block in &entry.content.0 {
             piece(block, self.scale, &mut message.parts, &mut results, &mut |reason| source.lose(line, reason));
         }
-        let mut results: Vec<Message> =
-            results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
+        let mut results: Vec<Message> = results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
         for call in entry.tool_calls.iter().flatten() {
             let arguments = self.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
             message.parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });

@@ -54,16 +54,14 @@ struct Wanted<'a> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     let mut number = 0;
-    let mut take = |source: &mut Source, place: u64, dialogue: Result<Dialogue, serde_json::Error>, at_end: bool| {
-        match dialogue {
-            Ok(Dialogue { conversations: None, .. }) => source.lose(place, "unknown record type"),
-            Ok(dialogue) => {
-                number += 1;
-                let own = if number == 1 { name.clone() } else { format!("{name}#{number}") };
-                hand_over(transcript(&dialogue, own, scale, &mut |reason| source.lose(place, reason)));
-            }
-            Err(error) => source.lose(place, fault(&error, at_end)),
+    let mut take = |source: &mut Source, place: u64, dialogue: Result<Dialogue, serde_json::Error>, at_end: bool| match dialogue {
+        Ok(Dialogue { conversations: None, .. }) => source.lose(place, "unknown record type"),
+        Ok(dialogue) => {
+            number += 1;
+            let own = if number == 1 { name.clone() } else { format!("{name}#{number}") };
+            hand_over(transcript(&dialogue, own, scale, &mut |reason| source.lose(place, reason)));
         }
+        Err(error) => source.lose(place, fault(&error, at_end)),
     };
     if source.head_text().trim_start().starts_with('[') {
         each_piece(source, &[("", Take::Elements)], |source, piece| {
@@ -86,8 +84,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 fn transcript(dialogue: &Dialogue, name: String, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Transcript {
     // A number is no id: every file counts from 0.
     let id = string(dialogue.id.filter(|raw| raw.get().starts_with('"')));
-    let mut transcript =
-        Transcript { id: if id.is_empty() { name } else { id }, agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut transcript = Transcript { id: if id.is_empty() { name } else { id }, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut setting = Vec::new();
     if !dialogue.system.is_empty() {
         setting.push(Part::Text(scale.weigh(&dialogue.system)));

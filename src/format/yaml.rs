@@ -13,12 +13,18 @@ use std::ops::Range;
 /// The JSON may grow no larger than a document may be.
 const LARGEST: usize = 64 * 1024 * 1024;
 
+/// What a document repeats by name may make it this many times as large, and by this many bytes in any case.
+const MOST_SWOLLEN: usize = 16;
+const FREE: usize = 1024 * 1024;
+
 /// The decoder of JSON goes no deeper either.
 const DEEPEST: usize = 120;
 
+const SWOLLEN: &str = "YAML that names make far larger than it is";
+
 /// The first document as JSON, and what was wrong with it. One that breaks off is closed after its last whole element.
 pub fn to_json(yaml: &str) -> (String, Option<&'static str>) {
-    let mut writer = Writer::default();
+    let mut writer = Writer { largest: LARGEST.min(yaml.len() * MOST_SWOLLEN + FREE), ..Writer::default() };
     for event in Parser::<StrInput>::new_from_str(yaml) {
         let written = match event {
             Ok((Event::DocumentEnd, _)) => break,
@@ -27,7 +33,7 @@ pub fn to_json(yaml: &str) -> (String, Option<&'static str>) {
         };
         if let Err(fault) = written {
             let closed = close(&writer.json).unwrap_or_default();
-            return (closed, Some(if writer.ended_early(yaml) { CUT_OFF } else { fault }));
+            return (closed, Some(if fault != SWOLLEN && writer.ended_early(yaml) { CUT_OFF } else { fault }));
         }
     }
     (writer.json, None)
@@ -36,6 +42,8 @@ pub fn to_json(yaml: &str) -> (String, Option<&'static str>) {
 #[derive(Default)]
 struct Writer {
     json: String,
+    /// It may grow no longer.
+    largest: usize,
     open: Vec<Open>,
     /// Where in the JSON each anchored value stands.
     anchors: HashMap<usize, Range<usize>>,
@@ -51,8 +59,8 @@ struct Open {
 
 impl Writer {
     fn event(&mut self, event: Event) -> Result<(), &'static str> {
-        if self.json.len() > LARGEST {
-            return Err("document larger than 64 MiB");
+        if self.json.len() > self.largest {
+            return Err(SWOLLEN);
         }
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -75,8 +83,8 @@ impl Writer {
                 let shown = self.anchors.get(&anchor).and_then(|range| self.json.get(range.clone())).map(str::to_owned);
                 match shown {
                     Some(shown) if key == Place::Value || shown.starts_with('"') => {
-                        if self.json.len() + shown.len() > LARGEST {
-                            return Err("document larger than 64 MiB");
+                        if self.json.len() + shown.len() > self.largest {
+                            return Err(SWOLLEN);
                         }
                         self.json.push_str(&shown);
                         Ok(())

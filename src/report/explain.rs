@@ -171,7 +171,8 @@ fn event_row(event: &Event, rules: &Rules) -> Vec<Cell> {
 fn refetch_row(event: &Event, refetch: &Refetch) -> Vec<Cell> {
     let tool = refetch.tool.as_ref().map(|tool| format!(" of {tool}")).unwrap_or_default();
     let what = format!("reads message {} again ({}{tool})", grouped(u64::from(refetch.source) + 1), refetch.category.name());
-    let times = if refetch.before > 0 { format!(", read again {} before", counted(u64::from(refetch.before), "time")) } else { String::new() };
+    let times =
+        if refetch.before > 0 { format!(", read again {} before", counted(u64::from(refetch.before), "time")) } else { String::new() };
     let request = &refetch.request;
     let story = format!("{what}{times}: one more request of {} tokens brings {}", grouped(request.actual), grouped(refetch.result_tokens));
     let name = Cell::Name(event.kind.name().to_owned());

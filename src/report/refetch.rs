@@ -134,9 +134,13 @@ pub const CLOSED: &[Figure] = &[
     figure("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", Unit::Tokens, |totals| {
         Cell::Tokens(totals.prompt_tokens)
     }),
-    figure("closed_tokens_saved", "tokens saved, net", "prompt tokens saved net of all that reading again leads to", Unit::Tokens, |totals| {
-        Cell::SignedTokens(totals.tokens_saved())
-    }),
+    figure(
+        "closed_tokens_saved",
+        "tokens saved, net",
+        "prompt tokens saved net of all that reading again leads to",
+        Unit::Tokens,
+        |totals| Cell::SignedTokens(totals.tokens_saved()),
+    ),
     figure("closed_overflows", "overflows, closed", "overflows if lost sources are read again", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     }),
@@ -173,4 +177,3 @@ pub fn in_short(open: &Replay, closed: &Replay) -> String {
         percent(before.tokens_saved(), before.baseline_tokens)
     )
 }
-

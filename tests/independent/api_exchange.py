@@ -29,6 +29,9 @@ def calls_of(response):
     if "prompt_tokens" in usage:
         return [(usage["prompt_tokens"], usage["completion_tokens"])]
     if response.get("type") != "message":
+        # Zeros are no measurement.
+        if not usage["input_tokens"]:
+            return []
         return [(usage["input_tokens"], usage["output_tokens"])]
     passes = usage.get("iterations") or []
     messages = [item for item in passes if item.get("type") == "message"]

@@ -73,10 +73,10 @@ mod read_pi;
 mod read_qwen_code;
 /// SWE-agent trajectories.
 mod read_swe_agent;
-/// tau2-bench: agent and simulated user told apart.
-mod read_tau2;
 /// Conversations without usage: ShareGPT, AutoGen, printed talks.
 mod read_talks;
+/// tau2-bench: agent and simulated user told apart.
+mod read_tau2;
 /// The first tau-bench.
 mod read_tau_bench;
 /// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.

@@ -46,13 +46,7 @@ fn exchanges_that_extend_each_other_are_one_session() {
     assert!(
         matches!(&searched.messages[3].parts[..], [Part::ToolResult { name, text, .. }] if name == "web_search" && text.content.as_deref() == Some("A page"))
     );
-    assert_eq!(
-        lost(&losses),
-        [
-            ("request without a message in response (failed call)", 1, 4),
-            ("cut off at the end of the file", 1, 6)
-        ]
-    );
+    assert_eq!(lost(&losses), [("request without a message in response (failed call)", 1, 4), ("cut off at the end of the file", 1, 6)]);
 }
 
 #[test]

@@ -147,8 +147,14 @@ pub fn masking(results: u64) -> Plan {
     policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
 }
 
-pub const WIDE: Conditions =
-    Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own, refetch: Refetching::Never };
+pub const WIDE: Conditions = Conditions {
+    window: 10_000_000,
+    prompt_limit: 10_000_000,
+    reserve: None,
+    recorded_summary: None,
+    guesses: Guesses::Own,
+    refetch: Refetching::Never,
+};
 
 #[test]
 fn the_session_worked_by_hand() {

@@ -101,7 +101,8 @@ fn who_loses_nothing_reads_nothing_again() {
 fn reading_again_adds_calls_and_mends_references() {
     for trace in sessions() {
         let presets = ["baseagent", "opencode", "codex", "pi", "picoclaw", "anthropic@context-editing"];
-        let plans = presets.iter().map(|name| Policy::load(name).unwrap().plan(&Facts { window: Some(60_000), ..Facts::default() }).unwrap());
+        let plans =
+            presets.iter().map(|name| Policy::load(name).unwrap().plan(&Facts { window: Some(60_000), ..Facts::default() }).unwrap());
         for plan in plans.chain([1, 3, 10].map(masking)) {
             let conditions = Conditions { window: 60_000, prompt_limit: 60_000, ..WIDE };
             let open = simulate(&trace, &plan, &conditions);

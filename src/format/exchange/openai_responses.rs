@@ -137,10 +137,6 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
         return Ok(exchange);
     };
     let output = response.output.as_ref().map(|output| items.turns(output, lose)).unwrap_or_default();
-    // Where the conversation itself is not in the log, what is kept of it is all that is known.
-    if exchange.turns.is_empty() {
-        exchange.turns.extend(output);
-    }
     let usage = usage(&response, lose);
     let model = if response.model.is_empty() { &exchange.model } else { &*response.model };
     let call = super::call(&response.id, model, usage);
@@ -152,7 +148,7 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
         ..compacted()
     };
     exchange.hidden = true;
-    exchange.reply = Some(Turn { compactions: vec![made], messages: Vec::new() });
+    exchange.reply = Some(Turn { compactions: vec![made], messages: output.into_iter().flat_map(|turn| turn.messages).collect() });
     exchange.known_as.insert(0, response.id.to_string());
     Ok(exchange)
 }
@@ -202,10 +198,13 @@ fn time(response: &Response) -> Option<i64> {
 }
 
 fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {
-    response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    })
+    let raw = response.usage.filter(|raw| raw.get() != "null")?;
+    match ChatUsage::read(raw) {
+        Ok(Some(usage)) => return Some(usage),
+        Ok(None) => lose("usage of zero tokens (not used)"),
+        Err(_) => lose(ABSURD),
+    }
+    None
 }
 
 /// Turns items into messages: those that the model made in a row are one message.
@@ -263,7 +262,9 @@ impl Items {
                 let text = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
                 (Role::Assistant, vec![sealed(item, &text)])
             }
-            "additional_tools" => (Role::System, item.tools.map(|tools| Part::Tools(Verbatim.weigh(&compact(tools.get())))).into_iter().collect()),
+            "additional_tools" => {
+                (Role::System, item.tools.map(|tools| Part::Tools(Verbatim.weigh(&compact(tools.get())))).into_iter().collect())
+            }
             // The item itself lies with the provider.
             "item_reference" => {
                 self.hidden = true;
@@ -295,8 +296,9 @@ impl Items {
     fn call(&mut self, item: &Item) -> Vec<Part> {
         let kind = &*item.kind;
         // Other tools run with the provider, within the request; most of what they give the model is not in the log.
-        let own = matches!(kind, "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call")
-            || (kind == "tool_search_call" && !item.call_id.is_empty());
+        let own =
+            matches!(kind, "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call")
+                || (kind == "tool_search_call" && !item.call_id.is_empty());
         self.hidden |= !own;
         let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
         let name = if item.name.is_empty() { kind.trim_end_matches("_call") } else { &item.name };

@@ -106,7 +106,11 @@ impl Session {
         }
         self.prints = request;
         self.interrupted |= exchange.failed;
-        if let Some(reply) = exchange.reply {
+        if let Some(mut reply) = exchange.reply {
+            // What a compaction by request kept is known already, unless the conversation itself is not in the log.
+            if !self.transcript.messages.is_empty() && reply.messages.iter().all(|message| message.call.is_none()) {
+                reply.messages.clear();
+            }
             self.reply(reply, &exchange.model, exchange.hidden, scale);
         }
         if !exchange.known_as.is_empty() {

@@ -1,6 +1,9 @@
 //! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
 //! the type GENERATION.
 
+use super::messages::opened;
+use super::tokens::Tokens;
+use super::{Generation, join};
 use crate::format::count::{ABSURD, Dollars};
 use crate::format::exchange::Sessions;
 use crate::format::json::fault;
@@ -8,16 +11,12 @@ use crate::format::pieces::{Piece, Take, each_piece};
 use crate::format::time::millis;
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Reader, Source};
-use super::messages::opened;
-use super::tokens::Tokens;
-use super::{Generation, join};
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 /// Traces of Langfuse.
-pub const READER: Reader =
-    Reader { name: "langfuse", about: "Langfuse: exported traces with their observations (JSON)", claims, read };
+pub const READER: Reader = Reader { name: "langfuse", about: "Langfuse: exported traces with their observations (JSON)", claims, read };
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();

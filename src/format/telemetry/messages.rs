@@ -1,10 +1,10 @@
 //! Messages in the shapes that frameworks hand to their observability tools: those of OpenAI, Anthropic, Google, OpenTelemetry,
 //! LangChain, the AI SDK, and bare texts. A value may be a string that holds JSON.
 
+use super::text_part;
 use crate::format::anthropic::visible_text;
 use crate::format::exchange::Verbatim;
 use crate::format::image;
-use super::text_part;
 use crate::transcript::{Call, Message, Part, Role, Scale};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -64,7 +64,9 @@ pub fn answers_unseen(messages: &[Message]) -> bool {
     for part in parts {
         match part {
             Part::ToolCall { id, .. } => calls.push(id),
-            Part::ToolResult { call_id, .. } if calls.is_empty() || !(call_id.is_empty() || calls.contains(&call_id.as_str())) => return true,
+            Part::ToolResult { call_id, .. } if calls.is_empty() || !(call_id.is_empty() || calls.contains(&call_id.as_str())) => {
+                return true;
+            }
             _ => {}
         }
     }
@@ -155,7 +157,8 @@ impl Said {
         // LangChain's own classes: the fields stand under `kwargs`, the kind in the last word of `id`, or in `type`.
         let held = field(value, &["kwargs", "data"]).unwrap_or(value);
         let class = field(value, &["id"]).and_then(Value::as_array).and_then(|words| words.last()).and_then(Value::as_str);
-        let class = class.map_or_else(|| text(value, &["type"]), |class| class.trim_end_matches("Chunk").trim_end_matches("Message").to_lowercase());
+        let class = class
+            .map_or_else(|| text(value, &["type"]), |class| class.trim_end_matches("Chunk").trim_end_matches("Message").to_lowercase());
         if let Some(inner) = role(&class).filter(|_| held.get("content").is_some()) {
             return self.message(held, "", inner, lose);
         }

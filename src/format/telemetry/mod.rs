@@ -42,12 +42,7 @@ struct Generation {
 const MOST_BYTES_PER_TOKEN: u64 = 12;
 
 /// Makes sessions of the spans of a file. Spans around calls repeat the figures of what they hold: the innermost ones count alone.
-fn join(
-    mut spans: Vec<Generation>,
-    mut sessions: Sessions,
-    mut lose: impl FnMut(&str),
-    hand_over: &mut dyn FnMut(Transcript),
-) {
+fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
     spans.sort_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
     let around = around(&spans);
     for span in spans {

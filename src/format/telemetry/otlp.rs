@@ -1,13 +1,13 @@
 //! Spans of OpenTelemetry in OTLP's JSON: one export a file, or one a line. Calls of models are told by the attributes that the
 //! conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
 
+use super::tokens::{Tokens, count};
+use super::{Generation, join};
 use crate::format::count::{ABSURD, Count, Dollars};
 use crate::format::exchange::Sessions;
 use crate::format::json::{fault, values};
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Reader, Source};
-use super::tokens::{Tokens, count};
-use super::{Generation, join};
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -164,15 +164,13 @@ fn generation(span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         None
     });
     let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
-    let (mut input, mut output) = (
-        first(&["gen_ai.input.messages"]),
-        first(&["gen_ai.output.messages"]),
-    );
+    let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
     let mut instructions = first(&["gen_ai.system_instructions"]);
     for event in if called { span.events } else { Vec::new() } {
         event_messages(event, &mut input, &mut output, &mut instructions);
     }
-    let indexed = |names: [&str; 2]| names.iter().map(|name| nested(&kept, name)).find(|found| !found.is_null() && called).unwrap_or_default();
+    let indexed =
+        |names: [&str; 2]| names.iter().map(|name| nested(&kept, name)).find(|found| !found.is_null() && called).unwrap_or_default();
     if input.is_null() {
         input = indexed(["gen_ai.prompt.", "llm.input_messages."]);
     }
@@ -196,7 +194,9 @@ fn generation(span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         time: span.start_time_unix_nano.parse::<i64>().ok().map(|nanoseconds| nanoseconds / 1_000_000),
         model: word(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"]),
         instructions,
-        tools: Some(first(&["gen_ai.tool.definitions"])).filter(|tools| !tools.is_null()).unwrap_or_else(|| nested(&kept, "llm.request.functions.")),
+        tools: Some(first(&["gen_ai.tool.definitions"]))
+            .filter(|tools| !tools.is_null())
+            .unwrap_or_else(|| nested(&kept, "llm.request.functions.")),
         input,
         output,
         usage: usage.map(|mut usage| {
@@ -209,7 +209,9 @@ fn generation(span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
 /// Messages that stand in events: one an event (`gen_ai.user.message`), or all of them in one.
 fn event_messages(event: Event, input: &mut Value, output: &mut Value, instructions: &mut Value) {
     let mut kept = map(event.attributes);
-    for (name, place) in [("gen_ai.input.messages", &mut *input), ("gen_ai.output.messages", &mut *output), ("gen_ai.system_instructions", instructions)] {
+    for (name, place) in
+        [("gen_ai.input.messages", &mut *input), ("gen_ai.output.messages", &mut *output), ("gen_ai.system_instructions", instructions)]
+    {
         if let Some(found) = kept.remove(name) {
             *place = found;
         }

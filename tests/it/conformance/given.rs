@@ -8,8 +8,14 @@ use serde_json::Value;
 use std::cell::RefCell;
 
 /// The world of a vector: a window that refuses nothing.
-pub const ENDLESS: Conditions =
-    Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, reserve: None, recorded_summary: None, guesses: Guesses::Own, refetch: Refetching::Never };
+pub const ENDLESS: Conditions = Conditions {
+    window: u64::MAX / 4,
+    prompt_limit: u64::MAX / 4,
+    reserve: None,
+    recorded_summary: None,
+    guesses: Guesses::Own,
+    refetch: Refetching::Never,
+};
 
 /// A change of one parameter of one preset, for the test that such a change is noticed.
 #[derive(Clone, Debug)]
