@@ -41,7 +41,7 @@ fn exchanges_of_several_interfaces_in_one_log() {
     assert_eq!(prompts(by_start(&transcripts, "u: later")), [(0, 0)]);
 
     let google = by_start(&transcripts, "u: weather?");
-    let expected = ["s: Be brief | tools 47", "u: weather?", "a: ~3 | look()", "t: look()=", "a: Sunny."];
+    let expected = ["s: Be brief | tools 44", "u: weather?", "a: ~3 | look()", "t: look()=", "a: Sunny."];
     assert_eq!(in_short(google), expected);
     assert_eq!(prompts(google), [(40, 14), (60, 3)]);
     assert_eq!(marks(google), [(Trust::Provider, false), (Trust::Partial, true)]);

@@ -34,7 +34,7 @@ fn a_trace_that_breaks_off() {
     let (transcripts, lost) = fixture("langfuse/cut.json");
     let expected = [("cut off at the end of the file", 1), ("span around other calls (its figures are theirs)", 1)];
     assert_eq!(lost, expected.map(|(reason, count)| (reason.to_owned(), count)));
-    assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(120, 44)]);
+    assert_eq!(transcripts.iter().flat_map(prompts).collect::<Vec<_>>(), [(0, 0), (120, 44)]);
 }
 
 #[test]
