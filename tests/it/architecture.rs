@@ -31,7 +31,7 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 16] = [
+const SHARED_BY_FORMATS: [&str; 17] = [
     "anthropic",
     "blocks",
     "chat",
@@ -44,6 +44,7 @@ const SHARED_BY_FORMATS: [&str; 16] = [
     "outline",
     "pieces",
     "source",
+    "sqlite",
     "time",
     "words",
     "yaml",

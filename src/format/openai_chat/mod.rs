@@ -1,6 +1,10 @@
 //! Conversations in OpenAI's chat dialect, in the shapes that people keep them in: a document or a line with `messages`, a list of
 //! messages, a message a line, and logs of requests with their responses.
 
+mod write;
+
+pub use write::{LeftOut, write};
+
 use super::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use super::count::ABSURD;
 use super::exchange::Sessions;
