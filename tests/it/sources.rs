@@ -68,6 +68,7 @@ const UNREAD: [(&str, &str); 7] = [
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
 const OTHERWISE: [(&str, u64, u64, &str); 14] = [
+    ("api_reqres_jsonl/openai_responses.dev.jsonl", 79, 115_886, "as below"),
     ("vcr_yaml/test_openai_responses_model_retry.yaml", 1, 335, "the row counts a call whose usage is all zeros: that is no measurement"),
     (
         "vcr_yaml/test_anthropic_advisor_tool_message_replay.yaml",
