@@ -4,6 +4,8 @@ use super::failure::Failure;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::experiment::{Billing, KnownFrom};
+use ctxsim::sim::Refetching;
 use std::path::PathBuf;
 
 /// Prices, and the cache that bills are made with.
@@ -86,6 +88,12 @@ impl Pricing {
             words.extend(["--gap".to_owned(), self.gap.to_string()]);
         }
         words
+    }
+
+    /// The bills that a sweep makes, where what is asked of it is known from bills alone.
+    pub fn billing<'a>(&self, tariff: &'a Tariff<'a>, known_from: KnownFrom) -> Option<Billing<'a>> {
+        let refetch = if known_from == KnownFrom::ClosedLoop { Refetching::Lost } else { Refetching::Never };
+        (known_from > KnownFrom::Replay).then_some(Billing { tariff, cache: self.cache.kind(), refetch })
     }
 
     /// What bills are made by.

@@ -16,7 +16,7 @@ use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{csv, escape, html, json, summary};
 use ctxsim::report::chart::Life;
-use ctxsim::report::{self, Asked, By, Series, Story, Told, by_interest, story};
+use ctxsim::report::{self, Asked, By, Story, Told, by_interest, story};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\

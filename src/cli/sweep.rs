@@ -9,11 +9,10 @@ use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Billing, Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run,
+    Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run,
     SweepError, settings,
 };
 use ctxsim::measure::Recall;
-use ctxsim::sim::Refetching;
 use ctxsim::report::{Billed, Swept, grouped, sweep};
 use std::path::PathBuf;
 
@@ -112,10 +111,8 @@ impl Sweep {
         };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let known_from = measures.iter().map(Measure::known_from).max().unwrap_or(KnownFrom::Replay);
-        let asked = !self.with.is_empty() || known_from > KnownFrom::Replay;
-        let refetch = if known_from == KnownFrom::ClosedLoop { Refetching::Lost } else { Refetching::Never };
-        let billing = asked.then_some(Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch });
+        let told = if self.with.is_empty() { KnownFrom::Replay } else { KnownFrom::Bill };
+        let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(told, Ord::max));
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
@@ -130,7 +127,7 @@ impl Sweep {
                 objective,
                 constraints: &constraints,
                 chance: (resamples, seed),
-                billed: if asked { Billed::Yes } else { Billed::No },
+                billed: if billing.is_some() { Billed::Yes } else { Billed::No },
                 command,
             })
         })?;

@@ -241,25 +241,6 @@ pub fn text_of(content: &Blocks<ChatPart>) -> String {
     texts.join("\n")
 }
 
-/// Something by which two showings of the same message are known: a reply, and the same reply in the next request's history, which
-/// repeats its text and its calls, but neither its reasoning nor its annotations.
-pub fn fingerprint(message: &ChatMessage) -> u64 {
-    let mut text = String::new();
-    let mut field = |value: &str| {
-        text.push_str(value);
-        text.push('\0');
-    };
-    field(&message.role);
-    field(text_of(&message.content).trim());
-    field(&message.tool_call_id);
-    for call in message.tool_calls.iter().flatten() {
-        field(&call.id);
-        field(call.function.as_ref().map_or(&call.name, |function| &function.name));
-        field(&text_or_json(call.function.as_ref().map_or(call.arguments, |function| function.arguments)));
-    }
-    xxhash_rust::xxh3::xxh3_64(text.as_bytes())
-}
-
 /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
 #[derive(Deserialize, Default)]
 #[serde(default)]

@@ -4,17 +4,17 @@
 //! Each request repeats the conversation so far. One whose messages begin with those of an earlier request and its reply goes on with
 //! that session, in whichever file it lies: the first file of a folder is read together with those after it.
 
-use super::chat::{Chat, ChatMessage, ChatUsage, fingerprint};
-use super::count::{ABSURD, Count, Dollars};
-use super::json::{compact, fault, string, values};
+use super::chat::ChatMessage;
+use super::count::{Count, Dollars};
+use super::exchange::openai_chat::{Request, exchange};
+use super::exchange::{Exchange, Sessions};
+use super::json::{fault, string, values};
 use super::time::millis;
-use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::{Path, PathBuf};
-use xxhash_rust::xxh3::xxh3_64;
 
 /// Logs of LiteLLM.
 pub const READER: Reader =
@@ -67,7 +67,7 @@ fn calls_beside(path: &Path) -> Vec<PathBuf> {
 /// One request with its response.
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Exchange<'a> {
+struct Logged<'a> {
     #[serde(borrow)]
     messages: Option<Vec<ChatMessage<'a>>>,
     /// The conversation before the calls of tools were rewritten as text, for models that know no tools.
@@ -83,7 +83,7 @@ struct Exchange<'a> {
     #[serde(borrow)]
     response: Option<&'a RawValue>,
     #[serde(borrow)]
-    model: Words<'a>,
+    model: Option<&'a RawValue>,
     #[serde(alias = "response_cost")]
     cost: Dollars,
     #[serde(borrow, rename = "startTime", alias = "start_time", alias = "timestamp")]
@@ -97,28 +97,8 @@ struct Parameters<'a> {
     tools: Option<&'a RawValue>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Response<'a> {
-    #[serde(borrow)]
-    id: Words<'a>,
-    #[serde(borrow)]
-    model: Words<'a>,
-    #[serde(borrow)]
-    choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
-    usage: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Choice<'a> {
-    #[serde(borrow)]
-    message: Option<ChatMessage<'a>>,
-}
-
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut log = Log { name: source.name(), scale, open: Vec::new(), sessions: 0, hand_over };
+    let mut log = Log { sessions: Sessions::new(READER.name, source.name(), scale), hand_over };
     let calls = calls_beside(&source.path);
     let main = calls.first().is_some_and(|first| *first == source.path);
     if source.is_printed_over_lines() || is_a_call_by_name(&source.path) {
@@ -133,141 +113,53 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             Err(_) => source.lose(index as u64 + 1, "call of the session that cannot be read"),
         }
     }
-    log.finish();
+    log.sessions.finish().for_each(log.hand_over);
     Ok(())
 }
 
 /// A log as far as it has been read.
 struct Log<'s> {
-    name: String,
-    scale: &'s dyn Scale,
-    /// Sessions that may go on, the one that went on last at the end.
-    open: Vec<Session>,
-    sessions: u64,
+    sessions: Sessions<'s>,
     hand_over: &'s mut dyn FnMut(Transcript),
-}
-
-/// More conversations at once than this are taken for ended, the one that rested longest first.
-const MOST_OPEN: usize = 64;
-
-struct Session {
-    transcript: Transcript,
-    chat: Chat,
-    /// One for each message so far, the last reply included.
-    fingerprints: Vec<u64>,
-    tools: u64,
 }
 
 impl Log<'_> {
     fn values(&mut self, text: &str, number: u64, source: &mut Source) {
-        for value in values::<Exchange>(text) {
-            match value {
-                Ok(exchange) => self.exchange(&exchange, number, source),
+        for value in values::<Logged>(text) {
+            match value.map(|logged| logged.exchange(&mut |reason| source.lose(number, reason))) {
+                Ok(Some(exchange)) => self.sessions.add(exchange).into_iter().for_each(&mut *self.hand_over),
+                Ok(None) => {}
                 Err(error) => source.lose(number, fault(&error, true)),
             }
         }
     }
-
-    fn exchange(&mut self, exchange: &Exchange, number: u64, source: &mut Source) {
-        let Some(messages) = exchange.raw_messages.as_ref().or(exchange.messages.as_ref()) else {
-            return source.lose(number, "unknown record type");
-        };
-        let response = exchange.response.and_then(|raw| serde_json::from_str::<Response>(raw.get()).ok()).unwrap_or_default();
-        let mut choices = response.choices.unwrap_or_default().into_iter();
-        let Some(mut reply) = choices.next().and_then(|choice| choice.message) else {
-            return source.lose(number, "request without a reply");
-        };
-        if choices.next().is_some() {
-            source.lose(number, "second choice of a reply");
-        }
-        reply.role = Words("assistant".into());
-        let usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-            source.lose(number, ABSURD);
-            None
-        });
-        let usage = usage.map(|mut usage| {
-            usage.cost_nano_usd = usage.cost_nano_usd.or(exchange.cost.above_zero());
-            usage
-        });
-        let tools = exchange.tools();
-        let fingerprints: Vec<u64> = messages.iter().map(fingerprint).collect();
-        let mut session = self.session(&fingerprints).unwrap_or_else(|| Session::new(tools, &response.id, self.scale));
-        session.transcript.window = exchange.context_window.known().ok().flatten().or(session.transcript.window);
-        for message in messages.iter().skip(session.fingerprints.len()) {
-            session.add(message, self.scale, number, source);
-        }
-        let model = if response.model.is_empty() { exchange.model.to_string() } else { response.model.to_string() };
-        let seen = digest(tools);
-        let call = Call { id: response.id.to_string(), model, usage, unchained: seen != session.tools };
-        session.tools = seen;
-        if let Some(message) = session.add(&reply, self.scale, number, source) {
-            message.call = Some(call);
-            message.time = exchange.time.and_then(moment);
-        }
-        session.fingerprints = fingerprints;
-        session.fingerprints.push(fingerprint(&reply));
-        self.open.push(session);
-        if self.open.len() > MOST_OPEN {
-            let ended = self.open.remove(0);
-            self.give(ended);
-        }
-    }
-
-    /// The session that a request with these messages goes on with, taken out of the open ones.
-    fn session(&mut self, request: &[u64]) -> Option<Session> {
-        let continued = self.open.iter().enumerate().filter(|(_, session)| request.starts_with(&session.fingerprints));
-        let (index, _) = continued.max_by_key(|(_, session)| session.fingerprints.len())?;
-        Some(self.open.remove(index))
-    }
-
-    fn give(&mut self, session: Session) {
-        let mut transcript = session.transcript;
-        self.sessions += 1;
-        if transcript.id.is_empty() {
-            transcript.id = if self.sessions == 1 { self.name.clone() } else { format!("{}#{}", self.name, self.sessions) };
-        }
-        (self.hand_over)(transcript);
-    }
-
-    fn finish(mut self) {
-        for session in std::mem::take(&mut self.open) {
-            self.give(session);
-        }
-    }
 }
 
-impl<'a> Exchange<'a> {
+impl<'a> Logged<'a> {
+    fn exchange(self, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+        let tools = self.tools();
+        let Some(messages) = self.raw_messages.or(self.messages) else {
+            lose("unknown record type");
+            return None;
+        };
+        let request = Request { messages, tools, model: self.model };
+        let mut exchange = exchange(&request, self.response.map(RawValue::get), lose);
+        exchange.window = self.context_window.known().ok().flatten();
+        for message in exchange.reply.iter_mut().flat_map(|reply| &mut reply.messages) {
+            message.time = self.time.and_then(moment);
+            if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
+                usage.cost_nano_usd = usage.cost_nano_usd.or(self.cost.above_zero());
+            }
+        }
+        // A request without a reply is counted, and begins no session.
+        exchange.reply.is_some().then_some(exchange)
+    }
+
     /// The definitions of the tools. OpenHands logs them twice.
     fn tools(&self) -> Option<&'a RawValue> {
         let parameters = self.kwargs.as_ref().or(self.model_parameters.as_ref());
         let tools = self.tools.or(parameters.and_then(|parameters| parameters.tools));
         tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))
-    }
-}
-
-fn digest(tools: Option<&RawValue>) -> u64 {
-    tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()))
-}
-
-impl Session {
-    fn new(tools: Option<&RawValue>, id: &str, scale: &dyn Scale) -> Session {
-        let messages: Vec<Message> =
-            tools.map(|tools| Message::new(Role::System, vec![Part::Tools(scale.weigh(&compact(tools.get())))])).into_iter().collect();
-        let transcript = Transcript { id: id.to_owned(), agent: READER.name.to_owned(), messages, ..Transcript::default() };
-        Session { transcript, chat: Chat::default(), fingerprints: Vec::new(), tools: digest(tools) }
-    }
-
-    /// Adds a message. A reply in a request's history was made by a call of which no log was found.
-    fn add(&mut self, written: &ChatMessage, scale: &dyn Scale, number: u64, source: &mut Source) -> Option<&mut Message> {
-        let Some(mut message) = self.chat.message(written, scale, &mut |reason| source.lose(number, reason)) else {
-            source.lose(number, "message of an unknown role");
-            return None;
-        };
-        if message.role == Role::Assistant {
-            message.call = Some(Call::default());
-        }
-        self.transcript.messages.push(message);
-        self.transcript.messages.last_mut()
     }
 }
 

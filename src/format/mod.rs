@@ -6,7 +6,9 @@
 mod aider;
 mod anthropic;
 mod anthropic_messages;
+mod api_exchange;
 mod atif;
+mod autogen;
 mod baseagent;
 mod blocks;
 mod chat;
@@ -17,6 +19,7 @@ mod copilot_cli;
 mod count;
 mod crush;
 mod deepseek_harness;
+mod exchange;
 mod gemini_cli;
 mod google;
 mod goose;
@@ -36,15 +39,20 @@ mod outline;
 pub mod pi;
 mod picoclaw;
 mod pieces;
+mod plain_talk;
 mod qwen_code;
+mod sharegpt;
 mod source;
 mod sqlite;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
+mod telemetry;
 mod time;
+mod vcr;
 mod vscode_chat;
 mod words;
+mod yaml;
 
 pub use openai_chat::LeftOut;
 pub use source::{ReadError, Source};
@@ -107,6 +115,14 @@ pub const READERS: &[&Reader] = &[
     &atif::READER,
     &tau_bench::READER,
     &inspect::READER,
+    &api_exchange::READER,
+    &vcr::READER,
+    &telemetry::LANGFUSE,
+    &telemetry::OTLP,
+    &sharegpt::READER,
+    &autogen::READER,
+    &plain_talk::DISPLAYED,
+    &plain_talk::SUMMARISER,
     &anthropic_messages::READER,
     &openai_chat::READER,
 ];

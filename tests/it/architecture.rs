@@ -31,11 +31,12 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 15] = [
+const SHARED_BY_FORMATS: [&str; 17] = [
     "anthropic",
     "blocks",
     "chat",
     "count",
+    "exchange",
     "google",
     "image",
     "json",
@@ -46,6 +47,7 @@ const SHARED_BY_FORMATS: [&str; 15] = [
     "sqlite",
     "time",
     "words",
+    "yaml",
     "mod",
 ];
 

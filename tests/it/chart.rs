@@ -11,7 +11,7 @@ use ctxsim::experiment::{
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
-use ctxsim::report::Swept;
+use ctxsim::report::{Billed, Swept};
 use ctxsim::report::chart::{
     Axis, Chart, Drawing, Form, Hue, Kind, Life, Limit, Marks, Named, Place, Plot, Quantity, Series, Symbol, buffer, cache, context, cost,
     drift, errors, overflows, peaks, references, reuse, stages, survival, sweep, sweep_map,
@@ -97,7 +97,7 @@ fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Bui
     let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).unwrap()).collect();
     let settings = settings(&bases, &dimensions, Design::Grid).unwrap();
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
-    let run = Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1 };
+    let run = Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1, billing: None };
     let mut rows = Vec::new();
     run.run(0, &mut |block| {
         rows.extend_from_slice(block);
@@ -114,6 +114,7 @@ fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Bui
         objective,
         constraints: &constraints,
         chance: (50, 1),
+        billed: Billed::No,
         command: None,
     })
     .unwrap()

@@ -50,11 +50,11 @@ mod policy_documents;
 mod policy_systems;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
-/// aider: the chat's history and the requests'.
-mod read_aider;
 /// What agents read again after recorded compactions.
 mod read_again;
-/// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
+/// aider: the chat's history and the requests'.
+mod read_aider;
+/// Anthropic Messages: exchanges joined to sessions, documents, messages.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
 mod read_atif;
@@ -75,6 +75,8 @@ mod read_crush;
 mod read_damaged;
 /// DeepSeek Harness events.
 mod read_deepseek_harness;
+/// Exchanges with models' interfaces: logs of several dialects, cassettes, streams.
+mod read_exchanges;
 /// Gemini CLI chats.
 mod read_gemini_cli;
 /// goose: databases and lines.
@@ -108,10 +110,14 @@ mod read_picoclaw;
 mod read_qwen_code;
 /// SWE-agent trajectories.
 mod read_swe_agent;
+/// Conversations without usage: ShareGPT, AutoGen, printed talks.
+mod read_talks;
 /// tau2-bench: agent and simulated user told apart.
 mod read_tau2;
 /// The first tau-bench.
 mod read_tau_bench;
+/// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
+mod read_telemetry;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// References: what later messages take up again, and what policies lose of it.

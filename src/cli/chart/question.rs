@@ -9,12 +9,12 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
+    Constraint, Corpus, Design, Dimension, Direction, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
     settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
-use ctxsim::report::Swept;
+use ctxsim::report::{Billed, Swept};
 use ctxsim::report::chart::{self, Chart, Kind, Life};
 
 /// The policy that a chart of one policy shows where none is named.
@@ -188,7 +188,10 @@ impl Asked<'_> {
         let constrained = search.constraints.iter().map(|constraint| constraint.measure);
         let measures: Vec<Measure> = std::iter::once(search.objective.measure).chain(constrained).collect();
         let (resamples, seed) = CHANCE;
-        let run = Sweep { corpus, bases, settings: &search.settings, replay, measures: &measures, resamples, seed };
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
+        let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
+        let run = Sweep { corpus, bases, settings: &search.settings, replay, measures: &measures, resamples, seed, billing };
         let mut rows = Vec::new();
         run.run(0, &mut |block| {
             rows.extend_from_slice(block);
@@ -203,6 +206,7 @@ impl Asked<'_> {
             objective: search.objective,
             constraints: &search.constraints,
             chance: CHANCE,
+            billed: if billing.is_some() { Billed::Yes } else { Billed::No },
             command: None,
         };
         Ok(if kind == Kind::Sweep { chart::sweep(&swept)? } else { chart::sweep_map(&swept)? })

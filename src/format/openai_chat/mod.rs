@@ -1,19 +1,19 @@
 //! Conversations in OpenAI's chat dialect, in the shapes that people keep them in: a document or a line with `messages`, a list of
 //! messages, a message a line, and logs of requests with their responses.
 
-mod exchange;
 mod write;
 
 pub use write::{LeftOut, write};
 
 use super::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use super::count::ABSURD;
+use super::exchange::Sessions;
+use super::exchange::openai_chat::{Request, Response, exchange};
 use super::json::{compact, fault, string, values};
 use super::time::millis;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
-use exchange::{Exchanges, Request, Response};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -27,12 +27,10 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let api = outline.text("api");
-    if !api.is_empty() && api != "openai_chat" {
-        return Claim::No;
-    }
     // Records around a message that other formats have and this one does not.
     let foreign = [
+        "api",
+        "[].api",
         "type",
         "uuid",
         "sessionId",
@@ -77,8 +75,6 @@ struct Shape<'a> {
     #[serde(borrow)]
     usage: Option<&'a RawValue>,
     #[serde(borrow)]
-    api: Words<'a>,
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
     #[serde(borrow)]
     response: Option<&'a RawValue>,
@@ -88,7 +84,8 @@ struct Shape<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
-    let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges: Exchanges::default() };
+    let exchanges = Sessions::new(READER.name, name.clone(), scale);
+    let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges };
     if source.is_printed_over_lines() {
         let text = source.document()?;
         for (number, value) in values::<&RawValue>(&text).enumerate() {
@@ -119,7 +116,7 @@ struct File<'s> {
     hand_over: &'s mut dyn FnMut(Transcript),
     /// The session of the messages that stand alone, one a line.
     single: Option<Conversation>,
-    exchanges: Exchanges,
+    exchanges: Sessions<'s>,
 }
 
 impl File<'_> {
@@ -145,9 +142,6 @@ impl File<'_> {
             Ok(shape) => shape,
             Err(error) => return source.lose(line, fault(&error, false)),
         };
-        if !shape.api.is_empty() && &*shape.api != "openai_chat" {
-            return source.lose(line, "exchange in another dialect");
-        }
         let scale = self.scale;
         match shape {
             Shape { request: Some(request), response, .. } => match serde_json::from_str::<Request>(request.get()) {
@@ -179,9 +173,8 @@ impl File<'_> {
     }
 
     fn exchange(&mut self, request: &Request, response: Option<&RawValue>, line: u64, source: &mut Source) {
-        if let Some(ended) = self.exchanges.take(request, response, line, self.scale, source) {
-            self.give(ended);
-        }
+        let exchange = exchange(request, response.map(RawValue::get), &mut |reason| source.lose(line, reason));
+        self.exchanges.add(exchange).into_iter().for_each(&mut *self.hand_over);
     }
 
     fn give(&mut self, conversation: Conversation) {
@@ -202,11 +195,9 @@ impl File<'_> {
         }
     }
 
-    fn finish(&mut self) {
+    fn finish(mut self) {
         self.end_single();
-        if let Some(last) = self.exchanges.end() {
-            self.give(last);
-        }
+        self.exchanges.finish().for_each(self.hand_over);
     }
 }
 

@@ -1,0 +1,170 @@
+//! Exchanges with Anthropic's Messages interface.
+
+use super::{Exchange, Turn, Verbatim};
+use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher};
+use crate::format::count::ABSURD;
+use crate::format::json::compact;
+use crate::format::words::Words;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A request's body.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Body<'a> {
+    /// The model that was asked for.
+    #[serde(borrow)]
+    pub model: Words<'a>,
+    /// Instructions: a text, or blocks.
+    #[serde(borrow)]
+    pub system: Option<&'a RawValue>,
+    /// Definitions of the tools.
+    #[serde(borrow)]
+    pub tools: Option<&'a RawValue>,
+    /// The conversation.
+    #[serde(borrow)]
+    pub messages: Vec<Spoken<'a>>,
+}
+
+/// A message of a request, or a response.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Spoken<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    /// `user`, `assistant`, `system`.
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(borrow)]
+    content: Content<'a>,
+    usage: Option<UsageRecord>,
+}
+
+type Lose<'l> = &'l mut dyn FnMut(&str);
+
+/// The exchange of a request with its response.
+pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
+    let body = serde_json::from_str::<Body>(request)?;
+    let mut weigher = Weigher::new(&Verbatim);
+    let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);
+    match response.and_then(|response| serde_json::from_str::<Spoken>(response).ok()).filter(|reply| &*reply.role == "assistant") {
+        Some(reply) => {
+            exchange.hidden = hides(&reply);
+            exchange.reply = Some(self::reply(&reply, &mut weigher, lose));
+        }
+        None => {
+            lose("request without a message in response (failed call)");
+            exchange.failed = true;
+        }
+    }
+    Ok(exchange)
+}
+
+/// Which call made a model's message that stands in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Made {
+    /// One that the message itself records, as far as it is recorded at all.
+    Here,
+    /// One with an exchange of its own, or one of another conversation.
+    Elsewhere,
+}
+
+/// A body without a response: what was sent.
+pub fn conversation(body: &Body<'_>, made: Made, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Exchange {
+    let mut exchange = Exchange { model: body.model.to_string(), setting: setting(body, weigher, lose), ..Exchange::default() };
+    for spoken in &body.messages {
+        let role = match &*spoken.role {
+            "assistant" => Role::Assistant,
+            "user" => Role::User,
+            "system" => Role::System,
+            _ => {
+                lose("message of an unknown role");
+                continue;
+            }
+        };
+        exchange.turns.push(match (role, made) {
+            (Role::Assistant, Made::Here) => reply(spoken, weigher, lose),
+            _ => {
+                let messages = weigher.messages(role, &spoken.content, &mut |reason| lose(reason));
+                Turn { messages, compactions: compactions(spoken, &[]) }
+            }
+        });
+    }
+    exchange
+}
+
+fn setting(body: &Body<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Vec<Part> {
+    let mut parts = Vec::new();
+    match body.system.map(|system| serde_json::from_str::<Content>(system.get())) {
+        Some(Ok(system)) => {
+            let messages = weigher.messages(Role::System, &system, &mut |reason| lose(reason));
+            parts.extend(messages.into_iter().flat_map(|message| message.parts));
+        }
+        Some(Err(_)) => lose("system prompt of an unexpected shape"),
+        None => {}
+    }
+    if let Some(tools) = body.tools.map(|tools| compact(tools.get())).filter(|tools| tools != "[]" && tools != "null") {
+        parts.push(Part::Tools(Verbatim.weigh(&tools)));
+    }
+    parts
+}
+
+fn passes<'u>(reply: &'u Spoken<'_>) -> &'u [UsageRecord] {
+    reply.usage.as_ref().and_then(|usage| usage.iterations.as_deref()).unwrap_or_default()
+}
+
+/// With the provider's own tools the prompt counts passes that have read parts of the reply: it is no size of the context before it.
+fn hides(reply: &Spoken<'_>) -> bool {
+    let own_passes = passes(reply).iter().filter(|pass| !pass.is_kind("compaction")).count();
+    reply.content.objects().any(Piece::is_server_call) || own_passes > 1
+}
+
+/// A reply and the call that made it.
+fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn {
+    let usage = reply.usage.as_ref().and_then(|usage| {
+        let usage = usage.usage().inspect_err(|_| lose(ABSURD)).ok()?;
+        (usage.prompt > 0).then_some(usage).or_else(|| {
+            lose("usage of zero tokens (not used)");
+            None
+        })
+    });
+    let passes = passes(reply);
+    let own_passes = passes.iter().filter(|pass| !pass.is_kind("compaction")).count();
+    (1..own_passes).for_each(|_| lose("earlier pass of a call with server tools (no call of its own)"));
+    let mut messages = weigher.messages(Role::Assistant, &reply.content, &mut |reason| lose(reason));
+    // A reply without content is one all the same: its call was made.
+    if messages.first().is_none_or(|message| message.role != Role::Assistant) {
+        messages.insert(0, Message::new(Role::Assistant, Vec::new()));
+    }
+    if let Some(message) = messages.first_mut() {
+        message.id = reply.id.to_string();
+        message.call = Some(super::call(&reply.id, &reply.model, usage));
+    }
+    Turn { messages, compactions: compactions(reply, passes) }
+}
+
+/// Compactions that the provider made: a block with the summary, and a pass of its own in the usage.
+fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
+    let mut summarising = passes.iter().filter(|pass| pass.is_kind("compaction"));
+    let blocks = spoken.content.objects().filter(|block| &*block.kind == "compaction");
+    let compaction = |block: &Piece| {
+        let usage = summarising.next().and_then(|pass| pass.usage().ok());
+        let after = spoken.usage.as_ref().and_then(|usage| usage.usage().ok());
+        let summary = block.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
+        Compaction {
+            before: 0,
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: usage.map(|usage| usage.prompt),
+            tokens_after: after.filter(|_| usage.is_some()).map(|usage: Usage| usage.prompt),
+            summary: summary.map(|summary| Verbatim.weigh(&summary)),
+            kept_from: None,
+            call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
+            time: None,
+        }
+    };
+    blocks.map(compaction).collect()
+}

@@ -1,0 +1,209 @@
+//! Exchanges with Google's generateContent interface.
+
+use super::{Exchange, Turn, Verbatim};
+use crate::format::anthropic::visible_text;
+use crate::format::blocks::Blocks;
+use crate::format::count::{ABSURD, Absurd, Count};
+use crate::format::google::{Piece, piece};
+use crate::format::json::compact;
+use crate::format::words::Words;
+use crate::transcript::{Call, Message, Part, Role, Scale, Trust, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+type Lose<'l> = &'l mut dyn FnMut(&str);
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Request<'a> {
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(borrow)]
+    contents: Vec<Content<'a>>,
+    #[serde(borrow, alias = "system_instruction")]
+    system_instruction: Option<Content<'a>>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    /// A part of the prompt that the provider keeps.
+    #[serde(borrow)]
+    cached_content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    parts: Option<Vec<&'a RawValue>>,
+}
+
+/// What came back, or a piece of a stream of it.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Response<'a> {
+    #[serde(borrow)]
+    candidates: Option<Vec<Candidate<'a>>>,
+    #[serde(borrow)]
+    response_id: Words<'a>,
+    #[serde(borrow)]
+    model_version: Words<'a>,
+    usage_metadata: Option<Tokens>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Candidate<'a> {
+    #[serde(borrow)]
+    content: Content<'a>,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    prompt_token_count: Count,
+    cached_content_token_count: Count,
+    candidates_token_count: Count,
+    thoughts_token_count: Count,
+    tool_use_prompt_token_count: Count,
+}
+
+impl Tokens {
+    /// What the provider's own tools gave the model is input too, but no part of the prompt that was sent.
+    fn usage(self) -> Result<Option<Usage>, Absurd> {
+        let prompt = self.prompt_token_count.or_zero()?;
+        let cache_read = self.cached_content_token_count.or_zero()?;
+        let reasoning = self.thoughts_token_count.known()?;
+        let output = self.candidates_token_count.or_zero()? + reasoning.unwrap_or(0);
+        self.tool_use_prompt_token_count.known()?;
+        if cache_read > prompt {
+            return Err(Absurd);
+        }
+        let usage = Usage { prompt, cache_read, output, reasoning, trust: Trust::Provider, output_is_final: true, ..Usage::default() };
+        Ok((prompt > 0).then_some(usage))
+    }
+}
+
+/// The part kinds that are the provider's own tools at work.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Served<'a> {
+    #[serde(borrow, alias = "executableCode")]
+    tool_call: Option<&'a RawValue>,
+    #[serde(borrow, alias = "codeExecutionResult")]
+    tool_response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    file_data: Option<&'a RawValue>,
+}
+
+/// The exchange of a request with its response, which may be a list of the pieces of a stream.
+pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
+    let request = serde_json::from_str::<Request>(request)?;
+    let mut exchange = Exchange { model: request.model.trim_start_matches("models/").to_owned(), ..Exchange::default() };
+    let mut hidden = request.cached_content.is_some_and(|raw| raw.get() != "null");
+    if let Some(instruction) = &request.system_instruction {
+        exchange.setting.extend(read(instruction, &mut hidden, lose).0);
+    }
+    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
+        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
+    }
+    for content in &request.contents {
+        exchange.turns.push(turn(content, &mut hidden, lose));
+    }
+    let pieces = response.map(pieces).unwrap_or_default();
+    let usage = pieces.iter().rev().find_map(|piece| piece.usage_metadata);
+    hidden |= usage.is_some_and(|usage| usage.tool_use_prompt_token_count.or_zero().is_ok_and(|tokens| tokens > 0));
+    if pieces.iter().all(|piece| piece.candidates.is_none()) && usage.is_none() {
+        lose("request without a reply");
+        exchange.failed = true;
+        return Ok(exchange);
+    }
+    let mut parts = Vec::new();
+    for candidates in pieces.iter().filter_map(|piece| piece.candidates.as_deref()) {
+        if candidates.len() > 1 {
+            lose("second choice of a reply");
+        }
+        for candidate in candidates.iter().take(1) {
+            let (own, results) = read(&candidate.content, &mut hidden, lose);
+            for part in own.into_iter().chain(results) {
+                append(&mut parts, part);
+            }
+        }
+    }
+    let usage = usage.map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
+        lose(ABSURD);
+        None
+    });
+    let last = pieces.last();
+    let id = last.map_or("", |piece| &piece.response_id);
+    let model = last.map_or("", |piece| &piece.model_version);
+    let mut message = Message::new(Role::Assistant, parts);
+    message.id = id.to_owned();
+    message.call = Some(super::call(id, model, usage));
+    exchange.reply = Some(Turn::of(message));
+    exchange.hidden = hidden;
+    Ok(exchange)
+}
+
+fn pieces(response: &str) -> Vec<Response<'_>> {
+    if response.trim_start().starts_with('[') {
+        serde_json::from_str(response).unwrap_or_default()
+    } else {
+        serde_json::from_str(response).map(|piece| vec![piece]).unwrap_or_default()
+    }
+}
+
+/// Adds a part; a stream's pieces of one text are one text.
+fn append(parts: &mut Vec<Part>, part: Part) {
+    match (parts.last_mut(), part) {
+        (Some(Part::Text(text)), Part::Text(more)) => {
+            let joined = [text.content.as_deref(), more.content.as_deref()].into_iter().flatten().collect::<String>();
+            *text = Verbatim.weigh(&joined);
+        }
+        (_, part) => parts.push(part),
+    }
+}
+
+fn turn(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> Turn {
+    let (own, results) = read(content, hidden, lose);
+    let model = matches!(&*content.role, "model" | "assistant");
+    let mut turn = Turn::default();
+    if model {
+        let mut message = Message::new(Role::Assistant, own.into_iter().chain(results).collect());
+        message.call = Some(Call::default());
+        turn.messages.push(message);
+        return turn;
+    }
+    // A tool's result is a message of its own, with the pictures that follow it.
+    for part in results {
+        match (part, turn.messages.last_mut()) {
+            (part @ Part::Image(_), Some(message)) => message.parts.push(part),
+            (part, _) => turn.messages.push(Message::new(Role::Tool, vec![part])),
+        }
+    }
+    if !own.is_empty() {
+        turn.messages.push(Message::new(Role::User, own));
+    }
+    turn
+}
+
+/// The parts of a content, and the results of tools in it.
+fn read(content: &Content, hidden: &mut bool, lose: Lose<'_>) -> (Vec<Part>, Vec<Part>) {
+    let (mut parts, mut results) = (Vec::new(), Vec::new());
+    for raw in content.parts.iter().flatten() {
+        let served = serde_json::from_str::<Served>(raw.get()).unwrap_or_default();
+        if let Some(work) = served.tool_call.or(served.tool_response) {
+            *hidden = true;
+            parts.push(Part::Other(Verbatim.weigh(&visible_text(work.get()))));
+        } else if served.file_data.is_some() {
+            *hidden = true;
+            lose("attached file whose size in tokens is unknown");
+        } else {
+            match serde_json::from_str::<Blocks<Piece>>(raw.get()) {
+                Ok(Blocks(blocks)) => blocks.iter().for_each(|block| piece(block, &Verbatim, &mut parts, &mut results, lose)),
+                Err(_) => lose("record of an unexpected shape"),
+            }
+        }
+    }
+    (parts, results)
+}

@@ -1,0 +1,140 @@
+//! Requests to a model's interface with their responses, as recorders of many kinds log them. Each dialect is decoded into an
+//! [`Exchange`]; what is common to all logs, that a request repeats the conversation so far, is the matter of [`Sessions`].
+
+pub mod anthropic;
+pub mod gemini;
+pub mod openai_chat;
+pub mod openai_responses;
+mod sessions;
+mod stream;
+mod verbatim;
+
+pub use sessions::Sessions;
+pub use verbatim::Verbatim;
+
+use crate::transcript::{Call, Compaction, Message, Part, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One request with its response. Its texts were weighed on the [`Verbatim`] scale: they hold their words and no size yet, so that
+/// what a session has seen before need not be measured again.
+#[derive(Default)]
+pub struct Exchange {
+    /// What stands before the conversation: instructions and the definitions of tools that the request sends apart.
+    pub setting: Vec<Part>,
+    /// The conversation as the request repeats it.
+    pub turns: Vec<Turn>,
+    /// What came back. Absent where nothing usable did.
+    pub reply: Option<Turn>,
+    /// The model that was asked for; empty where the request does not name one.
+    pub model: String,
+    /// What the provider itself keeps of the conversation goes before the request: the id of an earlier response, or of a
+    /// conversation.
+    pub follows: Option<String>,
+    /// Ids by which later requests may refer to the conversation up to this reply.
+    pub known_as: Vec<String>,
+    /// The prompt held something that the log does not: what the provider keeps, what its own tools found, sealed summaries.
+    pub hidden: bool,
+    /// Something was asked, and no reply came back.
+    pub failed: bool,
+    /// The id of a session that begins here; empty where the log has none.
+    pub session: String,
+    /// The window that the log names.
+    pub window: Option<u64>,
+}
+
+/// One entry of a request's conversation.
+#[derive(Default)]
+pub struct Turn {
+    /// Compactions that the provider made before it.
+    pub compactions: Vec<Compaction>,
+    /// What it says. A reply's first message is the model's, with its call.
+    pub messages: Vec<Message>,
+}
+
+impl Turn {
+    /// One message and nothing else.
+    pub fn of(message: Message) -> Turn {
+        Turn { compactions: Vec::new(), messages: vec![message] }
+    }
+}
+
+/// The name of the interface that an exchange was made with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// Anthropic: Messages.
+    Anthropic,
+    /// OpenAI and its followers: Chat Completions.
+    OpenAiChat,
+    /// OpenAI: Responses.
+    OpenAiResponses,
+    /// OpenAI: Responses, the request that shortens a conversation.
+    OpenAiCompact,
+    /// Google: generateContent.
+    Gemini,
+}
+
+/// What is looked at to tell the dialect of a request.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Keys<'a> {
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+    #[serde(borrow)]
+    contents: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+}
+
+impl Dialect {
+    /// The dialect that a recorder names.
+    pub fn of_name(name: &str) -> Option<Dialect> {
+        Some(match name {
+            "anthropic_messages" => Dialect::Anthropic,
+            "openai_chat" => Dialect::OpenAiChat,
+            "openai_responses" => Dialect::OpenAiResponses,
+            "openai_responses_compact" => Dialect::OpenAiCompact,
+            "gemini_generate" => Dialect::Gemini,
+            _ => return None,
+        })
+    }
+
+    /// The dialect of a request to this address with this body. Proxies serve the same paths under any host. `None` for requests
+    /// that ask no model for a reply: uploads, lists, counts of tokens.
+    pub fn of_address(address: &str, request: &str) -> Option<Dialect> {
+        let path = address.split(['?', '#']).next().unwrap_or_default().trim_end_matches('/');
+        let keys = serde_json::from_str::<Keys>(request).ok()?;
+        if path.ends_with("/responses/compact") {
+            Some(Dialect::OpenAiCompact)
+        } else if path.ends_with("/responses") && keys.input.is_some() {
+            Some(Dialect::OpenAiResponses)
+        } else if (path.ends_with(":generateContent") || path.ends_with(":streamGenerateContent")) && keys.contents.is_some() {
+            Some(Dialect::Gemini)
+        } else if (path.ends_with("/messages") || path.ends_with(":rawPredict") || path.ends_with("/invoke")) && keys.messages.is_some() {
+            Some(Dialect::Anthropic)
+        } else if path.ends_with("/chat/completions") && keys.messages.is_some() {
+            Some(Dialect::OpenAiChat)
+        } else {
+            None
+        }
+    }
+
+    /// The exchange of a request with its response, which may be the body or the events of a stream. `Err` where the request is
+    /// not what the dialect promises.
+    pub fn decode(self, request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
+        let joined = response.and_then(|text| stream::joined(self, text));
+        let response = joined.as_deref().or(response);
+        match self {
+            Dialect::Anthropic => anthropic::decode(request, response, lose),
+            Dialect::OpenAiChat => openai_chat::decode(request, response, lose),
+            Dialect::OpenAiResponses => openai_responses::decode(request, response, lose),
+            Dialect::OpenAiCompact => openai_responses::compaction(request, response, lose),
+            Dialect::Gemini => gemini::decode(request, response, lose),
+        }
+    }
+}
+
+/// A call by which no reply was recorded with usage, and one with it, in the same form.
+fn call(id: &str, model: &str, usage: Option<Usage>) -> Call {
+    Call { id: id.to_owned(), model: model.to_owned(), usage, unchained: false }
+}

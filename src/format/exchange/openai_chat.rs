@@ -1,0 +1,101 @@
+//! Exchanges with OpenAI's chat interface and its many imitations.
+
+use super::{Exchange, Turn, Verbatim};
+use crate::format::chat::{Chat, ChatMessage, ChatUsage};
+use crate::format::count::{ABSURD, Count};
+use crate::format::json::{compact, string};
+use crate::format::words::Words;
+use crate::transcript::{Call, Part, Role, Scale};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What was sent.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Request<'a> {
+    /// The conversation so far.
+    #[serde(borrow)]
+    pub messages: Vec<ChatMessage<'a>>,
+    /// The definitions of the tools.
+    #[serde(borrow, alias = "functions")]
+    pub tools: Option<&'a RawValue>,
+    /// The model that was asked for.
+    #[serde(borrow)]
+    pub model: Option<&'a RawValue>,
+}
+
+/// What came back.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Response<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    created: Count,
+    #[serde(borrow)]
+    choices: Option<Vec<Choice<'a>>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Choice<'a> {
+    #[serde(borrow)]
+    message: Option<ChatMessage<'a>>,
+}
+
+impl Response<'_> {
+    /// Does this look like a response? Other things have that name too.
+    pub fn is_one(raw: &RawValue) -> bool {
+        serde_json::from_str::<Response>(raw.get()).is_ok_and(|response| response.choices.is_some())
+    }
+}
+
+/// The exchange of a request with its response.
+pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Result<Exchange, serde_json::Error> {
+    Ok(exchange(&serde_json::from_str(request)?, response, lose))
+}
+
+/// The exchange of a request that is decoded already with its response.
+pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Exchange {
+    let mut chat = Chat::default();
+    let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
+    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
+        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
+    }
+    for written in &request.messages {
+        match chat.message(written, &Verbatim, lose) {
+            Some(mut message) => {
+                // A reply in a request's history was made by a call of which no log was found.
+                message.call = (message.role == Role::Assistant).then(Call::default);
+                exchange.turns.push(Turn::of(message));
+            }
+            None => lose("message of an unknown role"),
+        }
+    }
+    let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
+    let mut choices = response.choices.unwrap_or_default().into_iter();
+    let Some(mut reply) = choices.next().and_then(|choice| choice.message) else {
+        lose("request without a reply");
+        exchange.failed = true;
+        return exchange;
+    };
+    if choices.next().is_some() {
+        lose("second choice of a reply");
+    }
+    reply.role = Words("assistant".into());
+    let usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
+        lose(ABSURD);
+        None
+    });
+    exchange.session = response.id.to_string();
+    exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
+        message.call = Some(super::call(&response.id, &response.model, usage));
+        let created = response.created.known().ok().flatten().and_then(|seconds| i64::try_from(seconds).ok());
+        message.time = created.map(|seconds| seconds * 1000);
+        Turn::of(message)
+    });
+    exchange
+}

@@ -1,0 +1,382 @@
+//! Exchanges with OpenAI's Responses interface. A conversation is a list of items; the provider may keep it, so that a request sends
+//! only what is new, and may run tools of its own while it replies.
+
+use super::{Exchange, Turn, Verbatim};
+use crate::format::anthropic::visible_text;
+use crate::format::blocks::{Block, Blocks};
+use crate::format::chat::{ChatUsage, text_of};
+use crate::format::count::{ABSURD, Count};
+use crate::format::image;
+use crate::format::json::{compact, string, text_or_json};
+use crate::format::words::Words;
+use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+type Lose<'l> = &'l mut dyn FnMut(&str);
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Request<'a> {
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    instructions: Words<'a>,
+    #[serde(borrow)]
+    input: Blocks<'a, Item<'a>>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    previous_response_id: Words<'a>,
+    /// An id, or an object with one.
+    #[serde(borrow)]
+    conversation: Option<&'a RawValue>,
+    /// A prompt that the provider keeps.
+    #[serde(borrow)]
+    prompt: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Response<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    created_at: Count,
+    #[serde(borrow)]
+    status: Words<'a>,
+    #[serde(borrow)]
+    output: Option<Blocks<'a, Item<'a>>>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Conversation<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+}
+
+/// An item with the fields of all kinds; most are absent in each of them.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    call_id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, alias = "input", alias = "action", alias = "code", alias = "queries")]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow, alias = "outputs", alias = "results")]
+    output: Option<&'a RawValue>,
+    #[serde(borrow)]
+    summary: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    encrypted_content: Words<'a>,
+}
+
+/// A part of an item's content.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Piece<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    refusal: Words<'a>,
+    #[serde(borrow)]
+    image_url: Words<'a>,
+    #[serde(borrow)]
+    filename: Words<'a>,
+}
+
+/// The exchange of a request with its response.
+pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
+    let request = serde_json::from_str::<Request>(request)?;
+    let mut items = Items::default();
+    let mut exchange = asked(&request, &mut items, lose);
+    let response = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).unwrap_or_default();
+    let Some(output) = response.output.as_ref().filter(|_| !matches!(&*response.status, "failed" | "cancelled")) else {
+        lose("request without a reply");
+        exchange.failed = true;
+        return Ok(exchange);
+    };
+    let turns = items.turns(output, lose);
+    exchange.hidden |= items.hidden;
+    let mut reply = reply(turns, &response, lose);
+    let shortened = output.objects().filter(|item| &*item.kind == "compaction");
+    reply.compactions.extend(shortened.map(|_| compacted()));
+    exchange.reply = Some(reply);
+    exchange.known_as.insert(0, response.id.to_string());
+    Ok(exchange)
+}
+
+/// The exchange of a request that shortens a conversation: a compaction, and no reply.
+pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
+    let request = serde_json::from_str::<Request>(request)?;
+    let mut items = Items::default();
+    let mut exchange = asked(&request, &mut items, lose);
+    let Some(response) = response.and_then(|raw| serde_json::from_str::<Response>(raw).ok()).filter(|response| response.output.is_some())
+    else {
+        lose("request without a reply");
+        exchange.failed = true;
+        return Ok(exchange);
+    };
+    let output = response.output.as_ref().map(|output| items.turns(output, lose)).unwrap_or_default();
+    let usage = usage(&response, lose);
+    let model = if response.model.is_empty() { &exchange.model } else { &*response.model };
+    let call = super::call(&response.id, model, usage);
+    let made = Compaction {
+        automatic: Some(false),
+        tokens_before: usage.map(|usage| usage.prompt),
+        call: Some(call),
+        time: time(&response),
+        ..compacted()
+    };
+    exchange.hidden = true;
+    exchange.reply = Some(Turn { compactions: vec![made], messages: output.into_iter().flat_map(|turn| turn.messages).collect() });
+    exchange.known_as.insert(0, response.id.to_string());
+    Ok(exchange)
+}
+
+fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
+    let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
+    if !request.instructions.is_empty() {
+        exchange.setting.push(Part::Text(Verbatim.weigh(&request.instructions)));
+    }
+    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
+        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
+    }
+    let conversation = request.conversation.map(|raw| match string(Some(raw)) {
+        id if !id.is_empty() => id,
+        _ => serde_json::from_str::<Conversation>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
+    });
+    exchange.turns = items.turns(&request.input, lose);
+    let kept = conversation.filter(|id| !id.is_empty());
+    let previous = Some(request.previous_response_id.to_string()).filter(|id| !id.is_empty());
+    exchange.hidden = kept.is_some() || previous.is_some() || items.hidden || request.input.0.is_empty() || is_there(request.prompt);
+    exchange.known_as.extend(kept.clone());
+    exchange.follows = previous.or(kept);
+    exchange
+}
+
+fn is_there(raw: Option<&RawValue>) -> bool {
+    raw.is_some_and(|raw| raw.get() != "null")
+}
+
+fn reply(turns: Vec<Turn>, response: &Response, lose: Lose<'_>) -> Turn {
+    let mut reply = Turn::default();
+    reply.messages.extend(turns.into_iter().flat_map(|turn| turn.messages));
+    if reply.messages.first().is_none_or(|message| message.role != Role::Assistant) {
+        reply.messages.insert(0, Message::new(Role::Assistant, Vec::new()));
+    }
+    if let Some(message) = reply.messages.first_mut() {
+        message.id = response.id.to_string();
+        message.time = time(response);
+        message.call = Some(super::call(&response.id, &response.model, usage(response, lose)));
+    }
+    reply
+}
+
+fn time(response: &Response) -> Option<i64> {
+    let seconds = response.created_at.known().ok().flatten()?;
+    i64::try_from(seconds).ok()?.checked_mul(1000)
+}
+
+fn usage(response: &Response, lose: Lose<'_>) -> Option<Usage> {
+    let raw = response.usage.filter(|raw| raw.get() != "null")?;
+    match ChatUsage::read(raw) {
+        Ok(Some(usage)) => return Some(usage),
+        Ok(None) => lose("usage of zero tokens (not used)"),
+        Err(_) => lose(ABSURD),
+    }
+    None
+}
+
+/// Turns items into messages: those that the model made in a row are one message.
+#[derive(Default)]
+struct Items {
+    names: HashMap<String, String>,
+    /// There was an item of which the model read more than the log shows.
+    hidden: bool,
+}
+
+impl Items {
+    fn turns(&mut self, items: &Blocks<Item>, lose: Lose<'_>) -> Vec<Turn> {
+        let mut turns: Vec<Turn> = Vec::new();
+        for item in &items.0 {
+            let (role, parts) = match item {
+                Block::Text(text) => (Role::User, vec![Part::Text(Verbatim.weigh(text))]),
+                Block::Object(item) if &*item.kind == "compaction" => {
+                    self.hidden = true;
+                    (Role::Assistant, vec![sealed(item, "")])
+                }
+                Block::Object(item) => match self.item(item, lose) {
+                    Some(found) => found,
+                    None => continue,
+                },
+                Block::Other => {
+                    lose("unknown record type");
+                    continue;
+                }
+            };
+            match turns.last_mut().and_then(|turn| turn.messages.last_mut()) {
+                Some(last) if last.role == Role::Assistant && role == Role::Assistant => last.parts.extend(parts),
+                _ => turns.push(Turn::of(Message::new(role, parts))),
+            }
+        }
+        turns
+    }
+
+    fn item(&mut self, item: &Item, lose: Lose<'_>) -> Option<(Role, Vec<Part>)> {
+        let kind = &*item.kind;
+        let found = match kind {
+            "message" | "" => {
+                let role = match &*item.role {
+                    "user" => Role::User,
+                    "assistant" => Role::Assistant,
+                    "system" | "developer" => Role::System,
+                    _ => {
+                        lose("message of an unknown role");
+                        return None;
+                    }
+                };
+                (role, content(item.content, lose))
+            }
+            "reasoning" => {
+                let texts = [item.summary, item.content].into_iter().flatten().map(|raw| visible_text(raw.get()));
+                let text = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
+                (Role::Assistant, vec![sealed(item, &text)])
+            }
+            "additional_tools" => {
+                (Role::System, item.tools.map(|tools| Part::Tools(Verbatim.weigh(&compact(tools.get())))).into_iter().collect())
+            }
+            // The item itself lies with the provider.
+            "item_reference" => {
+                self.hidden = true;
+                return None;
+            }
+            "mcp_list_tools" => {
+                self.hidden = true;
+                (Role::Assistant, item.tools.map(|tools| Part::Tools(Verbatim.weigh(&compact(tools.get())))).into_iter().collect())
+            }
+            _ if kind.ends_with("_output") => {
+                let result = item.output.or(item.tools);
+                let call_id = item.call_id.to_string();
+                let name = self.names.get(&call_id).cloned().unwrap_or_default();
+                let (text, pictures) = result.map_or_else(Default::default, |raw| result_text(raw, lose));
+                self.hidden |= kind == "tool_search_output" && item.call_id.is_empty();
+                let result = Part::ToolResult { call_id, name, text: Verbatim.weigh_result(&text), error: false };
+                (Role::Tool, [vec![result], pictures].concat())
+            }
+            _ if kind.ends_with("_call") => (Role::Assistant, self.call(item)),
+            _ => {
+                lose("unknown record type");
+                self.hidden = true;
+                return None;
+            }
+        };
+        Some(found)
+    }
+
+    fn call(&mut self, item: &Item) -> Vec<Part> {
+        let kind = &*item.kind;
+        // Other tools run with the provider, within the request; most of what they give the model is not in the log.
+        let own =
+            matches!(kind, "function_call" | "custom_tool_call" | "local_shell_call" | "shell_call" | "apply_patch_call" | "computer_call")
+                || (kind == "tool_search_call" && !item.call_id.is_empty());
+        self.hidden |= !own;
+        let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
+        let name = if item.name.is_empty() { kind.trim_end_matches("_call") } else { &item.name };
+        if !id.is_empty() {
+            self.names.insert(id.to_string(), name.to_owned());
+        }
+        let arguments = Verbatim.weigh(&text_or_json(item.arguments));
+        let mut parts = vec![Part::ToolCall { id: id.to_string(), name: name.to_owned(), arguments }];
+        if let Some(found) = item.output.map(|raw| visible_text(raw.get())).filter(|found| !own && !found.is_empty()) {
+            let text = Verbatim.weigh_result(&found);
+            parts.push(Part::ToolResult { call_id: id.to_string(), name: name.to_owned(), text, error: false });
+        }
+        parts
+    }
+}
+
+/// A compaction of which nothing is known: what it made of the conversation is sealed.
+fn compacted() -> Compaction {
+    Compaction {
+        before: 0,
+        kind: CompactionKind::Compact,
+        automatic: None,
+        tokens_before: None,
+        tokens_after: None,
+        summary: None,
+        kept_from: None,
+        call: None,
+        time: None,
+    }
+}
+
+fn sealed(item: &Item, text: &str) -> Part {
+    let sealed_bytes = u32::try_from(item.encrypted_content.len()).unwrap_or(u32::MAX);
+    Part::Thinking { text: Verbatim.weigh(text), sealed_bytes }
+}
+
+fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
+    let Some(raw) = raw else { return Vec::new() };
+    let Ok(Blocks(blocks)) = serde_json::from_str::<Blocks<Piece>>(raw.get()) else {
+        lose("record of an unexpected shape");
+        return Vec::new();
+    };
+    let mut parts = Vec::new();
+    for block in blocks {
+        match block {
+            Block::Text(text) => parts.push(Part::Text(Verbatim.weigh(&text))),
+            Block::Object(piece) => match &*piece.kind {
+                "input_text" | "output_text" | "text" | "summary_text" | "" => parts.push(Part::Text(Verbatim.weigh(&piece.text))),
+                "refusal" => parts.push(Part::Text(Verbatim.weigh(&piece.refusal))),
+                "input_image" => parts.push(Part::Image(image::from_data_url(&piece.image_url))),
+                "input_file" => {
+                    parts.push(Part::Other(Verbatim.weigh(&piece.filename)));
+                    lose("attached file whose size in tokens is unknown");
+                }
+                _ => lose("unknown content part"),
+            },
+            Block::Other => lose("unknown content part"),
+        }
+    }
+    parts
+}
+
+/// What a tool returned: a text, a list of texts and pictures, or anything.
+fn result_text(raw: &RawValue, lose: Lose<'_>) -> (String, Vec<Part>) {
+    match serde_json::from_str::<Blocks<crate::format::chat::ChatPart>>(raw.get()) {
+        Ok(blocks) if raw.get().starts_with('"') => (text_of(&blocks), Vec::new()),
+        Ok(_) if raw.get().contains("\"input_text\"") || raw.get().contains("\"input_image\"") => {
+            let parts = content(Some(raw), lose);
+            let texts: Vec<&str> = parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Text(text) => text.content.as_deref(),
+                    _ => None,
+                })
+                .collect();
+            let text = texts.join("\n");
+            (text, parts.into_iter().filter(|part| matches!(part, Part::Image(_))).collect())
+        }
+        _ => (compact(raw.get()).into_owned(), Vec::new()),
+    }
+}

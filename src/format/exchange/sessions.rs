@@ -1,0 +1,246 @@
+//! Which exchanges belong to one session: each request repeats the conversation so far, and one whose messages extend those of an
+//! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
+
+use super::verbatim::{weigh, words};
+use super::{Exchange, Turn};
+use crate::format::json::compact;
+use crate::transcript::{Message, Part, Role, Scale, Transcript, Trust};
+use std::collections::HashMap;
+use xxhash_rust::xxh3::Xxh3;
+
+/// More conversations at once than this are taken for ended, the one that rested longest first.
+const MOST_OPEN: usize = 64;
+
+/// The sessions that a log's exchanges make up.
+pub struct Sessions<'s> {
+    agent: &'static str,
+    name: String,
+    scale: &'s dyn Scale,
+    /// Sessions that may go on, the one that went on last at the end.
+    open: Vec<Session>,
+    begun: u64,
+}
+
+#[derive(Default)]
+struct Session {
+    transcript: Transcript,
+    /// What identifies each part so far, the last reply included.
+    prints: Vec<u64>,
+    setting: u64,
+    model: String,
+    known_as: Vec<String>,
+    /// The names of tools by the ids of their calls, for results whose request does not repeat the call.
+    names: HashMap<String, String>,
+    /// Something unseen happened after the last call.
+    interrupted: bool,
+}
+
+impl<'s> Sessions<'s> {
+    /// No session yet, of a log with this name.
+    pub fn new(agent: &'static str, name: String, scale: &'s dyn Scale) -> Sessions<'s> {
+        Sessions { agent, name, scale, open: Vec::new(), begun: 0 }
+    }
+
+    /// Takes in the next exchange of the log. Gives back a session that is taken for ended.
+    ///
+    /// A request that got no reply and goes on with no session is counted by its decoder, and begins none.
+    pub fn add(&mut self, exchange: Exchange) -> Option<Transcript> {
+        let request: Vec<u64> = exchange.turns.iter().flat_map(|turn| &turn.messages).flat_map(prints).collect();
+        let (mut session, known) = match self.continued(&exchange, &request) {
+            Some((session, known)) => (session, known),
+            None if exchange.failed => return None,
+            None => (self.begun(&exchange), 0),
+        };
+        session.take(exchange, request, known, self.scale);
+        self.open.push(session);
+        let ended = (self.open.len() > MOST_OPEN).then(|| self.open.remove(0));
+        ended.map(|session| session.transcript)
+    }
+
+    /// What is still open.
+    pub fn finish(self) -> impl Iterator<Item = Transcript> {
+        self.open.into_iter().map(|session| session.transcript).filter(|transcript| !transcript.messages.is_empty())
+    }
+
+    /// The session that an exchange goes on with, taken out of the open ones, and how many of the request's parts it holds already.
+    fn continued(&mut self, exchange: &Exchange, request: &[u64]) -> Option<(Session, usize)> {
+        let (index, known) = match &exchange.follows {
+            Some(earlier) => (self.open.iter().rposition(|session| session.known_as.contains(earlier))?, 0),
+            None => {
+                let extended = |session: &Session| !session.prints.is_empty() && request.starts_with(&session.prints);
+                let found = self.open.iter().enumerate().filter(|(_, session)| extended(session));
+                let (index, session) = found.max_by_key(|(_, session)| session.prints.len())?;
+                (index, session.prints.len())
+            }
+        };
+        Some((self.open.remove(index), known))
+    }
+
+    fn begun(&mut self, exchange: &Exchange) -> Session {
+        self.begun += 1;
+        let id = match (exchange.session.as_str(), self.begun) {
+            ("", 1) => self.name.clone(),
+            ("", number) => format!("{}#{number}", self.name),
+            (id, _) => id.to_owned(),
+        };
+        let mut transcript = Transcript { id, agent: self.agent.to_owned(), ..Transcript::default() };
+        if !exchange.setting.is_empty() {
+            let mut message = Message::new(Role::System, exchange.setting.clone());
+            weigh(&mut message, self.scale);
+            transcript.messages.push(message);
+        }
+        Session { transcript, setting: digest(&exchange.setting), ..Session::default() }
+    }
+}
+
+impl Session {
+    fn take(&mut self, exchange: Exchange, request: Vec<u64>, mut known: usize, scale: &dyn Scale) {
+        let setting = digest(&exchange.setting);
+        // Changed instructions cannot be put where the old ones stand; the next call begins a new chain.
+        self.interrupted |= setting != self.setting || exchange.hidden;
+        self.setting = setting;
+        self.transcript.window = exchange.window.or(self.transcript.window);
+        let mut repeats = known > 0;
+        for turn in exchange.turns {
+            self.turn(turn, &mut known, &mut repeats, scale);
+        }
+        self.prints = request;
+        self.interrupted |= exchange.failed;
+        if let Some(mut reply) = exchange.reply {
+            // What a compaction by request kept is known already, unless the conversation itself is not in the log.
+            if !self.transcript.messages.is_empty() && reply.messages.iter().all(|message| message.call.is_none()) {
+                reply.messages.clear();
+            }
+            self.reply(reply, &exchange.model, exchange.hidden, scale);
+        }
+        if !exchange.known_as.is_empty() {
+            self.known_as = exchange.known_as;
+        }
+    }
+
+    /// Adds what a turn holds beyond the parts that are known. `repeats`: nothing new has come so far.
+    fn turn(&mut self, turn: Turn, known: &mut usize, repeats: &mut bool, scale: &dyn Scale) {
+        let mut compactions = turn.compactions;
+        for mut message in turn.messages {
+            let count = prints(&message).len();
+            if *repeats && count <= *known {
+                // What cannot be recognised is taken for known as long as all before it was.
+                *known -= count;
+                continue;
+            }
+            *repeats = false;
+            if *known > 0 {
+                // A message of one role may come back longer: interfaces join them.
+                let mut seen = 0;
+                let role = message.role;
+                message.parts.retain(|part| {
+                    seen += usize::from(print(role, part).is_some());
+                    seen > *known
+                });
+                *known = 0;
+            }
+            for mut compaction in compactions.drain(..) {
+                compaction.before = self.transcript.messages.len();
+                compaction.summary = compaction.summary.map(|summary| scale.weigh(words(&summary)));
+                self.transcript.compactions.push(compaction);
+            }
+            self.interrupted |= message.role == Role::Assistant && message.call.is_none();
+            self.push(message, scale);
+        }
+    }
+
+    /// Adds what came back.
+    fn reply(&mut self, reply: Turn, asked: &str, hidden: bool, scale: &dyn Scale) {
+        for mut compaction in reply.compactions {
+            compaction.before = self.transcript.messages.len();
+            compaction.summary = compaction.summary.map(|summary| scale.weigh(words(&summary)));
+            self.transcript.compactions.push(compaction);
+        }
+        let mut replied = false;
+        for mut message in reply.messages {
+            self.prints.extend(prints(&message));
+            if let Some(call) = &mut message.call {
+                if call.model.is_empty() {
+                    call.model = asked.to_owned();
+                }
+                if let Some(usage) = call.usage.as_mut().filter(|_| hidden) {
+                    usage.trust = Trust::Partial;
+                }
+                replied = true;
+            }
+            self.push(message, scale);
+        }
+        // What a hidden prompt held stays in the context, or does not: the next call cannot be compared with this one.
+        self.interrupted = hidden || (self.interrupted && !replied);
+    }
+
+    fn push(&mut self, mut message: Message, scale: &dyn Scale) {
+        weigh(&mut message, scale);
+        for part in &mut message.parts {
+            match part {
+                Part::ToolCall { id, name, .. } => drop(self.names.insert(id.clone(), name.clone())),
+                Part::ToolResult { call_id, name, .. } if name.is_empty() => {
+                    *name = self.names.get(call_id).cloned().unwrap_or_default();
+                }
+                _ => {}
+            }
+        }
+        if let Some(call) = &mut message.call {
+            let changed = !self.model.is_empty() && !call.model.is_empty() && !is_version_of(&call.model, &self.model);
+            call.unchained |= self.interrupted || changed;
+            self.interrupted = false;
+            if !call.model.is_empty() {
+                self.model.clone_from(&call.model);
+            }
+        }
+        self.transcript.messages.push(message);
+    }
+}
+
+/// Are they the same model, or is one the other with its date? A request names `claude-sonnet-4-5` or `gpt-4o`, its response
+/// `claude-sonnet-4-5-20250929` or `gpt-4o-2024-08-06`.
+fn is_version_of(model: &str, other: &str) -> bool {
+    let bare = |name: &str| name.rsplit('/').next().unwrap_or(name).to_owned();
+    let (model, other) = (bare(model), bare(other));
+    let dated = |long: &str, short: &str| {
+        long.strip_prefix(short)
+            .and_then(|rest| rest.strip_prefix('-'))
+            .is_some_and(|date| date.find('-').unwrap_or(date.len()) >= 4 && date.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-'))
+    };
+    model == other || dated(&model, &other) || dated(&other, &model)
+}
+
+fn digest(setting: &[Part]) -> u64 {
+    let mut hash = Xxh3::new();
+    setting.iter().filter_map(|part| print(Role::System, part)).for_each(|print| hash.update(&print.to_le_bytes()));
+    hash.digest()
+}
+
+/// What identifies the parts of a message wherever it is sent again.
+fn prints(message: &Message) -> Vec<u64> {
+    message.parts.iter().filter_map(|part| print(message.role, part)).collect()
+}
+
+/// What identifies a part. Reasoning may be left out when a reply is sent again, so it has none; nor has what is empty.
+fn print(role: Role, part: &Part) -> Option<u64> {
+    let mut hash = Xxh3::new();
+    let mut field = |text: &str| {
+        hash.update(text.as_bytes());
+        hash.update(&[0]);
+    };
+    field(match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    });
+    match part {
+        Part::Thinking { .. } => return None,
+        Part::Text(text) | Part::Other(text) | Part::Tools(text) => field(Some(words(text).trim()).filter(|words| !words.is_empty())?),
+        Part::ToolCall { id, name, arguments } if id.is_empty() => [name, compact(words(arguments)).as_ref()].into_iter().for_each(field),
+        Part::ToolCall { id, .. } => field(id),
+        Part::ToolResult { call_id, text, .. } => [call_id, words(text).trim()].into_iter().for_each(field),
+        Part::Image(image) => field(&format!("{}x{} {}", image.width, image.height, image.bytes)),
+    }
+    Some(hash.digest())
+}

@@ -1,0 +1,139 @@
+//! Responses that came as a stream of events, put together to the body that the same request would have had without a stream.
+
+use super::Dialect;
+use serde_json::{Map, Value, json};
+
+/// The body that a stream of events makes up. `None` for a response that is no such stream.
+pub fn joined(dialect: Dialect, response: &str) -> Option<String> {
+    let start = response.trim_start_matches('\u{feff}').trim_start();
+    if !["data:", "event:", "id:", "retry:", ":"].iter().any(|field| start.starts_with(field)) {
+        return None;
+    }
+    let events = events(start);
+    let body = match dialect {
+        Dialect::Anthropic => anthropic(events)?,
+        Dialect::OpenAiChat => openai_chat(events),
+        Dialect::OpenAiResponses | Dialect::OpenAiCompact => openai_responses(events)?,
+        Dialect::Gemini => Value::Array(events),
+    };
+    serde_json::to_string(&body).ok()
+}
+
+/// The data of each event that is JSON; the last one may say `[DONE]`.
+fn events(stream: &str) -> Vec<Value> {
+    let mut events = Vec::new();
+    let mut data = String::new();
+    for line in stream.lines().chain([""]) {
+        if let Some(more) = line.strip_prefix("data:") {
+            if !data.is_empty() {
+                data.push('\n');
+            }
+            data.push_str(more.strip_prefix(' ').unwrap_or(more));
+        } else if line.is_empty() {
+            events.extend(serde_json::from_str::<Value>(&data));
+            data.clear();
+        }
+    }
+    events
+}
+
+fn text<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Appends text to a field that holds text.
+fn extend(object: &mut Map<String, Value>, key: &str, more: &str) {
+    if let Value::String(held) = object.entry(key).or_insert_with(|| json!("")) {
+        held.push_str(more);
+    }
+}
+
+fn anthropic(events: Vec<Value>) -> Option<Value> {
+    let mut message: Option<Map<String, Value>> = None;
+    // The blocks in order, with what their arguments are as far as they have come.
+    let mut blocks: Vec<(u64, Map<String, Value>, String)> = Vec::new();
+    for event in events {
+        let index = event.get("index").and_then(Value::as_u64).unwrap_or_default();
+        match text(&event, "type") {
+            "message_start" => message = event.get("message").and_then(Value::as_object).cloned(),
+            "content_block_start" => {
+                let block = event.get("content_block").and_then(Value::as_object).cloned().unwrap_or_default();
+                blocks.push((index, block, String::new()));
+            }
+            "content_block_delta" => {
+                let delta = event.get("delta").cloned().unwrap_or_default();
+                let Some((_, block, arguments)) = blocks.iter_mut().rfind(|(number, ..)| *number == index) else { continue };
+                match text(&delta, "type") {
+                    "text_delta" => extend(block, "text", text(&delta, "text")),
+                    "thinking_delta" => extend(block, "thinking", text(&delta, "thinking")),
+                    "signature_delta" => extend(block, "signature", text(&delta, "signature")),
+                    "compaction_delta" => extend(block, "content", text(&delta, "content")),
+                    "input_json_delta" => arguments.push_str(text(&delta, "partial_json")),
+                    _ => {}
+                }
+            }
+            "message_delta" => {
+                // The usage at the end is of the whole; it repeats some of the figures of the start and corrects them.
+                let usage = message.as_mut()?.entry("usage").or_insert_with(|| json!({}));
+                if let (Value::Object(usage), Some(last)) = (usage, event.get("usage").and_then(Value::as_object)) {
+                    usage.extend(last.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())));
+                }
+            }
+            _ => {}
+        }
+    }
+    let content = blocks.into_iter().map(|(_, mut block, arguments)| {
+        if let Ok(arguments) = serde_json::from_str::<Value>(&arguments) {
+            block.insert("input".to_owned(), arguments);
+        }
+        Value::Object(block)
+    });
+    let mut message = message?;
+    message.insert("content".to_owned(), content.collect());
+    Some(Value::Object(message))
+}
+
+fn openai_chat(events: Vec<Value>) -> Value {
+    let mut body = Map::new();
+    let mut message = Map::from_iter([("role".to_owned(), json!("assistant"))]);
+    let mut calls: Vec<(u64, String, Map<String, Value>)> = Vec::new();
+    for event in &events {
+        for key in ["id", "model", "created", "usage"] {
+            if let Some(value) = event.get(key).filter(|value| !value.is_null()) {
+                body.insert(key.to_owned(), value.clone());
+            }
+        }
+        let Some(delta) = event.pointer("/choices/0/delta") else { continue };
+        for key in ["content", "reasoning_content", "reasoning", "refusal"] {
+            if let Some(more) = delta.get(key).and_then(Value::as_str) {
+                extend(&mut message, key, more);
+            }
+        }
+        for call in delta.get("tool_calls").and_then(Value::as_array).into_iter().flatten() {
+            let index = call.get("index").and_then(Value::as_u64).unwrap_or_default();
+            if !calls.iter().any(|(number, ..)| *number == index) {
+                calls.push((index, String::new(), Map::new()));
+            }
+            let Some((_, id, function)) = calls.iter_mut().find(|(number, ..)| *number == index) else { continue };
+            id.push_str(text(call, "id"));
+            let more = call.get("function").cloned().unwrap_or_default();
+            extend(function, "name", text(&more, "name"));
+            extend(function, "arguments", text(&more, "arguments"));
+        }
+    }
+    if !calls.is_empty() {
+        let calls = calls.into_iter().map(|(_, id, function)| json!({"id": id, "type": "function", "function": function}));
+        message.insert("tool_calls".to_owned(), calls.collect());
+    }
+    // A stream that broke off before its first word is no reply.
+    if events.iter().any(|event| event.pointer("/choices/0").is_some()) {
+        body.insert("choices".to_owned(), json!([{ "message": message }]));
+    }
+    Value::Object(body)
+}
+
+/// The last event holds the whole response.
+fn openai_responses(events: Vec<Value>) -> Option<Value> {
+    let whole = |event: &Value| matches!(text(event, "type"), "response.completed" | "response.incomplete" | "response.failed");
+    events.into_iter().rfind(whole)?.get_mut("response").map(Value::take)
+}

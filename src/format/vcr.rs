@@ -1,0 +1,127 @@
+//! VCR cassettes: what a program's tests recorded of its HTTP traffic, in YAML or JSON. Of all requests those to models are read; one
+//! cassette may hold requests to several providers.
+
+use super::exchange::{Dialect, Exchange, Sessions};
+use super::json::{fault, text_or_json};
+use super::words::Words;
+use super::yaml::{binary, to_json};
+use super::{Claim, ReadError, Reader, Source};
+use crate::transcript::{Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Recorded HTTP traffic.
+pub const READER: Reader = Reader {
+    name: "vcr",
+    about: "VCR cassettes (YAML, JSON): recorded HTTP traffic with Anthropic, OpenAI, Gemini and what imitates them",
+    claims,
+    read,
+};
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let keys = ["interactions[].request", "http_interactions[].request"];
+    let yaml = ["interactions:", "http_interactions:"];
+    let mut lines = source.head_text().lines();
+    let named = lines.any(|line| yaml.contains(&line.trim_end()));
+    let follows = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
+    if (named && follows) || keys.iter().any(|key| outline.has(key)) { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Cassette<'a> {
+    #[serde(borrow, alias = "http_interactions")]
+    interactions: Vec<Interaction<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Interaction<'a> {
+    #[serde(borrow)]
+    request: Option<Sent<'a>>,
+    #[serde(borrow)]
+    response: Option<Sent<'a>>,
+}
+
+/// A request or a response.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Sent<'a> {
+    #[serde(borrow)]
+    uri: Words<'a>,
+    /// The body as it was sent.
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    /// The body, where the recorder took its JSON apart.
+    #[serde(borrow)]
+    parsed_body: Option<&'a RawValue>,
+}
+
+/// A body that stands under a name of its own.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Body<'a> {
+    #[serde(borrow)]
+    string: Option<&'a RawValue>,
+    #[serde(borrow)]
+    base64_string: Words<'a>,
+}
+
+impl Sent<'_> {
+    fn body(&self) -> String {
+        if let Some(parsed) = self.parsed_body.filter(|parsed| parsed.get() != "null") {
+            return parsed.get().to_owned();
+        }
+        let Some(raw) = self.body else { return String::new() };
+        match serde_json::from_str::<Body>(raw.get()) {
+            Ok(Body { string: Some(text), .. }) => text_or_json(Some(text)),
+            Ok(body) if !body.base64_string.is_empty() => binary(&body.base64_string),
+            _ => text_or_json(Some(raw)),
+        }
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let is_json = source.head_text().trim_start().starts_with('{');
+    let text = source.document()?;
+    let json = if is_json {
+        text
+    } else {
+        let (json, fault) = to_json(&text);
+        if let Some(fault) = fault {
+            source.lose(0, fault);
+        }
+        json
+    };
+    let cassette = match serde_json::from_str::<Cassette>(&json) {
+        Ok(cassette) => cassette,
+        Err(error) if json.is_empty() => return Err(ReadError::Damaged(format!("no cassette: {error}"))),
+        Err(error) => {
+            source.lose(0, fault(&error, true));
+            return Ok(());
+        }
+    };
+    let mut sessions = Sessions::new(READER.name, source.name(), scale);
+    for (interaction, number) in cassette.interactions.iter().zip(1..) {
+        let exchange = exchange(interaction, &mut |reason| source.lose(number, reason));
+        exchange.and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
+    }
+    sessions.finish().for_each(hand_over);
+    Ok(())
+}
+
+fn exchange(interaction: &Interaction, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+    let Some(sent) = &interaction.request else {
+        lose("unknown record type");
+        return None;
+    };
+    let request = sent.body();
+    let Some(dialect) = Dialect::of_address(&sent.uri, &request) else {
+        lose("request to no model");
+        return None;
+    };
+    let response = interaction.response.as_ref().map(Sent::body);
+    let decoded = dialect.decode(&request, response.as_deref(), lose);
+    decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
+}

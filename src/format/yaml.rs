@@ -1,0 +1,183 @@
+//! YAML as JSON text, for logs that are kept in YAML: what follows is decoded as any other log is.
+//!
+//! The document is read event by event, so no anchor can make it larger than a file may be, and no depth can exhaust the stack.
+
+use super::json::{CUT_OFF, close};
+use flate2::read::MultiGzDecoder;
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io::Read;
+use std::ops::Range;
+
+/// The JSON may grow no larger than a document may be.
+const LARGEST: usize = 64 * 1024 * 1024;
+
+/// What a document repeats by name may make it this many times as large, and by this many bytes in any case.
+const MOST_SWOLLEN: usize = 16;
+const FREE: usize = 1024 * 1024;
+
+/// The decoder of JSON goes no deeper either.
+const DEEPEST: usize = 120;
+
+const SWOLLEN: &str = "YAML that names make far larger than it is";
+
+/// The first document as JSON, and what was wrong with it. One that breaks off is closed after its last whole element.
+pub fn to_json(yaml: &str) -> (String, Option<&'static str>) {
+    let mut writer = Writer { largest: LARGEST.min(yaml.len() * MOST_SWOLLEN + FREE), ..Writer::default() };
+    for event in Parser::<StrInput>::new_from_str(yaml) {
+        let written = match event {
+            Ok((Event::DocumentEnd, _)) => break,
+            Ok((event, _)) => writer.event(event),
+            Err(_) => Err("not YAML"),
+        };
+        if let Err(fault) = written {
+            let closed = close(&writer.json).unwrap_or_default();
+            return (closed, Some(if fault != SWOLLEN && writer.ended_early(yaml) { CUT_OFF } else { fault }));
+        }
+    }
+    (writer.json, None)
+}
+
+#[derive(Default)]
+struct Writer {
+    json: String,
+    /// It may grow no longer.
+    largest: usize,
+    open: Vec<Open>,
+    /// Where in the JSON each anchored value stands.
+    anchors: HashMap<usize, Range<usize>>,
+}
+
+struct Open {
+    closing: char,
+    /// Values and keys so far.
+    written: usize,
+    start: usize,
+    anchor: usize,
+}
+
+impl Writer {
+    fn event(&mut self, event: Event) -> Result<(), &'static str> {
+        if self.json.len() > self.largest {
+            return Err(SWOLLEN);
+        }
+        match event {
+            Event::Scalar(text, style, anchor, tag) => {
+                let key = self.place()?;
+                let start = self.json.len();
+                self.scalar(&text, style, tag.as_deref(), key);
+                self.anchors.insert(anchor, start..self.json.len());
+                Ok(())
+            }
+            Event::SequenceStart(anchor, _) => self.begin('[', ']', anchor),
+            Event::MappingStart(anchor, _) => self.begin('{', '}', anchor),
+            Event::SequenceEnd | Event::MappingEnd => {
+                let Some(ended) = self.open.pop() else { return Err("not YAML") };
+                self.json.push(ended.closing);
+                self.anchors.insert(ended.anchor, ended.start..self.json.len());
+                Ok(())
+            }
+            Event::Alias(anchor) => {
+                let key = self.place()?;
+                let shown = self.anchors.get(&anchor).and_then(|range| self.json.get(range.clone())).map(str::to_owned);
+                match shown {
+                    Some(shown) if key == Place::Value || shown.starts_with('"') => {
+                        if self.json.len() + shown.len() > self.largest {
+                            return Err(SWOLLEN);
+                        }
+                        self.json.push_str(&shown);
+                        Ok(())
+                    }
+                    _ => Err("not YAML"),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, opening: char, closing: char, anchor: usize) -> Result<(), &'static str> {
+        if self.place()? == Place::Key {
+            return Err("record of an unexpected shape");
+        }
+        if self.open.len() >= DEEPEST {
+            return Err("YAML nested too deeply");
+        }
+        self.open.push(Open { closing, written: 0, start: self.json.len(), anchor });
+        self.json.push(opening);
+        Ok(())
+    }
+
+    /// Writes what divides the next value from the one before it, and tells what the next one is.
+    fn place(&mut self) -> Result<Place, &'static str> {
+        let Some(open) = self.open.last_mut() else { return Ok(Place::Value) };
+        let is_map = open.closing == '}';
+        let is_key = is_map && open.written % 2 == 0;
+        if open.written > 0 {
+            self.json.push(if is_map && !is_key { ':' } else { ',' });
+        }
+        open.written += 1;
+        Ok(if is_key { Place::Key } else { Place::Value })
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<&Tag>, place: Place) {
+        let bytes = tag.is_some_and(|tag| tag.suffix == "binary");
+        let plain = style == ScalarStyle::Plain && place == Place::Value && tag.is_none();
+        match text {
+            "" | "~" | "null" | "Null" | "NULL" if plain => self.json.push_str("null"),
+            "true" | "True" | "TRUE" if plain => self.json.push_str("true"),
+            "false" | "False" | "FALSE" if plain => self.json.push_str("false"),
+            number if plain && serde_json::from_str::<serde_json::Number>(number).is_ok() => self.json.push_str(number),
+            _ => {
+                let text = if bytes { Cow::Owned(binary(text)) } else { Cow::Borrowed(text) };
+                self.json.push_str(&serde_json::Value::from(text).to_string());
+            }
+        }
+    }
+
+    /// Did the text end where its last value has to go on?
+    fn ended_early(&self, yaml: &str) -> bool {
+        !yaml.ends_with('\n')
+    }
+}
+
+/// What stands at a place of a mapping or a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Key,
+    Value,
+}
+
+/// The text that bytes in base64 stand for. Bodies of responses are often kept as they came, which is compressed.
+pub fn binary(encoded: &str) -> String {
+    let bytes = from_base64(encoded);
+    let mut unpacked = Vec::new();
+    let packed = bytes.starts_with(&[0x1f, 0x8b]);
+    if packed && MultiGzDecoder::new(bytes.as_slice()).take(LARGEST as u64).read_to_end(&mut unpacked).is_ok() {
+        return String::from_utf8_lossy(&unpacked).into_owned();
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn from_base64(encoded: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut held, mut bits) = (0_u32, 0_u32);
+    for byte in encoded.bytes() {
+        let sextet = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            _ => continue,
+        };
+        held = held << 6 | u32::from(sextet);
+        bits += 6;
+        if bits >= 8 {
+            bits -= 8;
+            bytes.push((held >> bits) as u8);
+            held &= (1 << bits) - 1;
+        }
+    }
+    bytes
+}

@@ -1,0 +1,63 @@
+"""Counts the calls of recorded exchanges with several providers, straight from the raw lines.
+
+Prints one tab-separated line for each file: name, calls with usage, sum of prompt tokens, sum of output tokens, largest prompt.
+A response of several passes has the context of its last message pass; a compaction within it is a call of its own.
+"""
+
+import json
+import os
+import sys
+
+
+def anthropic_prompt(usage):
+    keys = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    return sum(usage.get(key) or 0 for key in keys)
+
+
+def calls_of(response):
+    """(prompt, output) of each call that the response reports, whichever provider sent it."""
+    if not isinstance(response, dict):
+        return []
+    if "usageMetadata" in response:
+        usage = response["usageMetadata"]
+        if not usage.get("promptTokenCount"):
+            return []
+        return [(usage["promptTokenCount"], (usage.get("candidatesTokenCount") or 0) + (usage.get("thoughtsTokenCount") or 0))]
+    usage = response.get("usage")
+    if not usage:
+        return []
+    if "prompt_tokens" in usage:
+        return [(usage["prompt_tokens"], usage["completion_tokens"])]
+    if response.get("type") != "message":
+        # Zeros are no measurement.
+        if not usage["input_tokens"]:
+            return []
+        return [(usage["input_tokens"], usage["output_tokens"])]
+    passes = usage.get("iterations") or []
+    messages = [item for item in passes if item.get("type") == "message"]
+    found = [(anthropic_prompt(messages[-1] if messages else usage), usage["output_tokens"])]
+    found += [(anthropic_prompt(item), item["output_tokens"]) for item in passes if item.get("type") == "compaction"]
+    return found
+
+
+def report(path, calls):
+    prompts = [prompt for prompt, _ in calls]
+    outputs = sum(output for _, output in calls)
+    print(os.path.basename(path), len(calls), sum(prompts), outputs, max(prompts, default=0), sep="\t")
+
+
+def main():
+    for path in sys.argv[1:]:
+        calls = []
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                try:
+                    exchange = json.loads(line)
+                except ValueError:
+                    continue
+                calls += calls_of(exchange.get("response"))
+        report(path, calls)
+
+
+if __name__ == "__main__":
+    main()
