@@ -5,6 +5,7 @@
 
 mod action;
 mod advice;
+mod candidates;
 mod check;
 mod difference;
 mod document;
@@ -27,6 +28,7 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
+pub use candidates::Candidates;
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
 pub use excerpt::{apply, apply_to_bytes};

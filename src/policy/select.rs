@@ -3,7 +3,7 @@
 use super::plan::Switch;
 use super::range::{Range, Whole};
 use super::selector::{
-    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Tails, Take,
 };
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
@@ -67,7 +67,7 @@ impl Kind {
 }
 
 impl Select {
-    fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
+    pub(super) fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
         let kind = if self.kind.is_empty() {
             !matches!(item.region, Region::System | Region::Tools)
         } else {
@@ -95,54 +95,8 @@ impl Select {
         kind && self.wants_tool(tool, tools)
     }
 
-    /// The items that the selection takes, in the order in which they are taken. Masked ones are never taken again.
-    pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
-        let untouched = self.untouched(view);
-        let mut taken = Vec::new();
-        let mut scan = Scan::default();
-        'scan: for message in view.messages().rev() {
-            scan.pass(&message);
-            let guarded = self.tail.iter().any(|end| scan.guards(end));
-            if !guarded && message.is_summary && self.stop_at.contains(&Stop::Summary) {
-                break;
-            }
-            for item in view.items(message).rev() {
-                if !self.wants(&item, &message, tools) || guarded {
-                    continue;
-                }
-                if item.state == State::Masked {
-                    if self.stop_at.contains(&Stop::Masked) {
-                        break 'scan;
-                    }
-                    continue;
-                }
-                scan.selected_items += 1;
-                scan.selected_tokens += item.alone;
-                if !self.tail.iter().any(|end| scan.keeps(end, item.alone)) && !untouched.contains(&message.id) {
-                    taken.push(item);
-                }
-            }
-        }
-        taken.reverse();
-        self.spare_first(&mut taken, view, tools);
-        taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
-        match self.order {
-            Order::Oldest => {}
-            Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),
-            Order::MiddleOut => taken = middle_out(taken),
-        }
-        let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
-        match self.take {
-            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
-            Take::Count(n) => taken.truncate(n as usize),
-            Take::Share(part) => taken.truncate(share(part)),
-            Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
-        }
-        taken
-    }
-
     /// Messages whose items are left alone: those at the protected old end and those that are protected wherever they lie.
-    fn untouched(&self, view: View<'_>) -> BTreeSet<u32> {
+    pub(super) fn untouched(&self, view: View<'_>) -> BTreeSet<u32> {
         if self.protect.is_empty() && self.head.iter().all(|end| end.unit == EndUnit::Items) {
             return BTreeSet::new();
         }
@@ -154,7 +108,7 @@ impl Select {
     }
 
     /// The oldest items that the selection looks for stay, where an old end is counted in items.
-    fn spare_first(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
+    pub(super) fn spare_first(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
         let first = self.head.iter().filter(|end| end.unit == EndUnit::Items).map(|end| end.n.max(0.0) as usize).max().unwrap_or(0);
         if first == 0 {
             return;
@@ -293,7 +247,7 @@ impl Snap {
 }
 
 /// From the middle outwards: each time the middle one of what is left, which is the right one of two.
-fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
+pub(super) fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
     let (mut left, mut right) = (rest.len() / 2, rest.len() / 2);
     let mut taken = Vec::with_capacity(rest.len());
     while taken.len() < rest.len() {
@@ -452,49 +406,5 @@ impl Protect {
             left -= of;
         }
         (spared, None)
-    }
-}
-
-/// Counters of a scan from the newest message to the oldest.
-#[derive(Default)]
-struct Scan {
-    messages: u64,
-    turns: u64,
-    user_messages: u64,
-    tokens: u64,
-    selected_items: u64,
-    selected_tokens: u64,
-}
-
-impl Scan {
-    fn pass(&mut self, message: &Seen) {
-        self.messages += 1;
-        self.turns += u64::from(message.opens_turn);
-        self.user_messages += u64::from(message.role == Role::User);
-        self.tokens += message.estimated;
-    }
-
-    /// Is the message that was just passed protected as a whole?
-    fn guards(&self, end: &End) -> bool {
-        let number = match (end.unit, end.of) {
-            (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
-            (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,
-            (EndUnit::Messages, _) => self.messages,
-            (EndUnit::Tokens, EndOf::All) => self.tokens,
-            _ => return false,
-        };
-        number as f64 <= end.n
-    }
-
-    /// Is the item that was just counted protected?
-    fn keeps(&self, end: &End, alone: u64) -> bool {
-        match (end.unit, end.of) {
-            (EndUnit::Items, _) => self.selected_items as f64 <= end.n,
-            (EndUnit::Tokens, EndOf::Selected) => match end.crossing {
-                Crossing::Select => self.selected_tokens as f64 <= end.n,
-                Crossing::Keep => ((self.selected_tokens - alone) as f64) < end.n,
-            },
-            _ => false,
-        }
     }
 }

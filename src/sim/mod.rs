@@ -8,6 +8,7 @@ mod drift;
 mod flock;
 mod intake;
 mod intent;
+mod mask;
 mod note;
 mod outcome;
 mod referee;

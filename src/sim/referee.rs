@@ -2,7 +2,7 @@
 
 use super::cause::Look;
 use super::flock::Family;
-use super::intent::{Intent, Known, lead_alike};
+use super::intent::{Known, lead_alike};
 use super::outcome::Cause;
 use super::state::State;
 use crate::policy::Verdict;
@@ -77,10 +77,13 @@ impl<'a> Referee<'a> {
         let led = state.plan.rule.get(rule).filter(|_| !classes.is_empty());
         if let Some(led) = led {
             let mut known = Known::default();
-            let intent: Intent = state.intent(led, &mut known);
+            let intent = state.intent(rule, led, &mut known);
             for class in &classes {
                 let other = class.first().and_then(|member| self.family.rule(*member, rule));
-                let same = other.is_some_and(|other| lead_alike(&led.select, &other.select) && state.intent(other, &mut known) == intent);
+                let same = other.is_some_and(|other| {
+                    let others = state.intent(rule, other, &mut known);
+                    lead_alike(&led.select, &other.select) && known.same(&intent, &others)
+                });
                 if !same {
                     class.iter().for_each(|member| self.part(state.index, *member));
                 }
