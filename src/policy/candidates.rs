@@ -10,16 +10,24 @@ use crate::transcript::Role;
 
 /// What a scan of the context has found.
 #[derive(Clone, Debug, Default)]
-pub struct Candidates {
-    /// The items, the newest first.
-    pub items: Vec<SeenItem>,
-    /// The messages that they belong to.
-    owners: Vec<u32>,
-    /// For each item its tokens and those of all newer ones.
-    sums: Vec<u64>,
+pub struct Candidates(Vec<Candidate>);
+
+/// An item that a selection looks at.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    item: SeenItem,
+    /// The message that it belongs to.
+    owner: u32,
+    /// Its tokens and those of all newer ones.
+    sum: u64,
 }
 
 impl Candidates {
+    /// The items, the newest first.
+    pub fn items(&self) -> impl ExactSizeIterator<Item = &SeenItem> {
+        self.0.iter().map(|candidate| &candidate.item)
+    }
+
     /// How many of them, the newest ones, the ends of a selection keep.
     pub fn kept(&self, select: &Select) -> usize {
         select.tail.iter().map(|end| self.kept_by(end)).max().unwrap_or(0)
@@ -27,12 +35,12 @@ impl Candidates {
 
     fn kept_by(&self, end: &End) -> usize {
         match (end.unit, end.of, end.crossing) {
-            (EndUnit::Items, ..) => self.items.len().min(end.n.max(0.0) as usize),
-            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.sums.partition_point(|sum| *sum as f64 <= end.n),
+            (EndUnit::Items, ..) => self.0.len().min(end.n.max(0.0) as usize),
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.0.partition_point(|candidate| candidate.sum as f64 <= end.n),
             // The item that crosses the line is kept.
             (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if end.n > 0.0 => {
-                let below = self.sums.partition_point(|sum| (*sum as f64) < end.n);
-                self.items.len().min(below + 1)
+                let below = self.0.partition_point(|candidate| (candidate.sum as f64) < end.n);
+                self.0.len().min(below + 1)
             }
             _ => 0,
         }
@@ -48,8 +56,9 @@ impl Select {
     /// The items that it takes of those that it looks at.
     pub fn choose(&self, candidates: &Candidates, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
         let untouched = self.untouched(view);
-        let found = candidates.items.iter().zip(&candidates.owners).skip(candidates.kept(self)).rev();
-        let mut taken: Vec<SeenItem> = found.filter(|(_, owner)| !untouched.contains(owner)).map(|(item, _)| *item).collect();
+        let found = candidates.0.get(candidates.kept(self)..).unwrap_or(&[]);
+        let mut taken = Vec::with_capacity(found.len());
+        taken.extend(found.iter().rev().filter(|found| !untouched.contains(&found.owner)).map(|found| found.item));
         self.spare_first(&mut taken, view, tools);
         taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
         match self.order {
@@ -92,7 +101,7 @@ impl Select {
     /// The items that the selection looks at: those of the kinds and tools that it asks for, outside of messages that it protects as a
     /// whole, and not masked.
     pub fn candidates(&self, view: View<'_>, tools: &[String]) -> Candidates {
-        let mut found = Candidates::default();
+        let mut found = Vec::with_capacity(view.len());
         let mut sum = 0;
         let mut scan = Scan::default();
         'scan: for message in view.messages().rev() {
@@ -114,12 +123,10 @@ impl Select {
                     continue;
                 }
                 sum += item.alone;
-                found.items.push(item);
-                found.owners.push(message.id);
-                found.sums.push(sum);
+                found.push(Candidate { item, owner: message.id, sum });
             }
         }
-        found
+        Candidates(found)
     }
 }
 

@@ -262,9 +262,8 @@ impl Policy {
     }
 
     pub(super) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
-        let window = facts.window.or_else(|| self.default_window()).unwrap_or(FALLBACK_WINDOW);
         let mut scope = Scope::from([
-            ("window".to_owned(), window as f64),
+            ("window".to_owned(), window_of(self, facts) as f64),
             ("max_input".to_owned(), facts.max_input as f64),
             ("max_output".to_owned(), facts.max_output as f64),
         ]);
@@ -320,6 +319,11 @@ impl Policy {
 /// The window of a policy that names no default, for a model that nobody knows.
 pub const FALLBACK_WINDOW: u64 = 200_000;
 
+/// The window that the policy reckons with for a model.
+pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
+    facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
+}
+
 impl Parameter {
     fn from_value(value: Value) -> Parameter {
         match value {
@@ -333,7 +337,7 @@ impl Parameter {
     }
 }
 
-fn as_number(value: &Value) -> Option<f64> {
+pub(super) fn as_number(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(number) => Some(*number as f64),
         Value::Float(number) => Some(*number),

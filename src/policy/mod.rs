@@ -9,6 +9,7 @@ mod candidates;
 mod check;
 mod difference;
 mod document;
+mod draft;
 mod excerpt;
 mod expression;
 mod family;
@@ -31,6 +32,7 @@ pub use advice::{Finding, Gravity};
 pub use candidates::Candidates;
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Parameter, Policy, PolicyError};
+pub use draft::{Dialled, Drafts};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
@@ -39,9 +41,10 @@ pub use plan::{
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use range::Range;
 pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
-pub use select::{Selection, Shortened};
+pub use select::{Bounds, Selection, Shortened};
 pub use selector::{
     Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
     Tails, Take,

@@ -29,6 +29,17 @@ impl Selection {
     }
 }
 
+/// Where a selection may take messages, by their places among those that it looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// Everything goes, whatever ends are protected.
+    Whole,
+    /// The protected ends leave nothing to take.
+    Nothing,
+    /// From the first place up to the second one.
+    Between(usize, usize),
+}
+
 /// A message that is cut to what was left of a budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shortened {
@@ -123,16 +134,47 @@ impl Select {
         Select { take: Take::Count(1), ..Select::default() }
     }
 
-    /// The messages that the selection takes. `request` is the estimate of the request as it stands.
-    pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
-        let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
-        let Range { looked_at: all, lost, whole } = self.range(all);
-        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
-        if whole == Whole::Yes {
-            return Selection { eligible: all.len(), gone: ids(&all), ..Selection::default() };
+    /// The messages among which the selection takes some.
+    pub fn looked_at(&self, view: View<'_>) -> Range {
+        let mut all = Vec::with_capacity(view.len());
+        all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
+        self.range(all)
+    }
+
+    /// Where, between the ends that it protects, the selection may take messages.
+    pub fn bounds(&self, range: &Range) -> Bounds {
+        let all = &range.looked_at;
+        if range.whole == Whole::Yes {
+            return Bounds::Whole;
         }
-        let Some(cut) = self.cut(&all) else { return Selection { eligible: all.len(), ..Selection::default() } };
-        let start = self.head.iter().map(|end| head_length(end, &all)).max().unwrap_or(0).min(cut);
+        let Some(cut) = self.cut(all) else { return Bounds::Nothing };
+        Bounds::Between(self.head.iter().map(|end| head_length(end, all)).max().unwrap_or(0).min(cut), cut)
+    }
+
+    /// Do two selections look at the same messages?
+    pub fn looks_at_messages_like(&self, other: &Select) -> bool {
+        self.carried == other.carried && self.replay == other.replay
+    }
+
+    /// Do two selections take the same messages wherever their bounds are the same?
+    pub fn takes_messages_like(&self, other: &Select) -> bool {
+        self.looks_at_messages_like(other)
+            && self.kind == other.kind
+            && self.protect == other.protect
+            && self.take == other.take
+            && self.order == other.order
+            && self.pairs == other.pairs
+    }
+
+    /// The messages that the selection takes between its bounds. `request` is the estimate of the request as it stands.
+    pub fn between(&self, range: &Range, bounds: Bounds, view: View<'_>, request: u64) -> Selection {
+        let Range { looked_at: all, lost, .. } = range;
+        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
+        let (start, cut) = match bounds {
+            Bounds::Whole => return Selection { eligible: all.len(), gone: ids(all), ..Selection::default() },
+            Bounds::Nothing => return Selection { eligible: all.len(), ..Selection::default() },
+            Bounds::Between(start, cut) => (start, cut),
+        };
         let mut candidates: Vec<Seen> = all.get(start..cut).unwrap_or(&[]).to_vec();
         if !self.kind.is_empty() {
             candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
@@ -140,24 +182,25 @@ impl Select {
         let mut shortened = None;
         for protect in &self.protect {
             // What is newest or oldest is so among all messages, not among those that happen to be left.
-            let (spared, cut) = protect.spared(&all, view);
+            let (spared, cut) = protect.spared(all, view);
             shortened = cut.filter(|cut| candidates.iter().any(|message| message.id == cut.id)).or(shortened);
             candidates.retain(|message| !spared.contains(&message.id));
         }
         let eligible = candidates.len();
         let mut gone = self.taken(candidates, request);
         if self.pairs == Pairs::Whole {
-            gone = self.with_whole_pairs(&all, gone);
+            gone = self.with_whole_pairs(all, gone);
         }
-        Selection { gone, lost: ids(&lost), shortened, eligible }
+        Selection { gone, lost: ids(lost), shortened, eligible }
     }
 
     /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.
     fn with_whole_pairs(&self, all: &[Seen], gone: Vec<u32>) -> Vec<u32> {
-        let chosen: BTreeSet<u32> = gone.into_iter().collect();
+        let mut chosen = gone;
+        chosen.sort_unstable();
         let mut caller_goes = None;
         let goes = |message: &&Seen| {
-            let chosen = chosen.contains(&message.id);
+            let chosen = chosen.len() == all.len() || chosen.binary_search(&message.id).is_ok();
             if message.role != Role::Tool {
                 caller_goes = Some(chosen);
                 return chosen;

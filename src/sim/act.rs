@@ -9,8 +9,8 @@ use super::state::State;
 use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
-    AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Select, Selection,
-    Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Truncate, Verdict, cut, own_text,
+    AfterRewrite, Basis, Bounds, Comparison, Cut, Drop, Input, Kind, MaxFires, MinSaving, Mode, Place, Range, ReportedAs, Rule, Select,
+    Selection, Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Truncate, Verdict, cut, own_text,
 };
 use crate::trace::PartKind;
 use crate::transcript::{Length, Role, Text};
@@ -204,9 +204,15 @@ impl State<'_> {
     }
 
     /// The messages that a selection takes.
-    pub fn chosen(&self, select: &Select) -> Chosen {
+    fn chosen(&self, select: &Select) -> Chosen {
+        let range = select.looked_at(self.context.view());
+        self.chosen_between(select, &range, select.bounds(&range))
+    }
+
+    /// The messages that a selection takes between its bounds.
+    pub fn chosen_between(&self, select: &Select, range: &Range, bounds: Bounds) -> Chosen {
         let view = self.context.view();
-        let selection = select.messages(view, view.request() + self.incoming);
+        let selection = select.between(range, bounds, view, view.request() + self.incoming);
         let entries = || selection.gone.iter().filter_map(|id| self.context.entry(*id));
         let new = entries().filter(|entry| !entry.is_summary).count() as u64;
         let gross = entries().map(|entry| entry.estimated).sum();

@@ -3,7 +3,7 @@
 use super::act::{enough, permits, removable, removes_items};
 use super::state::State;
 use crate::context::SeenItem;
-use crate::policy::{Candidates, Mask, Rule, Select, Selection, Take};
+use crate::policy::{Bounds, Candidates, Mask, Range, Rule, Select, Selection, Take};
 
 /// What a rule would act upon. Rules that differ in their selections and guards alone, and act upon the same, do the same.
 #[derive(Debug)]
@@ -25,7 +25,8 @@ pub(super) enum Intent {
 pub(super) struct Known<'r> {
     scans: Vec<Scanned<'r>>,
     items: Vec<(&'r Select, Vec<SeenItem>)>,
-    messages: Vec<(&'r Select, Chosen)>,
+    ranges: Vec<(&'r Select, Range)>,
+    messages: Vec<(&'r Select, Bounds, Chosen)>,
 }
 
 /// The items that a mask could replace, the newest first.
@@ -63,11 +64,11 @@ impl<'r> Known<'r> {
             (Intent::Oldest(..) | Intent::Items(_), Intent::Oldest(..) | Intent::Items(_)) => self.ids(one) == self.ids(other),
             (Intent::Messages(one), Intent::Messages(other)) => {
                 // How many were looked at is a matter of guards, which have been asked.
-                let selection = |place: &usize| self.messages.get(*place).map(|(_, chosen)| &chosen.selection);
+                let selection = |place: &usize| self.messages.get(*place).map(|(.., chosen)| &chosen.selection);
                 one == other
-                    || selection(one).zip(selection(other)).is_some_and(|(one, other)| {
-                        (&one.gone, &one.lost, &one.shortened) == (&other.gone, &other.lost, &other.shortened)
-                    })
+                    || selection(one)
+                        .zip(selection(other))
+                        .is_some_and(|(one, other)| (&one.gone, &one.lost, &one.shortened) == (&other.gone, &other.lost, &other.shortened))
             }
             _ => false,
         }
@@ -93,10 +94,18 @@ impl<'r> Known<'r> {
         self.items.get(place).map_or(&[], |(_, items)| items)
     }
 
-    /// The place of a selection of messages.
+    /// The place of a selection of messages. Where it cuts as a known one does, it takes what that one takes.
     fn messages(&mut self, state: &State<'_>, select: &'r Select) -> usize {
-        self.messages.iter().position(|(known, _)| *known == select).unwrap_or_else(|| {
-            self.messages.push((select, state.chosen(select)));
+        let known = self.ranges.iter().position(|(known, _)| known.looks_at_messages_like(select));
+        let range = known.unwrap_or_else(|| {
+            self.ranges.push((select, select.looked_at(state.context.view())));
+            self.ranges.len() - 1
+        });
+        let Some((_, range)) = self.ranges.get(range) else { return 0 };
+        let bounds = select.bounds(range);
+        let alike = |(known, cut, _): &(&Select, Bounds, Chosen)| *cut == bounds && known.takes_messages_like(select);
+        self.messages.iter().position(alike).unwrap_or_else(|| {
+            self.messages.push((select, bounds, state.chosen_between(select, range, bounds)));
             self.messages.len() - 1
         })
     }
@@ -121,9 +130,9 @@ impl<'r> Scanned<'r> {
         let candidates = rule.select.candidates(state.context.view(), &state.trace.tools);
         let mut ids = Vec::new();
         let mut sum = Worth::default();
-        let mut worth = Vec::with_capacity(candidates.items.len() + 1);
+        let mut worth = Vec::with_capacity(candidates.items().len() + 1);
         worth.push(sum);
-        for item in &candidates.items {
+        for item in candidates.items() {
             if let Some(by) = state.masked(index, rule, mask, item.id) {
                 sum = Worth { items: sum.items + 1, gross: sum.gross + item.alone, comes: sum.comes + by.alone };
                 ids.push(item.id);
@@ -154,7 +163,7 @@ impl State<'_> {
             }
             (_, _, Some(_), _) | (.., Some(_)) => {
                 let place = known.messages(self, &rule.select);
-                let permitted = known.messages.get(place).is_some_and(|(_, chosen)| permits(rule, chosen));
+                let permitted = known.messages.get(place).is_some_and(|(.., chosen)| permits(rule, chosen));
                 if permitted { Intent::Messages(place) } else { Intent::Nothing }
             }
             _ => Intent::Text,
