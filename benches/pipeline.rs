@@ -7,6 +7,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Counter, Engine, Vocabulary};
 use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, read, replay};
 use ctxsim::format::{Source, sniff};
+use ctxsim::measure::Wanted;
 use ctxsim::policy::{Policy, presets};
 use ctxsim::transcript::{Scale, Text};
 use rayon::ThreadPoolBuilder;
@@ -108,6 +109,8 @@ fn corpus(catalog: &Catalog, folder: &Path, engine: Engine, threads: usize) -> (
         engine,
         vocabulary: Some(Vocabulary::O200kBase),
         vocabularies: Default::default(),
+        // As the reference does: sizes alone.
+        wanted: Wanted::SIZES,
         progress: &Unwatched,
     };
     let (wall, processor) = (Instant::now(), processor_time());

@@ -50,6 +50,8 @@ pub struct Item {
     pub ends: Ends,
     /// Something later in the context shows it again.
     pub superseded: bool,
+    /// The rule that changed it last, by its place in the plan; `None` where none has.
+    pub by: Option<u32>,
     /// What it adds to its message's estimate.
     pub guess: Guess,
     /// What its text is estimated at by itself.
@@ -102,6 +104,8 @@ pub struct Entry {
     pub live: bool,
     /// Where it is not: did a summary take its place?
     pub summarised: bool,
+    /// The rule that took it out, by its place in the plan; `None` where none has.
+    pub by: Option<u32>,
     /// Since which request it has stood as it is; see [`Context::sent`].
     touched: u32,
 }
@@ -133,6 +137,8 @@ pub struct Context {
     blocks: u32,
     prefix: Prefix,
     fingerprint: u64,
+    /// The rule that edits now.
+    acting: Option<u32>,
 }
 
 impl Context {
@@ -157,6 +163,7 @@ impl Context {
             blocks: 0,
             prefix: Prefix::default(),
             fingerprint: 0,
+            acting: None,
         }
     }
 
@@ -220,6 +227,7 @@ impl Context {
             usage: None,
             live: true,
             summarised: false,
+            by: None,
             touched: self.prefix.request,
         });
         match place {
@@ -252,6 +260,7 @@ impl Context {
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
+            slot.by = self.acting;
             slot.ends = by.ends;
             slot.guess = by.guess;
             slot.alone = by.alone;
@@ -271,7 +280,7 @@ impl Context {
         self.touch(owner);
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
-            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
+            *slot = Item { state: State::Removed, by: self.acting, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
         }
         self.re_estimate(owner);
     }
@@ -292,6 +301,7 @@ impl Context {
             self.messages -= u64::from(entry.role != Role::System || entry.is_summary);
             if let Some(slot) = self.entries.get_mut(*id as usize) {
                 slot.live = false;
+                slot.by = self.acting;
                 slot.estimated = 0;
             }
         }
@@ -381,6 +391,7 @@ impl Context {
             expires: false,
             ends: Ends::default(),
             superseded: false,
+            by: None,
             guess: self.estimator.message_text(text),
             alone: self.estimator.text(text),
             actual: u64::from(text.tokens),

@@ -2,6 +2,7 @@
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What a part of a message is, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -181,6 +182,10 @@ pub struct Trace {
     pub repetitions: Vec<Repetition>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
+    /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
+    /// for it, and never written down.
+    #[serde(skip)]
+    pub paths: BTreeMap<u32, String>,
 }
 
 /// What one assistant message takes from one earlier part: the text in both is the same.
@@ -233,6 +238,12 @@ impl Trace {
     pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
         let first = message.first_part as usize;
         self.parts.get(first..first + message.part_count as usize).unwrap_or(&[])
+    }
+
+    /// The file or address that a part is about, where it was kept: that of a call, or of the call that a result answers.
+    pub fn path_of(&self, part: u32) -> Option<&str> {
+        let row = self.parts.get(part as usize)?;
+        self.paths.get(&row.answers.unwrap_or(part)).map(String::as_str)
     }
 
     /// The message that a part belongs to.

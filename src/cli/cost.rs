@@ -5,6 +5,7 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::refetch::Refetch;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -33,6 +34,8 @@ pub struct Cost {
     pricing: Pricing,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    refetch: Refetch,
     /// Break each policy's bill down: fresh input, cache reads and writes, output, summariser
     #[arg(long)]
     bill: bool,
@@ -48,9 +51,9 @@ impl Cost {
         let catalog = Catalog::builtin()?;
         let tables = self.pricing.tables()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read_for(&catalog, self.refetch.wanted(&policies))?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut replays, &tariff);
         let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);
@@ -90,6 +93,7 @@ impl Cost {
         words.extend(self.logs.words());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
+        words.extend(self.refetch.words());
         words.extend(self.bill.then(|| "--bill".to_owned()));
         words.extend(self.break_even.iter().flat_map(|param| ["--break-even".to_owned(), param.clone()]));
         quoted(&words)

@@ -6,6 +6,7 @@ use super::output::Output;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::report;
 
 const EXAMPLES: &str = "\
@@ -32,7 +33,7 @@ pub struct Curve {
 impl Curve {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let corpus = self.logs.read(&Catalog::builtin()?)?;
+        let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(WINDOW);
         self.output.give("curve", self.command(), |command| report::curve(&corpus, window, command))?;
         let complaints = self.logs.complaints(&corpus);

@@ -7,6 +7,7 @@ use super::policies::Policies;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::measure::Recall;
 use ctxsim::report;
 
 const EXAMPLES: &str = "\
@@ -37,7 +38,7 @@ impl Diff {
         let policies = self.policies.load()?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
         self.output.give("diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
         let complaints = self.logs.complaints(&corpus);

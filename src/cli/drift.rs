@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, document, drift};
 use ctxsim::experiment::{ReplaySettings, Vocabularies};
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::report::drift::drift as report;
 use std::io::Write;
@@ -58,7 +59,7 @@ impl Drift {
         }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_in(&catalog, Vocabularies::Public)?;
+        let corpus = self.logs.read_in(&catalog, Vocabularies::Public, Wanted { references: Recall::Nothing, kinds: Kinds::Told })?;
         let replayed: &[Policy] = if named { &policies } else { &[] };
         let replay = ReplaySettings {
             catalog: &catalog,

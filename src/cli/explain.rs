@@ -4,9 +4,12 @@ use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
+use super::refetch::Refetch;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::experiment::Replay;
+use ctxsim::measure::Recall;
 use ctxsim::policy::suggestion;
 use ctxsim::report::{self, Subject, first_few};
 use ctxsim::trace::Trace;
@@ -30,6 +33,11 @@ pub struct Explain {
     #[command(flatten)]
     policies: Policies,
     #[command(flatten)]
+    refetch: Refetch,
+    /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
+    #[arg(long)]
+    with_paths: bool,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -42,18 +50,19 @@ impl Explain {
         let policies = self.policies.load()?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let mut corpus = self.logs_or_session().read(&catalog)?;
+        let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
+        let mut corpus = self.logs_or_session().read_for(&catalog, Policies::wanted(&policies, recall))?;
         let place = find(&corpus.traces, &self.session)?;
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
-        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         corpus.traces = corpus.traces.drain(..).skip(place).take(1).collect();
         let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
         for replay in &mut replays {
-            replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
-            replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
-            replay.unknown_models.retain(|(name, _)| name == model);
-            replay.outgrown.retain(|(name, _)| name == model);
+            narrow(replay, place, model);
+            if let Some(closed) = replay.closed.as_deref_mut() {
+                narrow(closed, place, model);
+            }
         }
         if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
             self.output
@@ -75,8 +84,18 @@ impl Explain {
         let mut words = vec!["ctxsim".to_owned(), "explain".to_owned(), self.session.clone()];
         words.extend(self.logs.words());
         words.extend(self.policies.words());
+        words.extend(self.refetch.words());
+        words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
         quoted(&words)
     }
+}
+
+/// Leaves of a replay what concerns the session at this place, which was recorded with this model.
+fn narrow(replay: &mut Replay, place: usize, model: &str) {
+    replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
+    replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+    replay.unknown_models.retain(|(name, _)| name == model);
+    replay.outgrown.retain(|(name, _)| name == model);
 }
 
 /// The place of the session that somebody means: by its id, else as a table shortens it, else by the beginning of one id, else by the

@@ -7,6 +7,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::experiment::{Corpus, Home, ReadSettings, Vocabularies, homes, read};
 use ctxsim::format::{READERS, Reader, by_name};
+use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::report::first_few;
 
@@ -40,13 +41,18 @@ pub struct Logs {
 }
 
 impl Logs {
-    /// Reads the logs that were named, or those in the agents' own folders. At least one session is there.
+    /// Reads the logs that were named, or those in the agents' own folders, for a replay that shows references. At least one session is there.
     pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
-        self.read_in(catalog, Vocabularies::Own)
+        self.read_for(catalog, Wanted::default())
     }
 
-    /// As [`Logs::read`], every text counted in these vocabularies.
-    pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies) -> Result<Corpus, Failure> {
+    /// As [`Logs::read`], with nothing measured that is not wanted.
+    pub fn read_for(&self, catalog: &Catalog, wanted: Wanted) -> Result<Corpus, Failure> {
+        self.read_in(catalog, Vocabularies::Own, wanted)
+    }
+
+    /// The same, every text counted in these vocabularies.
+    pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies, wanted: Wanted) -> Result<Corpus, Failure> {
         let (engine, vocabulary) = self.tokenizer()?;
         let format = self.reader()?;
         if let Some(threads) = self.threads {
@@ -55,7 +61,8 @@ impl Logs {
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
         let progress = Bar::new(self.quiet);
-        let settings = ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, progress: &progress };
+        let settings =
+            ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, wanted, progress: &progress };
         let corpus = read(&paths, &settings)?;
         drop(progress);
         if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }

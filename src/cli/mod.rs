@@ -1,31 +1,40 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
 
 mod backtest;
+mod completions;
+mod config;
 mod cost;
 mod curve;
+mod demo;
 mod diff;
 mod drift;
 mod explain;
 mod failure;
 mod formats;
+mod inspect;
 mod logs;
+mod man;
 mod models;
 mod output;
 mod policies;
 mod policy;
 mod pricing;
 mod progress;
+mod refetch;
 mod replay;
 mod sweep;
 mod trace;
 mod welcome;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use config::Project;
 use failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                                        find logs, replay them under the main presets
+  ctxsim demo                                   try it without logs of your own
+  ctxsim inspect logs/                          what is in there?
   ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
   ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
   ctxsim explain 4f2a --policy pi logs/         one session, call by call
@@ -48,6 +57,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Inspect(inspect::Inspect),
     Replay(Box<replay::Replay>),
     Cost(Box<cost::Cost>),
     Explain(explain::Explain),
@@ -62,12 +72,38 @@ enum Command {
     Policy(policy::Policy),
     Formats(formats::Formats),
     Models(models::Models),
+    Demo(demo::Demo),
+    Config(config::Config),
+    Completions(completions::Completions),
+    Man(man::Man),
+    /// What `ctxsim` alone does
+    #[command(hide = true)]
+    Welcome(Box<welcome::Welcome>),
 }
 
 /// Parses the arguments and does what they say.
 pub fn run() -> Result<(), Failure> {
-    match Cli::parse().command {
-        None => welcome::run(),
+    let command = Cli::command();
+    // Somebody who asks for help with a broken file of defaults is helped all the same: the file is read again before anything is done.
+    let project = Project::discover(&command);
+    let command = match &project {
+        Ok(Some(project)) => project.apply(command),
+        _ => command,
+    };
+    let parsed = |matches| Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let command = match parsed(command.clone().get_matches()).command {
+        None => parsed(command.get_matches_from(["ctxsim", "welcome"])).command,
+        typed => typed,
+    };
+    project?;
+    match command {
+        None => Ok(()),
+        Some(Command::Welcome(welcome)) => welcome.run(),
+        Some(Command::Demo(demo)) => demo.run(),
+        Some(Command::Config(config)) => config.run(),
+        Some(Command::Completions(completions)) => completions.run(),
+        Some(Command::Man(man)) => man.run(),
+        Some(Command::Inspect(inspect)) => inspect.run(),
         Some(Command::Replay(replay)) => replay.run(),
         Some(Command::Cost(cost)) => cost.run(),
         Some(Command::Explain(explain)) => explain.run(),

@@ -37,6 +37,11 @@ enum Form {
 }
 
 impl Output {
+    /// Is it laid out for people to read?
+    pub fn is_for_people(&self) -> bool {
+        !(self.json || self.csv || self.markdown)
+    }
+
     /// Prints a report, and writes it into the folder if there is one. `report` makes it, with the command named in it or not:
     /// whoever has just typed the command need not be told.
     pub fn give(&self, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {

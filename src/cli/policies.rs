@@ -5,6 +5,7 @@ use super::logs::{Logs, tokens};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, recorders, replay};
+use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
 
 /// Policies that a first look takes.
@@ -74,6 +75,12 @@ impl Policies {
     /// Replays a corpus.
     pub fn replay(&self, policies: &[Policy], corpus: &Corpus, catalog: &Catalog, logs: &Logs) -> Result<Vec<Replay>, Failure> {
         Ok(replay(corpus, policies, &self.settings(catalog, logs))?)
+    }
+
+    /// What must be measured for these policies, with references or without them.
+    pub fn wanted(policies: &[Policy], references: Recall) -> Wanted {
+        let kinds = if policies.iter().any(Policy::tells_kinds) { Kinds::Told } else { Kinds::Untold };
+        Wanted { references, kinds }
     }
 
     /// What holds for all of them.

@@ -5,9 +5,11 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::refetch::Refetch;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment;
+use ctxsim::measure::Recall;
 use ctxsim::report::{self, Asked, Series, grouped};
 
 const EXAMPLES: &str = "\
@@ -15,6 +17,7 @@ Examples:
   ctxsim replay transcripts/ --policy none --policy baseagent --policy opencode --policy codex
   ctxsim replay session.jsonl --policy pi --window 128k --by tool
   ctxsim replay logs/ --policy codex --set limit=150k --json > replay.json
+  ctxsim replay logs/ --policy baseagent --refetch     what is saved net of what is read again
   ctxsim replay logs/ --policy mine.toml --fail-on overflow --quiet
 
 A policy that overflows is a finding and no failure: the exit code is 0 unless --fail-on or --strict asks for more.";
@@ -31,12 +34,17 @@ pub struct Replay {
     pricing: Pricing,
     #[command(flatten)]
     output: Output,
+    #[command(flatten)]
+    refetch: Refetch,
     /// What a row stands for, instead of a policy
     #[arg(long, value_name = "ROW")]
     by: Option<By>,
     /// End with exit code 1 if a policy has such calls or sessions; may be given several times
     #[arg(long, value_name = "FINDING")]
     fail_on: Vec<Finding>,
+    /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
+    #[arg(long)]
+    with_paths: bool,
     /// Put each call into the JSON
     #[arg(long)]
     series: bool,
@@ -52,6 +60,8 @@ enum By {
     Region,
     /// What replies took up again, and what had become of it
     Reference,
+    /// Rules of the policies, by what they broke of it
+    Rule,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -72,9 +82,10 @@ impl Replay {
         let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read(&catalog)?;
+        let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
+        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, recall))?;
         let tables = self.pricing.tables()?;
-        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
@@ -94,6 +105,8 @@ impl Replay {
         words.extend(self.logs.words());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
+        words.extend(self.refetch.words());
+        words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
         words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
@@ -114,6 +127,7 @@ impl By {
             By::Tool => report::By::Tool,
             By::Region => report::By::Region,
             By::Reference => report::By::Reference,
+            By::Rule => report::By::Rule,
         }
     }
 
@@ -123,6 +137,7 @@ impl By {
             By::Tool => "tool",
             By::Region => "region",
             By::Reference => "reference",
+            By::Rule => "rule",
         }
     }
 }

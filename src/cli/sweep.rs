@@ -11,6 +11,7 @@ use ctxsim::experiment::{
     Constraint, Corpus, Design, Dimension, Direction, Header, Measure, Objective, ReplaySettings, Row, Setting, Store, Sweep as Run,
     SweepError, settings,
 };
+use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
 use ctxsim::report::{Swept, grouped, sweep};
 use std::path::PathBuf;
@@ -89,7 +90,7 @@ impl Sweep {
             std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
         // A value that a policy refuses is found before any log is read.
         settings.iter().try_for_each(|setting| setting.policy(&bases).map(drop))?;
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = ReplaySettings {
             catalog: &catalog,
             window: self.policies.window,

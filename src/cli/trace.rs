@@ -6,6 +6,7 @@ use super::output::Waiting;
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Vocabularies, write_traces};
+use ctxsim::measure::Wanted;
 use ctxsim::report::counted;
 use std::path::PathBuf;
 
@@ -40,7 +41,7 @@ impl Trace {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let Trace::Build(build) = self;
-        let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public)?;
+        let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);
         if build.without_paths {
             corpus.forget_folders();

@@ -5,23 +5,35 @@ use super::logs::Logs;
 use super::output::{Output, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
+use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Corpus, Replay, price};
 use ctxsim::report::{self, Asked};
 use ctxsim::trace::Trace;
 
-/// Does it.
-pub fn run() -> Result<(), Failure> {
-    let (logs, choice) = (Logs::default(), Policies::default());
-    let policies = choice.load()?;
-    let catalog = Catalog::builtin()?;
-    let corpus = logs.read(&catalog)?;
-    let mut replays = choice.replay(&policies, &corpus, &catalog, &logs)?;
-    let pricing = Pricing::default();
-    price(&corpus, &mut replays, &pricing.tariff(&pricing.tables()?, &catalog, None));
-    let asked = |command| Asked { command, ..Asked::default() };
-    Output::default().give("replay", "ctxsim".to_owned(), |command| report::replay(&corpus, &replays, &asked(command)))?;
-    print(&next(&corpus, &replays))
+/// What `ctxsim` alone goes by: the defaults of all options, the project's where it has its own.
+#[derive(Args, Debug, Default)]
+pub struct Welcome {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    policies: Policies,
+    #[command(flatten)]
+    pricing: Pricing,
+}
+
+impl Welcome {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policies = self.policies.load()?;
+        let catalog = Catalog::builtin()?;
+        let corpus = self.logs.read(&catalog)?;
+        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
+        price(&corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, &catalog, None));
+        let asked = |command| Asked { command, ..Asked::default() };
+        Output::default().give("replay", "ctxsim".to_owned(), |command| report::replay(&corpus, &replays, &asked(command)))?;
+        print(&next(&corpus, &replays))
+    }
 }
 
 /// The command that shows the most remarkable session: the one with the largest context.

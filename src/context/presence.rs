@@ -9,12 +9,14 @@ pub struct Ends {
     pub head: u32,
     /// At its end.
     pub tail: u32,
+    /// A stretch in between that was read by itself, from the start of its first piece to the start of its last; `None` where there is none.
+    pub stretch: Option<(u32, u32)>,
 }
 
 impl Ends {
-    /// What is left after both of two cuts.
+    /// What is left after both of two cuts, for certain.
     pub fn least(self, other: Ends) -> Ends {
-        Ends { head: self.head.min(other.head), tail: self.tail.min(other.tail) }
+        Ends { head: self.head.min(other.head), tail: self.tail.min(other.tail), stretch: None }
     }
 }
 
@@ -49,6 +51,18 @@ impl Context {
             },
             _ => Presence::Gone,
         }
+    }
+
+    /// Edits are this rule's from now on; nobody's with `None`.
+    pub fn edit_for(&mut self, rule: Option<u32>) {
+        self.acting = rule;
+    }
+
+    /// The rule that took a part of the log away, or cut it, by its place in the plan; `None` where no rule did.
+    pub fn taken_by(&self, part: u32) -> Option<u32> {
+        let item = self.place(part)?;
+        let owner = self.entries.partition_point(|entry| entry.first <= item).checked_sub(1)?;
+        self.entries.get(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item as usize)?.by, |entry| entry.by)
     }
 
     /// Removes whole messages whose content a summary takes over.

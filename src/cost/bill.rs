@@ -3,7 +3,7 @@
 use super::cache::{Lifetime, PromptCache, Request, Split};
 use super::tariff::{Known, Tariff};
 use crate::catalog::Rate;
-use crate::sim::{Outcome, SummaryCall};
+use crate::sim::{CallOutcome, Outcome, SummaryCall};
 use crate::trace::{CallRow, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -170,23 +170,32 @@ pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
     let mut sum = Bills::default();
     let mut session = Session::new(trace, tariff);
     let mut summaries = outcome.summaries.iter().peekable();
+    let mut refetches = outcome.refetches.iter().peekable();
     for (index, (row, call)) in outcome.calls.iter().zip(&trace.calls).enumerate() {
         let time = session.time(call);
         while let Some(summary) = summaries.next_if(|summary| summary.call as usize <= index) {
             let known = tariff.of(trace, call, Some(time).filter(|_| session.has_times));
             summarise(&mut sum, &session, &known, summary);
         }
-        let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
-        let known = session.known(call, time);
-        let (common, split) = session.ask(call, &known, request);
-        sum.count(&known, 1);
-        let perfect = common.max(session.shared_of(call)).min(row.actual);
-        let lifetime = session.lifetime;
-        sum.uncached.charge(&known, Split { fresh: row.actual, ..Split::default() }, lifetime, row.output);
-        sum.modelled.charge(&known, split, lifetime, row.output);
-        sum.perfect.charge(&known, Split { read: perfect, write: 0, fresh: row.actual - perfect }, lifetime, row.output);
+        let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
+        for row in again.map(|refetch| &refetch.request).chain([row]) {
+            request(&mut sum, &mut session, call, time, row);
+        }
     }
     sum
+}
+
+/// One request with what it costs.
+fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome) {
+    let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
+    let known = session.known(call, time);
+    let (common, split) = session.ask(call, &known, request);
+    sum.count(&known, 1);
+    let perfect = common.max(session.shared_of(call)).min(row.actual);
+    let lifetime = session.lifetime;
+    sum.uncached.charge(&known, Split { fresh: row.actual, ..Split::default() }, lifetime, row.output);
+    sum.modelled.charge(&known, split, lifetime, row.output);
+    sum.perfect.charge(&known, Split { read: perfect, write: 0, fresh: row.actual - perfect }, lifetime, row.output);
 }
 
 /// The summariser's request goes to the session's model. What it shares with the last request is read, the rest is never read again

@@ -6,7 +6,7 @@ use super::replay::{ReplaySettings, window_of};
 use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Recorder, Switch, presets};
-use crate::sim::{Conditions, EventKind, Guesses, Outcome, simulate};
+use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
@@ -236,6 +236,7 @@ impl<'a> Session<'a> {
             reserve: replay.reserve,
             recorded_summary: summaries.model(trace),
             guesses: Guesses::Own,
+            refetch: Refetching::Never,
         };
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);

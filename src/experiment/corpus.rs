@@ -7,7 +7,7 @@ use super::{facts, once};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
-use crate::measure::{self, Content, Measure, TextScale};
+use crate::measure::{self, Content, Measure, TextScale, Wanted};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
@@ -104,6 +104,8 @@ pub struct ReadSettings<'a> {
     pub vocabulary: Option<Vocabulary>,
     /// What every text is counted in beside it.
     pub vocabularies: Vocabularies,
+    /// What is measured of logs beside sizes. A `.ctxtrace` holds what it holds.
+    pub wanted: Wanted,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -278,7 +280,7 @@ fn read_sessions(
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
-    let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public());
+    let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public()).wanting(settings.wanted);
     let mut traces = Vec::new();
     (reader.read)(source, &scale, &mut |transcript: Transcript| {
         let measure = Measure { catalog: settings.catalog, model, vocabulary };

@@ -10,6 +10,7 @@ mod diff;
 mod distance;
 pub mod drift;
 mod facts;
+mod inspect;
 mod judge;
 mod once;
 mod price;
@@ -26,9 +27,10 @@ pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettin
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
-pub use price::{check_model, price};
-pub use replay::{Replay, ReplaySettings, WindowFrom, replay};
+pub use price::{check_model, net_of_refetches, price};
+pub use replay::{Replay, ReplaySettings, WindowFrom, replay, replay_closed};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{

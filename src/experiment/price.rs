@@ -4,7 +4,8 @@ use super::corpus::Corpus;
 use super::replay::Replay;
 use crate::cost::{Bills, Check, Tariff, bills, check};
 use crate::policy::Plan;
-use crate::sim::{Conditions, simulate};
+use crate::sim::{Conditions, Outcome, Refetching, simulate};
+use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -14,7 +15,19 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
         replay.bills = corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| bills(trace, outcome, tariff)).collect();
         replay.bill = Bills::default();
         replay.bills.iter().for_each(|bills| replay.bill += bills);
+        if let Some(closed) = replay.closed.as_deref_mut() {
+            price(corpus, std::slice::from_mut(closed), tariff);
+        }
     }
+}
+
+/// A session under a policy, net of refetches: what the policy broke is read again ([`Refetching::Lost`], or as the conditions say), and all
+/// that follows from it is in the sums and in the bills. `tokens_saved` of these totals is the saving net of refetches.
+pub fn net_of_refetches(trace: &Trace, plan: &Plan, conditions: &Conditions, tariff: &Tariff<'_>) -> (Outcome, Bills) {
+    let refetch = if conditions.refetch == Refetching::Never { Refetching::Lost } else { conditions.refetch };
+    let outcome = simulate(trace, plan, &Conditions { refetch, ..conditions.clone() });
+    let bills = bills(trace, &outcome, tariff);
+    (outcome, bills)
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.

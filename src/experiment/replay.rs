@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -44,6 +44,8 @@ pub struct Replay {
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
     pub outgrown: Vec<(String, u64)>,
+    /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
+    pub closed: Option<Box<Replay>>,
 }
 
 /// Where a session's window came from.
@@ -72,7 +74,23 @@ pub(super) struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    policies.iter().map(|policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus))).collect()
+    let open = |policy: &Policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus, Refetching::Never));
+    policies.iter().map(open).collect()
+}
+
+/// Replays a corpus through policies in an open loop and in a closed one, in which the agent reads again what it misses.
+pub fn replay_closed(
+    corpus: &Corpus,
+    policies: &[Policy],
+    settings: &ReplaySettings<'_>,
+    refetch: Refetching,
+) -> Result<Vec<Replay>, PolicyError> {
+    let both = |policy: &Policy| {
+        let ready = Ready::new(corpus, policy, settings)?;
+        let closed = Some(Box::new(ready.replay(corpus, refetch)));
+        Ok(Replay { closed, ..ready.replay(corpus, Refetching::Never) })
+    };
+    policies.iter().map(both).collect()
 }
 
 /// A policy made ready for a corpus: the window of each session, and a plan for each kind of window.
@@ -110,21 +128,23 @@ impl<'a> Ready<'a> {
             reserve: self.reserve,
             recorded_summary: self.recorded.get(place).copied().flatten(),
             guesses: Guesses::Own,
+            refetch: Refetching::Never,
         };
         Some((self.plans.get(&plan_key(window))?, conditions))
     }
 
-    pub fn replay(self, corpus: &Corpus) -> Replay {
+    /// Replays a corpus, in an open loop or a closed one.
+    pub fn replay(&self, corpus: &Corpus, refetch: Refetching) -> Replay {
         let outcome = |(place, trace): (usize, &Trace)| {
             let session = self.session(place);
-            session.map(|(plan, conditions)| simulate(trace, plan, &conditions)).unwrap_or_default()
+            session.map(|(plan, conditions)| simulate(trace, plan, &Conditions { refetch, ..conditions })).unwrap_or_default()
         };
         let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
         self.with(outcomes)
     }
 
     /// The replay that these outcomes make, one a session.
-    pub fn with(self, mut outcomes: Vec<Outcome>) -> Replay {
+    pub fn with(&self, mut outcomes: Vec<Outcome>) -> Replay {
         let mut totals = Totals::default();
         for outcome in &mut outcomes {
             outcome.policy.clone_from(&self.policy.name);
@@ -145,6 +165,7 @@ impl<'a> Ready<'a> {
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
+            closed: None,
         }
     }
 }

@@ -40,7 +40,9 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     let Builder { mut trace, copies, .. } = builder;
     references::find(&mut trace, &transcript.compactions, &copies);
     repetition::find(&mut trace, &copies);
-    trace.parts.iter_mut().for_each(|part| part.text.evidence = None);
+    let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
+    let calls = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
+    trace.paths = calls.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();

@@ -1,6 +1,7 @@
 //! What of a text can be recognised in a later one: its lines and its identifiers, hashed. `docs/references.md` gives the rules.
 
 use super::json_strings::{JsonString, json_strings};
+use super::wanted::Recall;
 use crate::transcript::{Evidence, Unit};
 use memchr::memchr;
 use xxhash_rust::xxh3::xxh3_64;
@@ -51,24 +52,40 @@ const SUBJECTS: [&str; 14] = [
     "url",
 ];
 
-/// Takes the pieces of a text. `spent` is how many its session has given so far.
-pub fn evidence(text: &str, definition: Definition, spent: usize) -> Evidence {
+/// What is recognised in a text.
+#[derive(Clone, Copy)]
+pub struct Recognise {
+    /// Pieces at all?
+    pub recall: Recall,
+    /// By which rules.
+    pub definition: Definition,
+    /// How many pieces the session has given so far.
+    pub spent: usize,
+}
+
+/// Takes the pieces of a text, and what repetitions are known by.
+pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
+    let Recognise { recall, definition, spent } = recognise;
     let mut finder = Finder { definition, units: Vec::new(), mask: (1_u64 << (spent / UNITS_PER_LEVEL).min(40)) - 1, left_out: 0 };
     let mut subject = 0;
+    let mut path = None;
     let mut values = 0;
     if is_json_line(text) {
         values = json_strings(text, &mut |JsonString { key, value, at }| {
-            finder.text(value, at);
+            if recall != Recall::Nothing {
+                finder.text(value, at);
+            }
             if subject == 0 && SUBJECTS.contains(&key) && !value.is_empty() {
                 subject = xxh3_64(value.as_bytes());
+                path = (recall == Recall::WithPaths).then(|| Box::from(value));
             }
         });
-    } else {
+    } else if recall != Recall::Nothing {
         finder.text(text, 0);
     }
     finder.settle();
     let identity = if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) };
-    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values }
+    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values, path }
 }
 
 /// Arguments and many results are JSON on one line, whose strings hold lines of their own.

@@ -10,8 +10,10 @@ mod scale;
 mod share;
 mod thinking;
 mod truth;
+mod wanted;
 
 pub use build::{Measure, own_vocabulary, trace};
 pub use evidence::Definition;
 pub use scale::{Content, PublicCounters, TextScale};
 pub use share::largest_remainder;
+pub use wanted::{Kinds, Recall, Wanted};

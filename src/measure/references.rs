@@ -14,6 +14,9 @@ const LATEST: usize = 3;
 ///
 /// `copies` says for each message whether it shows an earlier one again: its pieces are no new ones, and it refers to nothing.
 pub fn find(trace: &mut Trace, compactions: &[Compaction], copies: &[bool]) {
+    if trace.parts.iter().filter_map(|part| part.text.evidence.as_ref()).all(|evidence| evidence.units.is_empty()) {
+        return;
+    }
     let repeated = Repeated::of(trace, copies);
     let mut search = Search::new(&repeated, trace.messages.len());
     let mut summaries = compactions.iter().enumerate().peekable();
@@ -135,6 +138,8 @@ impl<'a> Search<'a> {
             if let Some(first) = holders.latest.first_mut() {
                 *first = Some(Holder { message, part, at: unit.at });
             }
+            // A summary that was written before knows nothing of what comes.
+            holders.summary = None;
         }
     }
 

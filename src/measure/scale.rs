@@ -1,9 +1,10 @@
 //! The scale: what is kept of a text when its words are let go.
 
-use super::evidence::{Definition, evidence};
+use super::evidence::{Definition, Recognise, evidence};
 use super::kind::kind;
+use super::wanted::{Kinds, Wanted};
 use crate::estimate::{Counter, Vocabulary, cleaned, tally};
-use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text};
+use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text, TextKind};
 use std::cell::Cell;
 use std::sync::Arc;
 
@@ -22,6 +23,7 @@ pub struct TextScale {
     counter: Arc<Counter>,
     content: Content,
     definition: Definition,
+    wanted: Wanted,
     /// Recognisable pieces of the session that is being read.
     pieces: Cell<usize>,
     public: Option<PublicCounters>,
@@ -48,12 +50,17 @@ const NEARNESS: usize = 12;
 impl TextScale {
     /// A scale that counts with this counter.
     pub fn new(counter: Arc<Counter>, content: Content) -> TextScale {
-        TextScale { counter, content, definition: Definition::default(), pieces: Cell::new(0), public: None }
+        TextScale { counter, content, definition: Definition::default(), wanted: Wanted::default(), pieces: Cell::new(0), public: None }
     }
 
     /// The same scale, by other rules for what can be recognised.
     pub fn recognising(self, definition: Definition) -> TextScale {
         TextScale { definition, ..self }
+    }
+
+    /// The same scale, which measures this beside sizes.
+    pub fn wanting(self, wanted: Wanted) -> TextScale {
+        TextScale { wanted, ..self }
     }
 
     /// A session has been read; what follows belongs to another one.
@@ -84,13 +91,14 @@ impl TextScale {
     /// Everything but the shape.
     fn text(&self, text: &str, tokens: u32, shape: Option<Box<Shape>>) -> Text {
         let length = Length::of(text);
-        let evidence = evidence(text, self.definition, self.pieces.get());
+        let recognise = Recognise { recall: self.wanted.references, definition: self.definition, spent: self.pieces.get() };
+        let evidence = evidence(text, recognise);
         self.pieces.set(self.pieces.get() + evidence.units.len());
         Text {
             length,
             tokens,
             counts: self.counts(text, tokens),
-            kind: kind(text, length),
+            kind: if self.wanted.kinds == Kinds::Told { kind(text, length) } else { TextKind::default() },
             json_bytes: json_bytes(text, length.newlines),
             words: words(text, length),
             non_ascii: if length.bytes == length.chars {

@@ -1,8 +1,19 @@
 //! Estimators that differ by the model's family.
 
-use super::document::overlay;
+use super::document::{Policy, overlay};
 use crate::catalog::Family;
 use toml::{Table, Value};
+
+impl Policy {
+    /// Does its estimator count kinds of texts differently, for any model?
+    pub fn tells_kinds(&self) -> bool {
+        self.body().get("estimator").is_some_and(has_weights)
+    }
+}
+
+fn has_weights(value: &Value) -> bool {
+    value.as_table().is_some_and(|table| table.iter().any(|(key, value)| key == "weights" || has_weights(value)))
+}
 
 /// Lays what `[estimator.families]` says of this family over the estimator, and takes the other families out.
 pub(super) fn choose(body: &mut Table, family: Option<Family>) {

@@ -134,6 +134,12 @@ impl Select {
         Select { take: Take::Count(1), ..Select::default() }
     }
 
+    /// The messages that the selection takes. `request` is the estimate of the request as it stands.
+    pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
+        let range = self.looked_at(view);
+        self.between(&range, self.bounds(&range), view, request)
+    }
+
     /// The messages among which the selection takes some.
     pub fn looked_at(&self, view: View<'_>) -> Range {
         let mut all = Vec::with_capacity(view.len());

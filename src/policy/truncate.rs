@@ -30,7 +30,7 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
         None if lined == whole => return None,
-        None => return Some(result(lined, None, text, Ends { head: whole.length.bytes, tail: 0 })),
+        None => return Some(result(lined, None, text, Ends { head: whole.length.bytes, ..Ends::default() })),
     };
     let head_share = limits.head.clamp(0.0, 1.0);
     let from_head = |amount: u64| (amount as f64 * head_share).floor() as u64;
@@ -59,7 +59,7 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let extents =
         Extents { whole: lined.length, ends_in_newline: false, kept: kept.length, kept_lines: lines(head).saturating_add(lines(tail)) };
     let words = marker(&limits.header, limits, &extents) + &marker(&limits.marker, limits, &extents);
-    Some(result(kept, Some(&words), text, Ends { head: head.length.bytes, tail: tail.length.bytes }))
+    Some(result(kept, Some(&words), text, Ends { head: head.length.bytes, tail: tail.length.bytes, stretch: None }))
 }
 
 /// The lines that lie whole within the end of a text.

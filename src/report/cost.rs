@@ -5,10 +5,12 @@ use super::cost_record::CostRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::notes;
 use super::record::Record;
+use super::refetch;
 use super::replay::title;
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
+use crate::sim::Outcome;
 use std::collections::BTreeMap;
 
 /// What a report on cost is made of.
@@ -49,6 +51,9 @@ const REFUSED: &str = "Tries that a provider refuses are not billed; calls that 
 /// The report on cost.
 pub fn cost(priced: &Priced<'_>) -> Report {
     let mut notes = vec![ABOUT_CACHES.to_owned(), REFUSED.to_owned()];
+    if priced.replays.iter().any(|replay| replay.closed.is_some()) {
+        notes.push(refetch::NOTE.to_owned());
+    }
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
     notes.extend(beside(priced.checks));
     notes.extend(notes::notes(priced.corpus, priced.replays));
@@ -57,6 +62,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     if priced.breakdown == Breakdown::Shown {
         sections.push(Section { title: "Bills by tier".to_owned(), body: Body::Table(by_tier(priced)) });
     }
+    sections.extend(refetch::sections(priced.replays, priced.cache));
     sections.push(Section {
         title: "The unchanged recording, recorded beside modelled".to_owned(),
         body: Body::Table(by_agent(priced.checks)),
@@ -152,7 +158,7 @@ fn by_tier(priced: &Priced<'_>) -> Table {
         let used = bill.tiers().into_iter().filter(|(_, charge)| charge.tokens > 0);
         let all = bill.tiers().iter().map(|(_, charge)| charge.tokens).sum();
         let sums = used.map(|(name, charge)| (name, charge.tokens, charge.nano_usd)).chain([("all", all, whole)]);
-        let refused: u64 = replay.outcomes.iter().flat_map(|outcome| &outcome.calls).map(|call| call.refused_tokens).sum();
+        let refused: u64 = replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum();
         let refused = (refused > 0).then_some(("refused, not billed", refused, 0));
         sums.chain(refused)
             .map(|(name, tokens, nano)| {

@@ -4,6 +4,7 @@ use super::cost::{Priced, measured_best};
 use super::words::decimal_dollars;
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
+use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -53,8 +54,11 @@ struct PolicyRecord {
     summariser_calls: u64,
     refused: u64,
     refused_tokens: u64,
+    refetches: u64,
     #[serde(flatten)]
     bills: BillsRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed_loop: Option<Box<PolicyRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,8 +157,10 @@ impl PolicyRecord {
             tokens_saved: totals.tokens_saved(),
             summariser_calls: totals.summariser_calls,
             refused: totals.refused,
-            refused_tokens: replay.outcomes.iter().flat_map(|outcome| &outcome.calls).map(|call| call.refused_tokens).sum(),
+            refused_tokens: replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum(),
+            refetches: totals.refetches.calls,
             bills: BillsRecord::of(&replay.bill),
+            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed))),
         }
     }
 }

@@ -5,10 +5,10 @@ mod folding;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::{ExplainRecord, Record};
 use super::words::{counted, grouped, percent};
-use super::{causes, notes, references};
+use super::{causes, notes, references, refetch};
 use crate::experiment::{Corpus, Replay};
 use crate::policy::{Facts, Hook, Policy};
-use crate::sim::{CallOutcome, Event, EventKind, Outcome};
+use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;
 use folding::{Fold, folds};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,19 +29,26 @@ pub struct Subject<'a> {
 pub fn explain(subject: &Subject<'_>) -> Report {
     let nothing = (Trace::default(), Outcome::default());
     let trace = subject.corpus.traces.first().unwrap_or(&nothing.0);
-    let outcome = subject.replay.outcomes.first().unwrap_or(&nothing.1);
-    let replays = std::slice::from_ref(subject.replay);
+    // Where the loop was closed, the life that is told is the closed one.
+    let replay = subject.replay.closed.as_deref().unwrap_or(subject.replay);
+    let outcome = replay.outcomes.first().unwrap_or(&nothing.1);
+    let replays = std::slice::from_ref(replay);
     let rules = Rules::new(subject.policy, outcome);
     let told = timeline(&rules, outcome, &folds(&outcome.events));
+    let facts = facts(trace, outcome).into_iter();
+    let closed = subject.replay.closed.as_deref().map(|closed| refetch::in_short(subject.replay, closed));
     let mut sections = vec![
-        Section { title: String::new(), body: Body::Lines(facts(trace, outcome)) },
+        Section { title: String::new(), body: Body::Lines(facts.chain(closed).collect()) },
         Section { title: "Calls and events".to_owned(), body: Body::Table(told) },
     ];
     sections.extend(causes::causes(replays));
     sections.extend(causes::warnings(replays));
     sections.extend(references::worst_of(outcome));
-    let notes = notes::of_one_session(subject.corpus, subject.replay);
-    let record = ExplainRecord::new(trace, subject.replay, outcome, subject.command.clone(), notes.clone());
+    let mut notes = notes::of_one_session(subject.corpus, replay);
+    if subject.replay.closed.is_some() {
+        notes.insert(0, refetch::NOTE.to_owned());
+    }
+    let record = ExplainRecord::new(trace, replay, outcome, subject.command.clone(), notes.clone());
     Report {
         title: format!("Session {} under {}", trace.id, subject.replay.policy),
         command: subject.command.clone(),
@@ -86,8 +93,10 @@ fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> 
     ];
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
     let numbered: Vec<(usize, &Event)> = outcome.events.iter().enumerate().collect();
+    let readings = numbered.iter().filter(|(_, event)| event.kind == EventKind::Refetch).map(|(place, _)| *place);
+    let readings: BTreeMap<usize, &Refetch> = readings.zip(&outcome.refetches).collect();
     let row = |(place, event): &(usize, &Event)| match folds.get(place) {
-        None => Some(event_row(event, rules)),
+        None => Some(readings.get(place).map_or_else(|| event_row(event, rules), |refetch| refetch_row(event, refetch))),
         Some(Fold::First { last, calls }) => Some(folded_row(event, *last, *calls)),
         Some(Fold::Told) => None,
     };
@@ -158,6 +167,18 @@ fn event_row(event: &Event, rules: &Rules) -> Vec<Cell> {
     named_row(event, context, story)
 }
 
+/// One more request, and what it brought back.
+fn refetch_row(event: &Event, refetch: &Refetch) -> Vec<Cell> {
+    let tool = refetch.tool.as_ref().map(|tool| format!(" of {tool}")).unwrap_or_default();
+    let what = format!("reads message {} again ({}{tool})", grouped(u64::from(refetch.source) + 1), refetch.category.name());
+    let times =
+        if refetch.before > 0 { format!(", read again {} before", counted(u64::from(refetch.before), "time")) } else { String::new() };
+    let request = &refetch.request;
+    let story = format!("{what}{times}: one more request of {} tokens brings {}", grouped(request.actual), grouped(refetch.result_tokens));
+    let name = Cell::Name(event.kind.name().to_owned());
+    vec![Cell::Count(u64::from(event.call) + 1), name, Cell::Tokens(event.after), Cell::Tokens(request.output), Cell::Text(story)]
+}
+
 /// Several events of a rule that fired in vain, call after call.
 fn folded_row(event: &Event, last: u32, calls: u64) -> Vec<Cell> {
     let (first, last) = (u64::from(event.call) + 1, u64::from(last) + 1);
@@ -187,6 +208,7 @@ pub(super) fn story(event: &Event) -> String {
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))
         }
+        EventKind::Refetch => format!("reads again what it had lost: {}", change(event)),
         EventKind::Truncate | EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset | EventKind::Inject => {
             format!("{}; touched {}; {}", fired(event), counted(u64::from(event.touched), "item"), change(event))
         }

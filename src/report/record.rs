@@ -7,10 +7,11 @@ use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
+use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use crate::cost::Bills;
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
-use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Totals, Warning};
+use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -34,6 +35,8 @@ pub enum Record {
     Diff(Box<DiffRecord>),
     /// From how far back texts are taken up again.
     Curve(Box<CurveRecord>),
+    /// What logs hold.
+    Inspect(Box<InspectRecord>),
     /// What many settings came to.
     Sweep(Box<SweepRecord>),
 }
@@ -93,6 +96,8 @@ pub(super) struct PolicyRecord {
     cost: Option<BillsRecord>,
     tools: Vec<ToolRecord>,
     sessions: Vec<SessionRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    closed_loop: Option<Box<PolicyRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -148,12 +153,23 @@ pub(super) struct FiguresRecord {
     carried_tokens: u64,
     needed_tokens: u64,
     dead_tokens: u64,
+    broken_by_rule: Vec<RuleRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refetches: Option<Refetches>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct ReferenceRecord {
     evidence: Evidence,
     source: Category,
+    #[serde(flatten)]
+    fates: Fates,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RuleRecord {
+    evidence: Evidence,
+    rule: String,
     #[serde(flatten)]
     fates: Fates,
 }
@@ -191,6 +207,8 @@ pub struct ExplainRecord {
     session: SessionRecord,
     timeline: Vec<Event>,
     broken_references: Vec<Broken>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refetches_made: Vec<Refetch>,
     notes: Vec<String>,
 }
 
@@ -215,6 +233,7 @@ impl ExplainRecord {
             session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
+            refetches_made: outcome.refetches.clone(),
             notes,
         }
     }
@@ -268,6 +287,7 @@ impl PolicyRecord {
             cost: BillsRecord::new(&replay.bill),
             tools: ranked(totals).into_iter().map(tool).collect(),
             sessions: sessions.collect(),
+            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
     }
 }
@@ -291,6 +311,8 @@ impl SessionRecord {
 
 impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
+        let rules = totals.retention.by_rule.iter();
+        let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {
@@ -328,6 +350,8 @@ impl FiguresRecord {
             carried_tokens: totals.retention.carried_tokens,
             needed_tokens: totals.retention.needed_tokens,
             dead_tokens: totals.retention.dead_tokens,
+            broken_by_rule: by_rule.collect(),
+            refetches: (totals.refetches != Refetches::default()).then_some(totals.refetches),
         }
     }
 }

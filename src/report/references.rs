@@ -1,5 +1,6 @@
 //! What was forgotten: what replies took up again, by the kind of text that they refer to, and what had become of it.
 
+use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::words::counted;
 use crate::experiment::{Corpus, Replay};
@@ -38,7 +39,7 @@ pub fn sections(corpus: &Corpus, replays: &[Replay]) -> Vec<Section> {
         Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows(&replay.totals).collect() }
     };
     let section = |replay: &Replay| Section { title: format!("References under {}", replay.policy), body: Body::Table(table(replay)) };
-    replays.iter().map(section).chain([achievable(replays)]).chain(worst(corpus, replays)).collect()
+    replays.iter().map(section).chain(by_rule::section(replays)).chain([achievable(replays)]).chain(worst(corpus, replays)).collect()
 }
 
 /// All tables in one, with the policy in front.
@@ -95,8 +96,9 @@ pub fn notes(corpus: &Corpus) -> Vec<String> {
 
 /// The heaviest broken references of one session.
 pub fn worst_of(outcome: &Outcome) -> Option<Section> {
-    let rows: Vec<Vec<Cell>> = outcome.broken.iter().map(|broken| cells(broken).collect()).collect();
-    let table = Table { labels: 1, columns: case_columns().collect(), rows };
+    let paths = Paths::of(outcome.broken.iter());
+    let rows: Vec<Vec<Cell>> = outcome.broken.iter().map(|broken| cells(broken, paths).collect()).collect();
+    let table = Table { labels: 1, columns: case_columns(paths).collect(), rows };
     (!table.rows.is_empty()).then(|| Section { title: "Broken references, the heaviest".to_owned(), body: Body::Table(table) })
 }
 
@@ -111,16 +113,31 @@ fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
     let mut all: Vec<(String, String, Broken)> = replays.iter().flat_map(of_replay).collect();
     // The sort is stable: equals stay in the order of policies and corpus.
     all.sort_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
+    all.truncate(NAMED);
+    let paths = Paths::of(all.iter().map(|(.., broken)| broken));
     let row = |(policy, session, broken): &(String, String, Broken)| {
-        [Cell::Name(policy.clone()), Cell::Text(session.clone())].into_iter().chain(cells(broken)).collect()
+        [Cell::Name(policy.clone()), Cell::Text(session.clone())].into_iter().chain(cells(broken, paths)).collect()
     };
     let names = [Column::name("policy", "policy"), Column::name("session", "session")];
-    let columns = names.into_iter().chain(case_columns()).collect();
-    let table = Table { labels: 2, columns, rows: all.iter().take(NAMED).map(row).collect() };
+    let columns = names.into_iter().chain(case_columns(paths)).collect();
+    let table = Table { labels: 2, columns, rows: all.iter().map(row).collect() };
     (!table.rows.is_empty()).then(|| Section { title: "Broken references, the heaviest".to_owned(), body: Body::Table(table) })
 }
 
-fn case_columns() -> impl Iterator<Item = Column> {
+/// Are paths known, so that a column shows them?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Paths {
+    Known,
+    Unknown,
+}
+
+impl Paths {
+    fn of<'a>(mut all: impl Iterator<Item = &'a Broken>) -> Paths {
+        if all.any(|broken| broken.path.is_some()) { Paths::Known } else { Paths::Unknown }
+    }
+}
+
+fn case_columns(paths: Paths) -> impl Iterator<Item = Column> {
     let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
     [
         count("call", "call", "the call whose reply takes the text up"),
@@ -128,6 +145,7 @@ fn case_columns() -> impl Iterator<Item = Column> {
         Column::name("category", "what it was"),
         Column::name("tool", "tool"),
         Column::name("fate", "fate"),
+        Column::name("rule", "rule"),
         count("weight", "pieces", "how many lines or names are taken up"),
         Column {
             meaning: "what arrived between the two",
@@ -136,21 +154,25 @@ fn case_columns() -> impl Iterator<Item = Column> {
         count("distance_calls", "calls ago", "calls between the two"),
     ]
     .into_iter()
+    .chain((paths == Paths::Known).then(|| Column::name("path", "path")))
 }
 
-fn cells(broken: &Broken) -> impl Iterator<Item = Cell> {
+fn cells(broken: &Broken, paths: Paths) -> impl Iterator<Item = Cell> {
+    let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::Text);
     let evidence = if broken.kind == Evidence::Line { "lines" } else { "names" };
     [
         Cell::Count(u64::from(broken.call) + 1),
         Cell::Count(u64::from(broken.source) + 1),
         Cell::Name(format!("{evidence} of {}", broken.category.name())),
-        broken.tool.clone().map_or(Cell::Empty, Cell::Text),
+        text(&broken.tool),
         Cell::Name(broken.fate.name().to_owned()),
+        text(&broken.rule),
         Cell::Count(u64::from(broken.weight)),
         Cell::Tokens(broken.distance_tokens),
         Cell::Count(u64::from(broken.distance_calls)),
     ]
     .into_iter()
+    .chain((paths == Paths::Known).then(|| text(&broken.path)))
 }
 
 fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {

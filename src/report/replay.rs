@@ -4,7 +4,7 @@ use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::FIGURES;
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
-use super::{by_region, by_session, by_tool, causes, cost_figures, guesses, notes, references};
+use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
 use crate::cost::CacheKind;
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 
@@ -22,6 +22,8 @@ pub enum By {
     Region,
     /// A kind of text that replies refer to, under a policy.
     Reference,
+    /// A rule of a policy.
+    Rule,
 }
 
 /// What was asked, beside the question itself.
@@ -47,11 +49,16 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
         By::Reference => references::sections(corpus, replays),
+        By::Rule => by_rule::section(replays).into_iter().collect(),
     };
+    sections.extend(refetch::sections(replays, asked.cache));
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
     }
-    if asked.by == By::Reference {
+    if replays.iter().any(|replay| replay.closed.is_some()) {
+        notes.insert(0, refetch::NOTE.to_owned());
+    }
+    if matches!(asked.by, By::Reference | By::Rule) {
         notes.splice(0..0, references::notes(corpus));
     }
     if asked.by == By::Policy {
@@ -61,12 +68,16 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         sections.extend(causes::causes(replays));
         sections.extend(causes::warnings(replays));
     }
-    let rows = match asked.by {
+    let mut rows = match asked.by {
         By::Policy | By::Session => by_session::flat(corpus, replays, asked.cache),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
         By::Reference => references::flat(replays),
+        By::Rule => by_rule::flat(replays),
     };
+    if matches!(asked.by, By::Policy | By::Session) {
+        refetch::widen(&mut rows, replays);
+    }
     let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone());
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }

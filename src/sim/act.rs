@@ -106,6 +106,7 @@ impl State<'_> {
         }
         self.ask_referee(|referee, state| referee.deed(state, index));
         let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
+        self.context.edit_for(Some(index as u32));
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(index, rule, mask),
             (_, Some(limits), ..) => self.truncate(rule, limits),
@@ -117,6 +118,7 @@ impl State<'_> {
                 Done::Changed(EventKind::Inject, rule.inject.len() as u32)
             }
         };
+        self.context.edit_for(None);
         if let (Done::Changed(..), Some(stored)) = (&done, stored)
             && self.context.len() >= stored.context.len()
         {
@@ -362,7 +364,7 @@ impl State<'_> {
             let by = Replacement {
                 state: ItemState::Truncated,
                 // What is older goes first.
-                ends: Ends { head: 0, tail: share(u64::from(bytes)) as u32 },
+                ends: Ends { tail: share(u64::from(bytes)) as u32, ..Ends::default() },
                 guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
                 alone: share(old.alone),
                 actual: share(old.actual),

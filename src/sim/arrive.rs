@@ -69,10 +69,14 @@ impl State<'_> {
     /// A context that was set aside comes back, and what has arrived since after it.
     pub fn restore(&mut self, aside: Aside) {
         self.context = aside.context;
+        self.context.edit_for(None);
         self.cuts = aside.cuts;
+        let mut reading = aside.next_reading;
         for message in aside.next_message..self.next_message {
+            reading = self.enter_readings(reading, message);
             self.place(message);
         }
+        self.enter_readings(reading, self.next_message);
     }
 
     /// Puts a message at the end of the context and counts what its tools returned.

@@ -253,7 +253,7 @@ impl<'a> Family<'a> {
         let mut found: Vec<((u64, bool), u32)> = Vec::new();
         for member in members.filter_map(|member| self.members.get(member as usize)) {
             let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
-                let calls = state.outcome.calls.iter().filter(|call| call.actual > member.budget).count() as u64;
+                let calls = state.outcome.requests().filter(|call| call.actual > member.budget).count() as u64;
                 over.push((member.budget, calls));
                 calls
             });

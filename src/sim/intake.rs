@@ -43,7 +43,7 @@ impl Intake {
                 let mut item = whole_item(&gauge, row, part, row.first_part + offset as u32);
                 if let Some((cut, rule)) = ingest(trace, plan, row, part, &item) {
                     let before = item.actual;
-                    item = cut_item(&gauge, &item, part, &cut, row.role);
+                    item = Item { by: Some(rule as u32), ..cut_item(&gauge, &item, part, &cut, row.role) };
                     intake.cuts.push(Ingested { offset: offset as u32, text: cut.text, rule, before, after: item.actual });
                 }
                 intake.items.push(item);
@@ -104,6 +104,7 @@ pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, in
         expires: part.expires,
         ends: Ends::default(),
         superseded: false,
+        by: None,
         guess: gauge.part(part, &part.text, part.truth, row.role),
         alone: gauge.alone(&part.text, part.truth),
         actual: part.truth,

@@ -2,6 +2,7 @@
 
 mod act;
 mod arrive;
+mod attempt;
 mod bound;
 mod cause;
 mod drift;
@@ -13,6 +14,7 @@ mod note;
 mod outcome;
 mod referee;
 mod references;
+mod refetch;
 mod request;
 mod stand;
 mod state;
@@ -23,6 +25,7 @@ pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
+pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};
 pub use stand::{Stand, Standing};
 pub use state::{Conditions, Guesses};
 pub use summary::RecordedSummary;

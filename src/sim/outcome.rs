@@ -2,6 +2,7 @@
 
 use super::drift::Drift;
 use super::references::{Broken, Retention};
+use super::refetch::{Refetch, Refetches};
 use crate::context::Region;
 use crate::policy::Tally;
 use serde::{Deserialize, Serialize};
@@ -85,6 +86,8 @@ pub enum EventKind {
     NoGain,
     /// The summariser's own request was larger than the window.
     SummariserOverflow,
+    /// The agent read a source again that the policy had taken from it.
+    Refetch,
 }
 
 impl EventKind {
@@ -102,6 +105,7 @@ impl EventKind {
             EventKind::Unrecoverable => "unrecoverable",
             EventKind::NoGain => "no_gain",
             EventKind::SummariserOverflow => "summariser_overflow",
+            EventKind::Refetch => "refetch",
         }
     }
 }
@@ -281,6 +285,8 @@ pub struct Totals {
     pub beliefs: Drift,
     /// What was still there of what later messages took up again.
     pub retention: Retention,
+    /// What the agent read again; all of it is part of the other sums. Nothing in an open loop.
+    pub refetches: Refetches,
 }
 
 impl Totals {
@@ -344,6 +350,7 @@ impl AddAssign<&Totals> for Totals {
         self.estimates += &other.estimates;
         self.beliefs += &other.beliefs;
         self.retention += &other.retention;
+        self.refetches += &other.refetches;
         for (tool, carried) in &other.tools {
             *self.tools.entry(tool.clone()).or_default() += *carried;
         }
@@ -373,6 +380,15 @@ pub struct Outcome {
     pub broken: Vec<Broken>,
     /// The summariser's own requests, in order.
     pub summaries: Vec<SummaryCall>,
+    /// Sources that the agent read again, in order; each is one more request before the recorded call. Empty in an open loop.
+    pub refetches: Vec<Refetch>,
     /// Sums.
     pub totals: Totals,
+}
+
+impl Outcome {
+    /// All requests: the recorded calls, then those that read something again.
+    pub fn requests(&self) -> impl Iterator<Item = &CallOutcome> {
+        self.calls.iter().chain(self.refetches.iter().map(|refetch| &refetch.request))
+    }
 }

@@ -132,7 +132,7 @@ impl Fates {
         self.summarised + self.truncated + self.cleared + self.dropped
     }
 
-    fn count(&mut self, fate: Fate) {
+    pub(super) fn count(&mut self, fate: Fate) {
         *match fate {
             Fate::Kept => &mut self.kept,
             Fate::Summarised => &mut self.summarised,
@@ -169,15 +169,18 @@ pub struct Retention {
     pub needed_tokens: u64,
     /// Tokens of dead weight, summed over calls: results that something later in the context shows again.
     pub dead_tokens: u64,
+    /// Broken references by kind of evidence and the rule that took the text away.
+    #[serde(serialize_with = "as_list", deserialize_with = "from_list")]
+    pub by_rule: BTreeMap<(Evidence, String), Fates>,
 }
 
 /// Keys of two words are no keys of JSON: a list of pairs stands for the map.
-fn as_list<S: Serializer>(fates: &BTreeMap<(Evidence, Category), Fates>, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_list<K: Serialize, S: Serializer>(fates: &BTreeMap<K, Fates>, serializer: S) -> Result<S::Ok, S::Error> {
     fates.iter().collect::<Vec<_>>().serialize(serializer)
 }
 
-fn from_list<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<(Evidence, Category), Fates>, D::Error> {
-    Vec::deserialize(deserializer).map(|pairs: Vec<_>| pairs.into_iter().collect())
+fn from_list<'de, K: Deserialize<'de> + Ord, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<K, Fates>, D::Error> {
+    Vec::deserialize(deserializer).map(|pairs: Vec<(K, Fates)>| pairs.into_iter().collect())
 }
 
 impl Retention {
@@ -199,6 +202,9 @@ impl AddAssign<&Retention> for Retention {
         self.carried_tokens += other.carried_tokens;
         self.needed_tokens += other.needed_tokens;
         self.dead_tokens += other.dead_tokens;
+        for (key, fates) in &other.by_rule {
+            *self.by_rule.entry(key.clone()).or_default() += *fates;
+        }
     }
 }
 
@@ -219,6 +225,10 @@ pub struct Broken {
     pub weight: u32,
     /// What has become of them.
     pub fate: Fate,
+    /// The rule that took them away; `None` where no rule did.
+    pub rule: Option<String>,
+    /// The file or address that the source's call names. Only where paths were asked for when the log was measured.
+    pub path: Option<String>,
     /// Tokens of all that arrived between the source and the message that refers to it.
     pub distance_tokens: u64,
     /// Calls between them.
@@ -238,13 +248,20 @@ pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
         }
         first = first.or(Some(fate));
     }
-    first.unwrap_or(Fate::Dropped)
+    match first {
+        // What a recorded summary of the same text repeats, a simulated one is taken to hold.
+        Some(Fate::Summarised) if reference.summary.is_some() => Fate::Kept,
+        first => first.unwrap_or(Fate::Dropped),
+    }
 }
 
 fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
     let bytes = trace.parts.get(place.part as usize).map_or(0, |part| part.text.length.bytes);
     // Where a piece starts within what is left, it is taken for whole.
-    let left = |ends: Ends| place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail));
+    let left = |ends: Ends| {
+        let stretch = ends.stretch.is_some_and(|(first, last)| first <= place.first && place.last <= last);
+        place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail)) || stretch
+    };
     match context.presence(place.part) {
         Presence::Whole => Fate::Kept,
         Presence::Cut(ends) | Presence::Masked(ends) if left(ends) => Fate::Kept,
@@ -255,32 +272,42 @@ fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     /// Looks at the references of the reply that is about to be made.
     pub fn judge(&mut self, message: u32) {
         let trace = self.trace;
         self.outcome.totals.retention.dead_tokens += self.context.dead_weight();
         self.outcome.totals.retention.carried_tokens += self.context.recorded();
-        let all = trace.references.get(self.next_reference..).unwrap_or_default();
-        let passed = all.iter().take_while(|reference| reference.message < message).count();
-        let mine = all.iter().skip(passed).take_while(|reference| reference.message == message).count();
-        self.next_reference += passed + mine;
         let mut lines_broken = false;
-        for reference in all.iter().skip(passed).take(mine) {
+        for reference in self.references_of(message) {
             let Some(source) = reference.sources.first() else { continue };
             let fate = fate(&self.context, trace, reference);
             let category = Category::of(trace, source.part);
             self.outcome.totals.retention.fates.entry((reference.kind, category)).or_default().count(fate);
             if fate != Fate::Kept {
                 lines_broken |= reference.kind == Evidence::Line;
+                if let Some(rule) = self.context.taken_by(source.part) {
+                    self.broken_by.entry((reference.kind, rule)).or_default().count(fate);
+                }
+                self.count_unmended(reference, fate);
                 self.name_broken(reference, source.part, category, fate);
             }
         }
         self.outcome.totals.retention.broken_calls += u64::from(lines_broken);
     }
 
-    /// What could have been kept, now that all is known.
+    /// The references of a message.
+    pub fn references_of(&self, message: u32) -> &'a [Reference] {
+        let all = &self.trace.references;
+        let (from, to) = (all.partition_point(|one| one.message < message), all.partition_point(|one| one.message <= message));
+        all.get(from..to).unwrap_or_default()
+    }
+
+    /// What could have been kept, now that all is known, and which rules broke what.
     pub fn judge_all(&mut self) {
+        let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
+        let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
+        self.outcome.totals.retention.by_rule = by_rule.collect();
         let retention = &mut self.outcome.totals.retention;
         let kept = retention.of(Evidence::Line).kept;
         retention.achievable = bound(self.trace, retention.carried_tokens).max(kept);
@@ -299,6 +326,8 @@ impl State<'_> {
             kind: reference.kind,
             weight: reference.weight,
             fate,
+            rule: self.context.taken_by(part).and_then(|rule| self.plan.rule.get(rule as usize)).map(|rule| rule.id.clone()),
+            path: trace.path_of(part).map(str::to_owned),
             distance_tokens: 0,
             distance_calls: 0,
         };

@@ -1,17 +1,20 @@
 //! The state of one replay: the context, what the policy knows, and what is being written down.
 
+use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
 use super::intake::{Gauge, Intake};
 use super::mask::Masks;
 use super::note::Note;
-use super::outcome::{CallOutcome, EventKind, Outcome, Totals, Warning};
+use super::outcome::{CallOutcome, Outcome, Totals, Warning};
 use super::referee::Referee;
+use super::references::Fates;
+use super::refetch::{Readings, Refetching};
 use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
-use crate::trace::{CallRow, PartKind, Trace};
+use crate::trace::{CallRow, Evidence, PartKind, Trace};
 use crate::transcript::Text;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,6 +32,8 @@ pub struct Conditions {
     pub recorded_summary: Option<RecordedSummary>,
     /// What the policy's estimates of texts are.
     pub guesses: Guesses,
+    /// Does the agent read again what the policy took from it?
+    pub refetch: Refetching,
 }
 
 /// Whose estimates of texts a policy works with.
@@ -40,9 +45,6 @@ pub enum Guesses {
     /// The true sizes, as no policy can know them: what is left to go wrong then is not the estimator's fault.
     True,
 }
-
-/// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
-const MOST_RETRIES: u32 = 100;
 
 /// How much of a run is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub(super) struct Aside {
     /// The first message that had not arrived yet.
     pub next_message: u32,
     pub cuts: BTreeMap<u32, Text>,
+    /// The first re-read that had not been made yet.
+    pub next_reading: usize,
 }
 
 #[derive(Clone)]
@@ -105,8 +109,6 @@ pub(super) struct State<'a> {
     /// Estimate of a user message that is about to enter.
     pub incoming: u64,
     pub next_message: u32,
-    /// The first reference of a later message.
-    pub next_reference: usize,
     pub index: usize,
     pub call: Option<&'a CallRow>,
     pub last_time: Option<i64>,
@@ -124,6 +126,10 @@ pub(super) struct State<'a> {
     tools: Vec<super::outcome::Carried>,
     /// What is remembered of the last request.
     pub last_request: Option<Request>,
+    /// What was read again.
+    pub readings: Readings,
+    /// Broken references by the rule that broke them.
+    pub broken_by: BTreeMap<(Evidence, u32), Fates>,
 }
 
 impl<'a> State<'a> {
@@ -163,7 +169,6 @@ impl<'a> State<'a> {
             pending: 0,
             incoming: 0,
             next_message: 0,
-            next_reference: 0,
             index: 0,
             call: None,
             last_time: None,
@@ -175,6 +180,8 @@ impl<'a> State<'a> {
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
             last_request: None,
+            readings: Readings::default(),
+            broken_by: BTreeMap::new(),
         }
     }
 
@@ -194,7 +201,9 @@ impl<'a> State<'a> {
         self.begin(index, call);
         self.arrive(call.message);
         self.before_call();
-        self.call();
+        let tried = self.attempt();
+        let tried = self.refetch(call.message, tried);
+        self.call(tried);
         self.judge(call.message);
         look(&self.context, self.notes.len());
         self.reply(call.message);
@@ -285,35 +294,26 @@ impl<'a> State<'a> {
 
     /// The stored history as it stands, under whatever view of it.
     pub fn set_aside(&self) -> Aside {
-        let shown = || Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone() };
+        let shown = || Aside {
+            context: self.context.clone(),
+            next_message: self.next_message,
+            cuts: self.cuts.clone(),
+            next_reading: self.readings.len(),
+        };
         self.aside.clone().unwrap_or_else(shown)
     }
 
-    /// Makes the call, with the policy's fallback where the provider would refuse it.
-    pub fn call(&mut self) {
+    /// Makes the recorded call, which was tried.
+    pub fn call(&mut self, tried: Attempt) {
         let Some(call) = self.call else { return };
-        let ended = self.outcome.totals.unrecoverable_sessions > 0;
-        let limit = self.conditions.prompt_limit;
-        let attempted = self.actual();
-        let mut refused = 0;
-        let mut refused_tokens = 0;
-        if attempted > limit {
-            refused = 1;
-            refused_tokens = attempted;
-            self.overflow(attempted);
-            let retries = self.plan.reactive.retries.min(MOST_RETRIES);
-            while self.actual() > limit && refused <= retries && self.fall_back(refused) {
-                if self.actual() > limit {
-                    refused += 1;
-                    refused_tokens += self.actual();
-                }
-            }
-        }
-        let actual = self.actual();
-        let unrecovered = actual > limit;
-        if unrecovered {
-            self.give_up(refused);
-        }
+        let row = self.request_made(tried, call, call.output, call.usage.as_ref().map(|usage| usage.prompt));
+        self.outcome.totals.baseline_tokens += (call.hidden + call.visible).saturating_sub(call.missing);
+        self.outcome.calls.push(row);
+    }
+
+    /// A request has gone out, and its reply is of this size.
+    pub fn request_made(&mut self, tried: Attempt, call: &CallRow, output: u64, recorded: Option<u64>) -> CallOutcome {
+        let Attempt { attempted, refused, refused_tokens, actual, unrecovered, ended } = tried;
         let reserve = self.conditions.reserve.unwrap_or(self.plan.window.reserve);
         let row = CallOutcome {
             attempted,
@@ -322,25 +322,25 @@ impl<'a> State<'a> {
             belief: self.look.map(|look| look.belief),
             rewritten: self.look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
             estimated: self.context.view().request(),
-            output: call.output,
-            recorded: call.usage.as_ref().map(|usage| usage.prompt),
+            output,
+            recorded,
             prefix: self.send(actual),
             blocks: self.context.blocks(),
             refused,
             refused_tokens,
             unrecovered,
-            squeezed: actual + call.output > self.conditions.window,
-            over_budget: actual > limit.min(self.conditions.window.saturating_sub(reserve)),
+            squeezed: actual + output > self.conditions.window,
+            over_budget: actual > self.conditions.prompt_limit.min(self.conditions.window.saturating_sub(reserve)),
         };
         self.add_up(&row, call, ended);
-        self.outcome.calls.push(row);
         self.summariser_refused = false;
         self.turn_opened = false;
         self.turn_ended = false;
-        self.usage = Some((self.read_prompt(actual, call), call.output));
+        self.usage = Some((self.read_prompt(actual, call), output));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((self.plan.belief.full.unwrap_or(self.conditions.window), 0));
         }
+        row
     }
 
     /// The prompt as the policy reads it: the share of the simulated one that it read of the recorded one.
@@ -348,35 +348,6 @@ impl<'a> State<'a> {
         let Some(usage) = call.usage.filter(|usage| usage.prompt > 0) else { return actual };
         let (read, _) = self.plan.belief.reads(&usage);
         u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
-    }
-
-    fn fall_back(&mut self, attempt: u32) -> bool {
-        let before = self.actual();
-        let plan = self.plan;
-        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Overflow) {
-            if rule.attempt.is_none_or(|wanted| wanted == attempt) {
-                self.run(index, rule);
-            }
-        }
-        let after = self.actual();
-        let moved = after < before;
-        if moved {
-            self.note(Note { kind: EventKind::Retry, before, after, ..self.event(None) });
-        }
-        // A level that finds nothing to do is no reason not to try the next one.
-        moved || plan.rule.iter().any(|rule| rule.at == Hook::Overflow && rule.attempt.is_some_and(|wanted| wanted > attempt))
-    }
-
-    fn give_up(&mut self, refused: u32) {
-        let totals = &mut self.outcome.totals;
-        if totals.unrecoverable_sessions == 0 {
-            totals.unrecoverable_sessions = 1;
-            let actual = self.actual();
-            self.note(Note { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event(None) });
-        }
-        if refused > 1 {
-            self.outcome.totals.warnings.insert(Warning::Loop, 1);
-        }
     }
 
     fn add_up(&mut self, row: &CallOutcome, call: &CallRow, ended: bool) {
@@ -403,7 +374,6 @@ impl<'a> State<'a> {
         totals.peak_tokens = totals.peak_tokens.max(row.attempted).max(row.actual);
         totals.prompt_tokens += row.actual;
         totals.anchored_tokens += row.anchored;
-        totals.baseline_tokens += (call.hidden + call.visible).saturating_sub(call.missing);
         totals.output_tokens += row.output;
         totals.hidden_tokens += call.hidden;
         totals.missing_tokens += (call.hidden + self.context.size().actual.0).saturating_sub(row.actual);

@@ -13,6 +13,8 @@ pub struct Evidence {
     pub subject: u64,
     /// For arguments: how many values they hold, names of keys not counted.
     pub values: u32,
+    /// For arguments: that file or address itself, kept only where somebody asked for it.
+    pub path: Option<Box<str>>,
 }
 
 /// One recognisable piece.

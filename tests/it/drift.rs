@@ -41,6 +41,7 @@ fn corpus(catalog: &Catalog, paths: &[PathBuf]) -> Corpus {
         engine: Default::default(),
         vocabulary: None,
         vocabularies: Vocabularies::Public,
+        wanted: Default::default(),
         progress: &Unwatched,
     };
     read(&paths, &settings).unwrap()

@@ -177,6 +177,7 @@ fn together_as_alone_over_real_sessions() {
         engine: Engine::Fast,
         vocabulary: None,
         vocabularies: Default::default(),
+        wanted: Default::default(),
         progress: &Unwatched,
     };
     let corpus = read(&[folder.join("transcripts/claude-code").to_string_lossy().into_owned()], &settings).unwrap();

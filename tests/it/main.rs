@@ -24,6 +24,8 @@ mod flock;
 mod format_image;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// What logs hold, against the raw files and the samples' own page.
+mod inspect;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
@@ -32,6 +34,8 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+/// A project's defaults, the demo, completions and manual pages.
+mod project;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
@@ -71,6 +75,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
+/// The closed loop: what is read again, by hand and by properties.
+mod refetch;
 /// Every form of a report: pages, and words of others that stay words.
 mod render;
 /// The sample corpus and its table.

@@ -447,7 +447,7 @@ proptest! {
                     let role = if edit == 0 { Role::User } else { Role::System };
                     let item = Item {
                         part: Some(0), tool: None, region: Region::User, state: State::Whole, error: false, expires: size % 2 == 0,
-                        ends: Ends::default(), superseded: false,
+                        ends: Ends::default(), superseded: false, by: None,
                         guess, alone: size, actual: size, anchored: size / 2,
                     };
                     let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, call: 0 };

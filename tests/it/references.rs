@@ -8,7 +8,7 @@ use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, Guesses, bound, costs, simulate};
+use ctxsim::sim::{Conditions, Guesses, Refetching, bound, costs, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The sessions of a file, recognised by these rules; the words are kept.
-fn read(path: &Path, definition: Definition) -> Vec<Trace> {
+pub fn read(path: &Path, definition: Definition) -> Vec<Trace> {
     let catalog = Catalog::builtin().unwrap();
     let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Keep).recognising(definition);
     let mut source = Source::open(path).unwrap();
@@ -137,18 +137,24 @@ fn data(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references").join(name)
 }
 
-fn worked() -> Trace {
+pub fn worked() -> Trace {
     read(&data("worked.jsonl"), Definition::Refined).remove(0)
 }
 
-fn masking(results: u64) -> Plan {
+pub fn masking(results: u64) -> Plan {
     let mut policy = Policy::load(&data("newest_result.toml").to_string_lossy()).unwrap();
     policy.set("n", &results.to_string()).unwrap();
     policy.plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap()
 }
 
-const WIDE: Conditions =
-    Conditions { window: 10_000_000, prompt_limit: 10_000_000, reserve: None, recorded_summary: None, guesses: Guesses::Own };
+pub const WIDE: Conditions = Conditions {
+    window: 10_000_000,
+    prompt_limit: 10_000_000,
+    reserve: None,
+    recorded_summary: None,
+    guesses: Guesses::Own,
+    refetch: Refetching::Never,
+};
 
 #[test]
 fn the_session_worked_by_hand() {

@@ -58,6 +58,7 @@ fn replays() -> Vec<Replay> {
             calls: vec![CallOutcome::default()],
             events: Vec::new(),
             summaries: Vec::new(),
+            refetches: Vec::new(),
         };
         let outcomes = vec![outcome(size), outcome(size / 2)];
         let mut sum = Totals::default();

@@ -28,6 +28,7 @@ pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
         engine: Default::default(),
         vocabulary: None,
         vocabularies: Default::default(),
+        wanted: Default::default(),
         progress: &Unwatched,
     };
     read(&paths, &settings).unwrap()

@@ -8,7 +8,7 @@ use crate::estimate::{Counting, Estimator, Unit};
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{Ready, Replay, ReplaySettings};
 use crate::policy::{Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Refetching, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 
@@ -49,7 +49,7 @@ pub(super) fn consequences(
     settings: &ReplaySettings<'_>,
 ) -> Result<Vec<Consequence>, PolicyError> {
     let of = |policy: &Policy| {
-        let own = Ready::new(corpus, policy, settings)?.replay(corpus);
+        let own = Ready::new(corpus, policy, settings)?.replay(corpus, Refetching::Never);
         let perfect = perfect(corpus, Ready::new(corpus, policy, settings)?);
         let pairs = beliefs(&own, sessions);
         Ok(Consequence {

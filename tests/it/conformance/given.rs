@@ -1,15 +1,21 @@
 //! What a vector gives, as the program would have read it: messages of a trace, texts measured, nothing else.
 
 use ctxsim::policy::{Plan, Policy};
-use ctxsim::sim::{Conditions, Guesses, Stand, Standing};
+use ctxsim::sim::{Conditions, Guesses, Refetching, Stand, Standing};
 use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text};
 use serde_json::Value;
 use std::cell::RefCell;
 
 /// The world of a vector: a window that refuses nothing.
-pub const ENDLESS: Conditions =
-    Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, reserve: None, recorded_summary: None, guesses: Guesses::Own };
+pub const ENDLESS: Conditions = Conditions {
+    window: u64::MAX / 4,
+    prompt_limit: u64::MAX / 4,
+    reserve: None,
+    recorded_summary: None,
+    guesses: Guesses::Own,
+    refetch: Refetching::Never,
+};
 
 /// A change of one parameter of one preset, for the test that such a change is noticed.
 #[derive(Clone, Debug)]

@@ -63,7 +63,7 @@ fn arrival(case: &Case, plan: &Plan) -> Checked {
 
 fn replay(case: &Case, plan: &Plan) -> Checked {
     let window = case.input["window"].as_u64().unwrap();
-    let conditions = Conditions { window, prompt_limit: window, reserve: None, recorded_summary: None, guesses: Default::default() };
+    let conditions = Conditions { window, prompt_limit: window, ..Conditions::default() };
     let outcome = simulate(&conversation(case).trace, plan, &conditions);
     let numbers = |name: &str| list(&case.expected[name]).iter().filter_map(Value::as_u64).collect::<Vec<_>>();
     expect("prompts", outcome.calls.iter().map(|call| call.actual).collect(), numbers("prompts"))?;

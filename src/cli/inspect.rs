@@ -1,0 +1,47 @@
+//! `ctxsim inspect`: what a file or folder holds.
+
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::{Output, print};
+use super::replay::quoted;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::report;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim inspect logs/                   what is in there?
+  ctxsim inspect session.jsonl --json    one object for the corpus, one for each session
+  ctxsim inspect logs/ --strict          end with 1 if anything cannot be used";
+
+/// What logs hold: agents, sessions, messages, models, calls with usage, recorded compactions, damage. No policy looks at them
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Inspect {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Inspect {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let catalog = Catalog::builtin()?;
+        let corpus = self.logs.read(&catalog)?;
+        self.output.give("inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
+        if self.output.is_for_people() {
+            let logs = quoted(&self.logs.logs);
+            let logs = if logs.is_empty() { logs } else { format!(" {logs}") };
+            print(&format!("\nNext: ctxsim replay{}\n", ctxsim::render::escape(&logs)))?;
+        }
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let mut words = vec!["ctxsim".to_owned(), "inspect".to_owned()];
+        words.extend(self.logs.words());
+        quoted(&words)
+    }
+}

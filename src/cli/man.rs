@@ -1,0 +1,53 @@
+//! `ctxsim man`: manual pages.
+
+use super::failure::Failure;
+use super::output::{Waiting, print};
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man as Page;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim man | man -l -
+  ctxsim man --out ~/.local/share/man/man1";
+
+/// Print the manual page, or write one for each command into a folder
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Man {
+    /// Write ctxsim.1 and a page for each command into this folder
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Man {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let mut command = super::Cli::command();
+        command.build();
+        let Some(folder) = &self.out else { return print(&String::from_utf8_lossy(&page(&command)?)) };
+        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+        let pages = pages(&command)?;
+        let waiting: Vec<Waiting> = pages
+            .iter()
+            .map(|(name, page)| Waiting::write(&folder.join(name), |file| std::io::Write::write_all(file, page)))
+            .collect::<Result<_, _>>()?;
+        waiting.into_iter().try_for_each(Waiting::put_in_place)
+    }
+}
+
+/// A page for the command and for each one below it, with the names of their files.
+fn pages(command: &Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let name = command.get_display_name().unwrap_or_else(|| command.get_name());
+    let mut all = vec![(format!("{name}.1"), page(command)?)];
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+        all.extend(pages(sub)?);
+    }
+    Ok(all)
+}
+
+fn page(command: &Command) -> Result<Vec<u8>, Failure> {
+    let mut page = Vec::new();
+    Page::new(command.clone()).render(&mut page).map_err(|error| Failure::Usage(format!("the manual page cannot be made: {error}")))?;
+    Ok(page)
+}

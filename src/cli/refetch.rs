@@ -1,0 +1,67 @@
+//! The closed loop: arguments that let the agent read again what a policy took from it.
+
+use super::failure::Failure;
+use super::logs::Logs;
+use super::policies::Policies;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{Corpus, Replay, replay_closed};
+use ctxsim::measure::{Recall, Wanted};
+use ctxsim::policy::Policy;
+use ctxsim::sim::Refetching;
+
+/// Is the loop closed?
+#[derive(Args, Clone, Debug, Default)]
+pub struct Refetch {
+    /// Close the loop too: the agent reads again the lines that it needs and has lost. `all`: those that were summarised as well
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true, default_missing_value = "lost")]
+    refetch: Option<What>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// What was cut away, cleared or dropped
+    Lost,
+    /// What was summarised too
+    All,
+}
+
+impl Refetch {
+    /// How the agent goes about it.
+    pub fn how(&self) -> Refetching {
+        match self.refetch {
+            None => Refetching::Never,
+            Some(What::Lost) => Refetching::Lost,
+            Some(What::All) => Refetching::AtRisk,
+        }
+    }
+
+    /// What must be measured for it, by a command that shows no references otherwise.
+    pub fn wanted(&self, policies: &[Policy]) -> Wanted {
+        Policies::wanted(policies, if self.refetch.is_some() { Recall::References } else { Recall::Nothing })
+    }
+
+    /// Replays a corpus, in a closed loop too where that was asked for.
+    pub fn replay(
+        &self,
+        choice: &Policies,
+        policies: &[Policy],
+        corpus: &Corpus,
+        catalog: &Catalog,
+        logs: &Logs,
+    ) -> Result<Vec<Replay>, Failure> {
+        match self.how() {
+            Refetching::Never => choice.replay(policies, corpus, catalog, logs),
+            how => Ok(replay_closed(corpus, policies, &choice.settings(catalog, logs), how)?),
+        }
+    }
+
+    /// The option as it would be typed again.
+    pub fn words(&self) -> Vec<String> {
+        match self.refetch {
+            None => Vec::new(),
+            Some(What::Lost) => vec!["--refetch".to_owned()],
+            Some(What::All) => vec!["--refetch=all".to_owned()],
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What recorded sessions hold, before any policy looks at them.
+
+use super::corpus::Corpus;
+use crate::catalog::Catalog;
+use crate::trace::{PartKind, Trace};
+use crate::transcript::{CompactionKind, Role};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
+
+/// What one session holds, or many together. Every number is recorded but [`Contents::overheads`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Sessions.
+    pub sessions: u64,
+    /// Those that another one started.
+    pub sub_agents: u64,
+    /// System and developer messages.
+    pub system: u64,
+    /// What people said.
+    pub user: u64,
+    /// What the agent said in their name: reminders, continuation prompts.
+    pub injected: u64,
+    /// Replies.
+    pub assistant: u64,
+    /// Messages that hold results of tools.
+    pub results: u64,
+    /// Requests to run a tool.
+    pub tool_calls: u64,
+    /// Results that tell of a failure.
+    pub failures: u64,
+    /// Pictures.
+    pub images: u64,
+    /// Calls, those of summarisers and side calls with usage included.
+    pub calls: u64,
+    /// Calls with usage.
+    pub calls_with_usage: u64,
+    /// Sum of their prompts.
+    pub prompt_tokens: u64,
+    /// The part of it in sessions that another one started.
+    pub sub_agent_prompt_tokens: u64,
+    /// Sum of their replies.
+    pub output_tokens: u64,
+    /// The largest prompt; 0 where no usage is recorded.
+    pub largest_prompt: u64,
+    /// Recorded compactions.
+    pub compactions: u64,
+    /// Recorded prunings.
+    pub prunings: u64,
+    /// Estimated: the hidden overhead (system prompt, tool definitions) of each session's first call with usage, in no order. Sessions
+    /// without recorded usage have none.
+    pub overheads: Vec<u64>,
+    /// Milliseconds since 1970 of the earliest message; `None` where no message has a time.
+    pub first: Option<i64>,
+    /// The same of the latest.
+    pub last: Option<i64>,
+    /// Versions of the agent.
+    pub versions: BTreeSet<String>,
+    /// The files that the sessions stand in.
+    pub sources: BTreeSet<String>,
+}
+
+/// The part that a model had in some sessions. Every number is recorded but the window.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ModelShare {
+    /// Sessions with a call of it.
+    pub sessions: u64,
+    /// Its calls.
+    pub calls: u64,
+    /// Those with usage.
+    pub calls_with_usage: u64,
+    /// Sum of their prompts.
+    pub prompt_tokens: u64,
+    /// Sum of their replies.
+    pub output_tokens: u64,
+    /// The largest prompt.
+    pub largest_prompt: u64,
+    /// The window by the catalogue; `None` where it does not know the model.
+    pub window: Option<u64>,
+}
+
+impl Contents {
+    /// What a session holds.
+    pub fn of(trace: &Trace) -> Contents {
+        let mut contents = Contents {
+            sessions: 1,
+            sub_agents: u64::from(trace.parent.is_some()),
+            versions: Some(&trace.version).filter(|version| !version.is_empty()).cloned().into_iter().collect(),
+            sources: std::iter::once(trace.source.clone()).collect(),
+            ..Contents::default()
+        };
+        for message in trace.messages.iter().filter(|message| !message.copy) {
+            match message.role {
+                Role::System => contents.system += 1,
+                Role::User if message.synthetic => contents.injected += 1,
+                Role::User => contents.user += 1,
+                Role::Assistant => contents.assistant += 1,
+                Role::Tool => contents.results += 1,
+            }
+            for part in trace.parts_of(message) {
+                contents.tool_calls += u64::from(part.kind == PartKind::ToolCall);
+                contents.failures += u64::from(part.kind == PartKind::ToolResult && part.error);
+                contents.images += u64::from(part.kind == PartKind::Image);
+            }
+            contents.first = earlier(contents.first, message.time);
+            contents.last = contents.last.max(message.time);
+        }
+        let summarisers = trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count();
+        contents.calls = (trace.calls.len() + summarisers + trace.side_calls.len()) as u64;
+        for usage in trace.usages() {
+            contents.calls_with_usage += 1;
+            contents.prompt_tokens += usage.prompt;
+            contents.output_tokens += usage.output;
+            contents.largest_prompt = contents.largest_prompt.max(usage.prompt);
+        }
+        contents.sub_agent_prompt_tokens = if trace.parent.is_some() { contents.prompt_tokens } else { 0 };
+        for compaction in &trace.compactions {
+            match compaction.kind {
+                CompactionKind::Compact => contents.compactions += 1,
+                CompactionKind::Prune => contents.prunings += 1,
+            }
+        }
+        contents.overheads.extend(trace.calls.iter().find(|call| call.usage.is_some()).map(|call| call.hidden));
+        contents
+    }
+
+    /// All messages.
+    pub fn messages(&self) -> u64 {
+        self.system + self.user + self.injected + self.assistant + self.results
+    }
+
+    /// The overhead in the middle; `None` where no usage is recorded.
+    pub fn overhead(&self) -> Option<u64> {
+        let mut sorted = self.overheads.clone();
+        sorted.sort_unstable();
+        sorted.get(sorted.len().saturating_sub(1) / 2).copied()
+    }
+}
+
+impl AddAssign for Contents {
+    fn add_assign(&mut self, other: Contents) {
+        self.sessions += other.sessions;
+        self.sub_agents += other.sub_agents;
+        self.system += other.system;
+        self.user += other.user;
+        self.injected += other.injected;
+        self.assistant += other.assistant;
+        self.results += other.results;
+        self.tool_calls += other.tool_calls;
+        self.failures += other.failures;
+        self.images += other.images;
+        self.calls += other.calls;
+        self.calls_with_usage += other.calls_with_usage;
+        self.prompt_tokens += other.prompt_tokens;
+        self.sub_agent_prompt_tokens += other.sub_agent_prompt_tokens;
+        self.output_tokens += other.output_tokens;
+        self.largest_prompt = self.largest_prompt.max(other.largest_prompt);
+        self.compactions += other.compactions;
+        self.prunings += other.prunings;
+        self.overheads.extend(other.overheads);
+        self.first = earlier(self.first, other.first);
+        self.last = self.last.max(other.last);
+        self.versions.extend(other.versions);
+        self.sources.extend(other.sources);
+    }
+}
+
+fn earlier(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    }
+}
+
+/// What the sessions of each agent hold, by its name.
+pub fn by_agent(corpus: &Corpus) -> BTreeMap<String, Contents> {
+    let mut agents: BTreeMap<String, Contents> = BTreeMap::new();
+    for trace in &corpus.traces {
+        *agents.entry(trace.agent.clone()).or_default() += Contents::of(trace);
+    }
+    agents
+}
+
+/// The models of the replayed calls, by the names that the logs give them; calls without a name are those of the empty one.
+pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelShare> {
+    let mut models: BTreeMap<String, ModelShare> = BTreeMap::new();
+    for trace in &corpus.traces {
+        let mut met: BTreeSet<Option<u32>> = BTreeSet::new();
+        for call in &trace.calls {
+            let name = call.model.and_then(|model| trace.models.get(model as usize)).cloned().unwrap_or_default();
+            let share = models.entry(name).or_default();
+            share.sessions += u64::from(met.insert(call.model));
+            share.calls += 1;
+            if let Some(usage) = &call.usage {
+                share.calls_with_usage += 1;
+                share.prompt_tokens += usage.prompt;
+                share.output_tokens += usage.output;
+                share.largest_prompt = share.largest_prompt.max(usage.prompt);
+            }
+        }
+    }
+    for (name, share) in &mut models {
+        share.window = catalog.find(name).map(|model| model.context.0);
+    }
+    models
+}

@@ -1,0 +1,135 @@
+//! Schema `ctxsim.inspect/1`.
+
+use super::record::CorpusRecord;
+use crate::experiment::{Contents, Corpus, ModelShare};
+use crate::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What logs hold.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InspectRecord {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    corpus: CorpusRecord,
+    models: Vec<ModelRecord>,
+    sessions: Vec<SessionRecord>,
+    notes: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ModelRecord {
+    model: String,
+    window: Option<u64>,
+    sessions: u64,
+    calls: u64,
+    calls_with_usage: u64,
+    prompt_tokens: u64,
+    output_tokens: u64,
+    largest_prompt_tokens: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SessionRecord {
+    session: String,
+    parent: Option<String>,
+    source: String,
+    agent: String,
+    agent_version: String,
+    models: Vec<String>,
+    /// Milliseconds since 1970.
+    first_time: Option<i64>,
+    last_time: Option<i64>,
+    messages: RolesRecord,
+    tool_calls: u64,
+    failures: u64,
+    images: u64,
+    calls: u64,
+    calls_with_usage: u64,
+    prompt_tokens: u64,
+    output_tokens: u64,
+    largest_prompt_tokens: u64,
+    overhead_tokens: Option<u64>,
+    compactions: u64,
+    prunings: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RolesRecord {
+    system: u64,
+    user: u64,
+    injected: u64,
+    assistant: u64,
+    tool: u64,
+}
+
+impl InspectRecord {
+    /// The record of a corpus.
+    pub fn new(
+        corpus: &Corpus,
+        sessions: &[(&Trace, Contents)],
+        models: &BTreeMap<String, ModelShare>,
+        command: Option<String>,
+        notes: Vec<String>,
+    ) -> InspectRecord {
+        InspectRecord {
+            schema: "ctxsim.inspect/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            corpus: CorpusRecord::new(&corpus.facts),
+            models: models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
+            sessions: sessions.iter().map(|(trace, contents)| SessionRecord::new(trace, contents)).collect(),
+            notes,
+        }
+    }
+}
+
+impl ModelRecord {
+    fn new(name: &str, share: &ModelShare) -> ModelRecord {
+        ModelRecord {
+            model: name.to_owned(),
+            window: share.window,
+            sessions: share.sessions,
+            calls: share.calls,
+            calls_with_usage: share.calls_with_usage,
+            prompt_tokens: share.prompt_tokens,
+            output_tokens: share.output_tokens,
+            largest_prompt_tokens: share.largest_prompt,
+        }
+    }
+}
+
+impl SessionRecord {
+    fn new(trace: &Trace, contents: &Contents) -> SessionRecord {
+        SessionRecord {
+            session: trace.id.clone(),
+            parent: trace.parent.clone(),
+            source: trace.source.clone(),
+            agent: trace.agent.clone(),
+            agent_version: trace.version.clone(),
+            models: trace.models.clone(),
+            first_time: contents.first,
+            last_time: contents.last,
+            messages: RolesRecord {
+                system: contents.system,
+                user: contents.user,
+                injected: contents.injected,
+                assistant: contents.assistant,
+                tool: contents.results,
+            },
+            tool_calls: contents.tool_calls,
+            failures: contents.failures,
+            images: contents.images,
+            calls: contents.calls,
+            calls_with_usage: contents.calls_with_usage,
+            prompt_tokens: contents.prompt_tokens,
+            output_tokens: contents.output_tokens,
+            largest_prompt_tokens: contents.largest_prompt,
+            overhead_tokens: contents.overhead(),
+            compactions: contents.compactions,
+            prunings: contents.prunings,
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
+
+use super::by_session::cells as figures;
+use super::cost_figures;
+use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::figures::{Figure, compactions};
+use super::words::{counted, dollars, grouped, percent};
+use crate::cost::CacheKind;
+use crate::experiment::Replay;
+use crate::sim::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
+
+/// What the closed loop supposes.
+pub const NOTE: &str = "Closed loop: before a call whose reply takes up lines that are gone, the agent makes one more call for each source, \
+                        which brings the source back at its size. That it would do just this is a supposition.";
+
+const fn column(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
+    Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) }
+}
+
+const fn less(column: Column) -> Column {
+    Column { better: Better::Less, ..column }
+}
+
+const fn more(column: Column) -> Column {
+    Column { better: Better::More, ..column }
+}
+
+fn columns() -> Vec<Column> {
+    use Unit::{Count, Money, Share, Tokens};
+    vec![
+        Column::name("policy", "policy"),
+        less(column("refetches", "read again", "requests that read a lost source again", Count)),
+        less(column("refetches_per_call", "per 100 calls", "the same per hundred recorded calls, in percent", Share)),
+        column("refetched_sources", "sources", "different sources among them", Count),
+        less(column("sources_again", "more than once", "sources that were lost and read again more than once", Count)),
+        column("saved_open", "saved, open", "prompt tokens saved as a share, if nothing is read again", Share),
+        more(column("saved_net", "saved, net", "the same net of all that reading again leads to", Share)),
+        column("prompt_tokens_open", "prompt tokens, open", "the contexts of all calls, summed, if nothing is read again", Tokens),
+        less(column("prompt_tokens_closed", "closed", "the same if lost sources are read again", Tokens)),
+        column("compactions_open", "compac\u{ad}tions, open", "messages replaced by a summary, if nothing is read again", Count),
+        less(column("compactions_closed", "closed", "the same if lost sources are read again", Count)),
+        column("overflows_open", "over\u{ad}flows, open", "calls that the provider would have refused, if nothing is read again", Count),
+        less(column("overflows_closed", "closed", "the same if lost sources are read again", Count)),
+        column("cost_open_usd", "cost, open", "list price with the chosen cache, if nothing is read again", Money),
+        less(column("cost_closed_usd", "closed", "the same if lost sources are read again", Money)),
+        less(column("still_broken", "still broken", "references to lines that are broken all the same", Count)),
+    ]
+}
+
+/// Open and closed loop side by side, a row a policy, and what stands out in words. Nothing where no loop was closed.
+pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
+    let both: Vec<(&Replay, &Replay)> = replays.iter().filter_map(|open| Some((open, open.closed.as_deref()?))).collect();
+    if both.is_empty() {
+        return Vec::new();
+    }
+    let rows = both.iter().map(|(open, closed)| row(open, closed, cache)).collect();
+    let table = Table { labels: 1, columns: columns(), rows };
+    let words: Vec<String> = both.iter().flat_map(|(open, closed)| sentences(open, closed, cache)).collect();
+    let told = (!words.is_empty()).then(|| Section { title: String::new(), body: Body::Lines(words) });
+    let title = "Open and closed loop: with what the agent reads again".to_owned();
+    std::iter::once(Section { title, body: Body::Table(table) }).chain(told).collect()
+}
+
+fn row(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<Cell> {
+    let (before, after) = (&open.totals, &closed.totals);
+    let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.baseline_tokens };
+    let cost = |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
+    let refetches = &after.refetches;
+    vec![
+        Cell::Name(open.policy.clone()),
+        Cell::Count(refetches.calls),
+        Cell::share(refetches.calls, before.calls),
+        Cell::Count(refetches.sources),
+        Cell::Count(refetches.sources_again),
+        saved(before),
+        saved(after),
+        Cell::Tokens(before.prompt_tokens),
+        Cell::Tokens(after.prompt_tokens),
+        Cell::Count(compactions(before)),
+        Cell::Count(compactions(after)),
+        Cell::Count(before.overflows),
+        Cell::Count(after.overflows),
+        cost(open),
+        cost(closed),
+        Cell::Count(still_broken(after)),
+    ]
+}
+
+fn still_broken(totals: &Totals) -> u64 {
+    let refetches = &totals.refetches;
+    refetches.in_vain + refetches.beyond_reach + refetches.at_risk + refetches.passed_over
+}
+
+fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
+    let (before, after) = (&open.totals, &closed.totals);
+    let (refetches, policy) = (&after.refetches, &open.policy);
+    let mut words = Vec::new();
+    if before.tokens_saved() > 0 && after.tokens_saved() <= 0 {
+        let (open, net) = (percent(before.tokens_saved(), before.baseline_tokens), percent(after.tokens_saved(), after.baseline_tokens));
+        words.push(format!("{policy}: reading again eats the saving, {open} before and {net} after it."));
+    }
+    let (paid_open, paid) = (open.bill.with(cache).nano_usd(), closed.bill.with(cache).nano_usd());
+    if refetches.calls > 0 && open.bill.is_priced() && paid > paid_open {
+        let more = i64::try_from(paid - paid_open).unwrap_or(i64::MAX);
+        words.push(format!("{policy}: reading again costs {}.", dollars(more)));
+    }
+    if refetches.sources_again > 0 {
+        let (again, all) = (grouped(refetches.sources_again), counted(refetches.sources, "source"));
+        words.push(format!("{policy} thrashes: {again} of {all} had to be read again more than once."));
+    }
+    let reasons = [
+        (refetches.beyond_reach, "no tool brings back (the user's words, the model's own)"),
+        (refetches.at_risk, "were summarised, and the agent is taken to know them (--refetch=all)"),
+        (refetches.in_vain, "were lost once more before the call went out"),
+        (refetches.passed_over, "were passed over"),
+    ];
+    let reasons: Vec<String> =
+        reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{} {why}", grouped(*count))).collect();
+    if !reasons.is_empty() {
+        words.push(format!("{policy}: of the references that are still broken {}.", reasons.join(", ")));
+    }
+    if refetches.passed_over > 0 {
+        let most = grouped(MOST_IN_A_SESSION);
+        words.push(format!("No more than {MOST_IN_A_CALL} sources are read again before a call, and {most} in a session; none before a call that is refused."));
+    }
+    words
+}
+
+/// What spreadsheets get of the closed loop: the figures under their names with `closed_` in front.
+pub const CLOSED: &[Figure] = &[
+    figure("closed_refetches", "refetches", "requests that read a lost source again", Unit::Count, |totals| {
+        Cell::Count(totals.refetches.calls)
+    }),
+    figure("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", Unit::Tokens, |totals| {
+        Cell::Tokens(totals.prompt_tokens)
+    }),
+    figure(
+        "closed_tokens_saved",
+        "tokens saved, net",
+        "prompt tokens saved net of all that reading again leads to",
+        Unit::Tokens,
+        |totals| Cell::SignedTokens(totals.tokens_saved()),
+    ),
+    figure("closed_overflows", "overflows, closed", "overflows if lost sources are read again", Unit::Count, |totals| {
+        Cell::Count(totals.overflows)
+    }),
+    figure("closed_sources_again", "sources again", "sources that were read again more than once", Unit::Count, |totals| {
+        Cell::Count(totals.refetches.sources_again)
+    }),
+];
+
+const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
+    Figure { column: column(key, header, meaning, unit), cell }
+}
+
+/// Puts the closed loop's figures behind the rows of a flat table, a row a policy and session in the order of both.
+pub fn widen(table: &mut Table, replays: &[Replay]) {
+    if replays.iter().all(|replay| replay.closed.is_none()) {
+        return;
+    }
+    table.columns.extend(CLOSED.iter().map(|figure| figure.column));
+    let closed = replays.iter().filter_map(|replay| replay.closed.as_deref()).flat_map(|replay| &replay.outcomes);
+    for (row, outcome) in table.rows.iter_mut().zip(closed) {
+        row.extend(figures(CLOSED, &outcome.totals));
+    }
+}
+
+/// One line on a single session.
+pub fn in_short(open: &Replay, closed: &Replay) -> String {
+    let (before, after) = (&open.totals, &closed.totals);
+    let refetches = &after.refetches;
+    format!(
+        "closed loop: {} reading {} again; open loop: {} prompt tokens, {} saved",
+        counted(refetches.calls, "call"),
+        counted(refetches.sources, "source"),
+        grouped(before.prompt_tokens),
+        percent(before.tokens_saved(), before.baseline_tokens)
+    )
+}

@@ -1,0 +1,74 @@
+use assert_cmd::assert::Assert;
+use serde_json::Value;
+use std::fs;
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env("COLUMNS", "120").assert()
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn parsed(assert: &Assert) -> Value {
+    serde_json::from_str(&stdout(assert)).expect("JSON")
+}
+
+#[test]
+fn the_corpus_is_the_same_object_as_in_a_replay() {
+    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--json"]).code(0));
+    let replayed = parsed(&ctxsim(&["replay", "transcripts/", "--policy", "none", "--json"]).code(0));
+    assert_eq!(inspected["schema"], "ctxsim.inspect/1");
+    assert_eq!(inspected["corpus"], replayed["corpus"]);
+}
+
+/// The samples' own page says what each holds.
+#[test]
+fn sessions_are_told_one_by_one() {
+    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--json"]).code(0));
+    let sessions = inspected["sessions"].as_array().expect("sessions");
+    let sum = |key: &str| sessions.iter().filter_map(|session| session[key].as_u64()).sum::<u64>();
+    assert_eq!((sessions.len(), sum("calls_with_usage")), (16, 869));
+    let of = |source: &str| sessions.iter().find(|session| session["source"] == source).expect("a session of this file");
+    let opencode = of("transcripts/opencode/prune-and-compaction.json");
+    assert_eq!((&opencode["agent"], &opencode["agent_version"]), (&"opencode".into(), &"1.2.24".into()));
+    assert_eq!((&opencode["compactions"], &opencode["prunings"]), (&1.into(), &1.into()));
+    assert_eq!((&opencode["calls_with_usage"], &opencode["largest_prompt_tokens"]), (&126.into(), &193_671.into()));
+    let helper = of("transcripts/claude-code/long-window/subagents/agent-b496cb50.jsonl");
+    assert!(helper["parent"].is_string(), "{helper}");
+    let models = inspected["models"].as_array().expect("models");
+    let replayed: u64 = models.iter().filter_map(|model| model["calls"].as_u64()).sum();
+    assert_eq!(replayed, 868, "one recorded call is a summariser's");
+    assert_eq!(models.iter().find(|model| model["model"] == "gpt-5.4").expect("a model")["window"], 1_050_000);
+}
+
+#[test]
+fn roles_are_counted_in_the_raw_file() {
+    let path = "transcripts/mini-swe-agent/tool-calls.traj.json";
+    let raw: Value = serde_json::from_str(&fs::read_to_string(path).expect("a sample")).expect("JSON");
+    let messages = raw["messages"].as_array().expect("messages");
+    let of = |role: &str| messages.iter().filter(|message| message["role"] == role).count() as u64;
+    let inspected = parsed(&ctxsim(&["inspect", path, "--json"]).code(0));
+    let counted = &inspected["sessions"][0]["messages"];
+    for role in ["system", "user", "assistant", "tool"] {
+        assert_eq!(counted[role], of(role), "{role}: {counted}");
+    }
+    let calls: usize = messages.iter().filter_map(|message| message["tool_calls"].as_array()).map(Vec::len).sum();
+    assert_eq!(inspected["sessions"][0]["tool_calls"], calls as u64);
+}
+
+#[test]
+fn damage_is_told_and_words_are_not() {
+    let folder = tempfile::tempdir().expect("folder");
+    let good = fs::read_to_string("tests/data/cli/session.jsonl").expect("a fixture");
+    fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"secret-of-the-log\": ")).expect("written");
+    fs::write(folder.path().join("notes.md"), "not a log").expect("written");
+    let path = folder.path().to_string_lossy().into_owned();
+    let shown = stdout(&ctxsim(&["inspect", &path]).code(0));
+    assert!(shown.contains("1 record could not be used."), "{shown}");
+    assert!(shown.contains("no reader knows its format") && shown.contains("Next: ctxsim replay"), "{shown}");
+    assert!(!shown.contains("secret-of-the-log"), "{shown}");
+    ctxsim(&["inspect", &path, "--strict"]).code(1);
+    assert_eq!(stdout(&ctxsim(&["inspect", "tests/data/cli/session.jsonl", "--csv"]).code(0)).lines().count(), 2);
+}

@@ -1,0 +1,127 @@
+//! The closed loop: the session that `docs/references.md` works by hand, and what holds for all.
+
+use crate::references::{WIDE, masking, read, worked};
+use crate::support::{files, shared};
+use ctxsim::measure::Definition;
+use ctxsim::policy::{Facts, Plan, Policy};
+use ctxsim::sim::{Conditions, EventKind, MOST_IN_A_CALL, Outcome, Refetching, simulate};
+use ctxsim::trace::{Evidence, Trace};
+
+fn closed(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
+    simulate(trace, plan, &Conditions { refetch: Refetching::Lost, ..conditions.clone() })
+}
+
+#[test]
+fn the_session_worked_by_hand() {
+    let trace = worked();
+    let open = simulate(&trace, &masking(1), &WIDE);
+    assert_eq!(open.calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [300, 640, 651, 442, 553]);
+    assert_eq!((open.totals.prompt_tokens, open.totals.tokens_saved()), (2_586, 1_464));
+
+    let closed = closed(&trace, &masking(1), &WIDE);
+    let calls: Vec<(u64, u64)> = closed.calls.iter().map(|call| (call.actual, call.prefix)).collect();
+    assert_eq!(calls, [(300, 0), (640, 300), (712, 371), (483, 412), (805, 494)]);
+    let again: Vec<(u32, u32, u64, u64, u64, u64)> = closed
+        .refetches
+        .iter()
+        .map(|one| (one.call, one.source, one.request.actual, one.request.prefix, one.request.output, one.result_tokens))
+        .collect();
+    assert_eq!(again, [(2, 2, 651, 340, 40, 300), (4, 4, 594, 473, 30, 280)]);
+    let totals = &closed.totals;
+    assert_eq!((totals.calls, totals.prompt_tokens, totals.tokens_saved()), (7, 4_185, -135));
+    assert_eq!((totals.retention.of(Evidence::Line).kept, totals.retention.broken_calls), (3, 0));
+    let refetches = &totals.refetches;
+    assert_eq!((refetches.calls, refetches.prompt_tokens, refetches.output_tokens, refetches.result_tokens), (2, 1_245, 70, 580));
+    assert_eq!((refetches.sources, refetches.sources_again, refetches.in_vain, refetches.passed_over), (2, 0, 0, 0));
+    assert_eq!(totals.events_of(EventKind::Refetch), 2);
+}
+
+#[test]
+fn which_rule_broke_what() {
+    let trace = worked();
+    let broken = simulate(&trace, &masking(1), &WIDE);
+    let by_rule: Vec<(&str, u64, u64)> = broken
+        .totals
+        .retention
+        .by_rule
+        .iter()
+        .filter(|((kind, _), _)| *kind == Evidence::Line)
+        .map(|((_, rule), fates)| (rule.as_str(), fates.cleared, fates.broken()))
+        .collect();
+    assert_eq!(by_rule, [("mask", 2, 2)]);
+    assert!(broken.broken.iter().all(|broken| broken.rule.as_deref() == Some("mask") && broken.path.is_none()));
+}
+
+/// A limit that cuts what comes in, and would cut it again.
+#[test]
+fn what_a_limit_cuts_is_read_again_in_the_piece_that_is_needed() {
+    let path = std::env::temp_dir().join(format!("ctxsim-refetch-{}.jsonl", std::process::id()));
+    let line = "    let rounded = half_to_even(price * 100.0);";
+    let long: String = (0..2_000).map(|number| if number == 1_000 { format!("{line}\n") } else { format!("row {number}\n") }).collect();
+    let rows = [
+        serde_json::json!({"ctxsim": "native/1", "session": "cut", "agent": "a", "model": "gpt-5", "window": 100_000}),
+        serde_json::json!({"role": "user", "text": "mend it"}),
+        serde_json::json!({"role": "assistant", "parts": [{"call": {"id": "1", "name": "read", "arguments": {"path": "a.rs"}}}], "usage": {"prompt": 300, "output": 40}}),
+        serde_json::json!({"role": "tool", "parts": [{"result": {"id": "1", "text": long}}]}),
+        serde_json::json!({"role": "assistant", "text": format!("It is:\n{line}\n"), "usage": {"prompt": 9_000, "output": 30}}),
+        serde_json::json!({"role": "user", "text": "again"}),
+        serde_json::json!({"role": "assistant", "text": format!("Still:\n{line}\n"), "usage": {"prompt": 9_100, "output": 30}}),
+    ];
+    std::fs::write(&path, rows.map(|row| row.to_string()).join("\n")).unwrap();
+    let trace = read(&path, Definition::Refined).remove(0);
+    std::fs::remove_file(&path).unwrap();
+    let limit = "name = \"limit\"\n[[rule]]\nid = \"cap\"\nat = \"ingest\"\ntruncate = { max = 2000, unit = \"utf16\", head = 0.5 }\n";
+    let plan = Policy::parse("limit.toml", limit).unwrap().plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap();
+    let open = simulate(&trace, &plan, &WIDE).totals;
+    assert!(open.retention.of(Evidence::Line).truncated >= 1);
+    let outcome = closed(&trace, &plan, &WIDE);
+    // One more reading, of what the limit lets through; the piece stays, so the second reply needs no other one.
+    let sizes: Vec<(u32, u32)> = outcome.refetches.iter().map(|one| (one.call, one.source)).collect();
+    assert_eq!(sizes, [(1, 2)]);
+    assert!(outcome.refetches[0].result_tokens < 3_000);
+    assert_eq!(outcome.totals.retention.of(Evidence::Line).broken(), 0);
+}
+
+/// Sessions of real agents, as far as they are there.
+fn sessions() -> Vec<Trace> {
+    let Some(folder) = shared() else { return vec![worked()] };
+    let folders = ["transcripts/claude-code", "transcripts/pi"].map(|name| folder.join(name));
+    folders.iter().flat_map(|folder| files(folder)).take(16).flat_map(|path| read(&path, Definition::Refined)).collect()
+}
+
+#[test]
+fn who_loses_nothing_reads_nothing_again() {
+    for trace in sessions() {
+        let open = simulate(&trace, &Plan::default(), &WIDE);
+        assert_eq!(closed(&trace, &Plan::default(), &WIDE), open);
+    }
+}
+
+#[test]
+fn reading_again_adds_calls_and_mends_references() {
+    for trace in sessions() {
+        let presets = ["baseagent", "opencode", "codex", "pi", "picoclaw", "anthropic@context-editing"];
+        let plans =
+            presets.iter().map(|name| Policy::load(name).unwrap().plan(&Facts { window: Some(60_000), ..Facts::default() }).unwrap());
+        for plan in plans.chain([1, 3, 10].map(masking)) {
+            let conditions = Conditions { window: 60_000, prompt_limit: 60_000, ..WIDE };
+            let open = simulate(&trace, &plan, &conditions);
+            let closed = closed(&trace, &plan, &conditions);
+            let (sum, all) = (&closed.totals.refetches, &closed.totals);
+            assert_eq!(all.calls, open.totals.calls + sum.calls);
+            assert_eq!(sum.calls as usize, closed.refetches.len());
+            assert_eq!(all.baseline_tokens, open.totals.baseline_tokens);
+            assert_eq!(all.prompt_tokens, closed.requests().map(|call| call.actual).sum::<u64>());
+            assert!(closed.requests().all(|call| call.prefix <= call.actual));
+            assert!(sum.sources <= sum.calls && sum.sources_again <= sum.sources);
+            // Whatever is still broken has its reason.
+            let lines = all.retention.of(Evidence::Line);
+            assert_eq!(lines.broken(), sum.in_vain + sum.beyond_reach + sum.at_risk + sum.passed_over);
+            let of_call = |call: u32| closed.refetches.iter().filter(|one| one.call == call).count();
+            assert!(closed.refetches.iter().all(|one| of_call(one.call) <= MOST_IN_A_CALL));
+            // An open loop of the same conditions is what it was.
+            assert_eq!(open.totals.refetches, Default::default());
+            assert!(sum.calls == 0 || open.totals.retention.of(Evidence::Line).broken() > 0);
+        }
+    }
+}
