@@ -129,6 +129,8 @@ impl CallRow {
 pub struct CompactionRow {
     /// Before which message.
     pub before: u32,
+    /// The first message that stayed; `None` where none did, or the log does not say.
+    pub kept_from: Option<u32>,
     /// What was done.
     pub kind: CompactionKind,
     /// By itself or on demand.
@@ -180,6 +182,8 @@ pub struct Trace {
     pub references: Vec<Reference>,
     /// Results that something later shows again, in the order of what shows them.
     pub repetitions: Vec<Repetition>,
+    /// Calls that only look at something, in order.
+    pub readings: Vec<Reading>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
     /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
@@ -210,6 +214,19 @@ pub struct Repetition {
     pub later: u32,
     /// The result's part.
     pub earlier: u32,
+}
+
+/// A call that only looks at something: it reads a file, lists a folder, searches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// Index of the message with the call.
+    pub message: u32,
+    /// Part of its result; `None` where the log has none, or does not tell which it is.
+    pub result: Option<u32>,
+    /// A number for what is asked for: readings of one tool with the same arguments have the same.
+    pub request: u32,
+    /// A number for the file that the arguments name; `None` where they name none.
+    pub file: Option<u32>,
 }
 
 /// Where in a part the evidence stands.

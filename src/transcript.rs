@@ -110,6 +110,11 @@ pub trait Scale {
     fn weigh_result(&self, text: &str) -> Text {
         self.weigh(text)
     }
+
+    /// The vocabulary that tokens are counted in, by its name; `None` where no tokens are counted.
+    fn vocabulary(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// Whose message it is. A tool result is never a user message, whatever role the provider's wire format gives it.
@@ -308,6 +313,21 @@ pub struct Transcript {
     pub window: Option<u64>,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
+}
+
+impl Transcript {
+    /// The model that made most of the session's calls; the earlier one at a tie.
+    pub fn main_model(&self) -> Option<&str> {
+        let mut counts: Vec<(&str, u64)> = Vec::new();
+        for call in self.messages.iter().filter_map(|message| message.call.as_ref()).filter(|call| !call.model.is_empty()) {
+            match counts.iter_mut().find(|(model, _)| *model == call.model) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((&call.model, 1)),
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max()?;
+        counts.iter().find(|(_, count)| *count == most).map(|(model, _)| *model)
+    }
 }
 
 /// Something that a reader could not use: counted and shown, never passed over in silence.

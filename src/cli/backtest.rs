@@ -40,7 +40,7 @@ impl Backtest {
         let policies = self.policies.one_or_recorders()?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::Nothing))?;
+        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
         let replay = self.policies.settings(&catalog, &self.logs);
         let mode = if self.free { Mode::Free } else { Mode::Conditioned };
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;

@@ -2,7 +2,7 @@
 
 use ctxsim::catalog::CatalogError;
 use ctxsim::estimate::CounterError;
-use ctxsim::experiment::{SweepError, TraceFileError};
+use ctxsim::experiment::{ConvertError, SweepError, TraceFileError};
 use ctxsim::policy::PolicyError;
 use ctxsim::render::{RenderError, escape};
 use std::fmt::Display;
@@ -75,6 +75,12 @@ impl From<CounterError> for Failure {
 
 impl From<RenderError> for Failure {
     fn from(error: RenderError) -> Failure {
+        usage(error)
+    }
+}
+
+impl From<ConvertError> for Failure {
+    fn from(error: ConvertError) -> Failure {
         usage(error)
     }
 }

@@ -6,6 +6,7 @@ use super::output::{Output, print};
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::measure::Wanted;
 use ctxsim::report;
 
 const EXAMPLES: &str = "\
@@ -28,7 +29,7 @@ impl Inspect {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
-        let corpus = self.logs.read(&catalog)?;
+        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
         self.output.give("inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
         if self.output.is_for_people() {
             let logs = quoted(&self.logs.logs);

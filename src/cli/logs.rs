@@ -5,11 +5,12 @@ use super::progress::Bar;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
-use ctxsim::experiment::{Corpus, Home, ReadSettings, Vocabularies, homes, read};
+use ctxsim::experiment::{Converted, Corpus, Home, ReadSettings, Target, Vocabularies, convert, homes, read};
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
 use ctxsim::report::first_few;
+use std::io::Write;
 
 /// So many files are named in an error; the others are counted.
 const NAMED: usize = 5;
@@ -53,6 +54,25 @@ impl Logs {
 
     /// The same, every text counted in these vocabularies.
     pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies, wanted: Wanted) -> Result<Corpus, Failure> {
+        let (paths, corpus) = self.with(catalog, vocabularies, wanted, &mut |paths, settings| Ok(read(paths, settings)?))?;
+        if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }
+    }
+
+    /// Writes the sessions of the logs down in another shape.
+    pub fn convert(&self, catalog: &Catalog, target: Target, out: &mut dyn Write) -> Result<Converted, Failure> {
+        let convert = &mut |paths: &[String], settings: &ReadSettings<'_>| Ok(convert(paths, target, settings, out)?);
+        let (_, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
+        Ok(converted)
+    }
+
+    /// Does something with the files that were named, or those in the agents' own folders, as they are to be read.
+    fn with<T>(
+        &self,
+        catalog: &Catalog,
+        vocabularies: Vocabularies,
+        wanted: Wanted,
+        work: &mut dyn FnMut(&[String], &ReadSettings<'_>) -> Result<T, Failure>,
+    ) -> Result<(Vec<String>, T), Failure> {
         let (engine, vocabulary) = self.tokenizer()?;
         let format = self.reader()?;
         if let Some(threads) = self.threads {
@@ -63,9 +83,8 @@ impl Logs {
         let progress = Bar::new(self.quiet);
         let settings =
             ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, wanted, progress: &progress };
-        let corpus = read(&paths, &settings)?;
-        drop(progress);
-        if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }
+        let done = work(&paths, &settings)?;
+        Ok((paths, done))
     }
 
     /// With `--strict`: a sentence for whatever could not be used.

@@ -3,6 +3,7 @@
 mod backtest;
 mod completions;
 mod config;
+mod convert;
 mod cost;
 mod curve;
 mod demo;
@@ -70,6 +71,7 @@ enum Command {
     Trace(trace::Trace),
     #[command(subcommand)]
     Policy(policy::Policy),
+    Convert(convert::Convert),
     Formats(formats::Formats),
     Models(models::Models),
     Demo(demo::Demo),
@@ -99,6 +101,7 @@ pub fn run() -> Result<(), Failure> {
     match command {
         None => Ok(()),
         Some(Command::Welcome(welcome)) => welcome.run(),
+        Some(Command::Convert(convert)) => convert.run(),
         Some(Command::Demo(demo)) => demo.run(),
         Some(Command::Config(config)) => config.run(),
         Some(Command::Completions(completions)) => completions.run(),

@@ -7,6 +7,10 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
+use ctxsim::report::Oracle;
+
+/// What stands for a policy that knows the future: it has no contexts of its own and fills those of others.
+pub const ORACLE: &str = "oracle";
 
 /// Policies that a first look takes.
 pub const MAIN_PRESETS: [&str; 6] = ["none", "baseagent", "opencode", "codex", "pi", "picoclaw"];
@@ -14,7 +18,8 @@ pub const MAIN_PRESETS: [&str; 6] = ["none", "baseagent", "opencode", "codex", "
 /// Which policies, and what holds for all of them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Policies {
-    /// A preset or a policy file; may be given several times [default: the main presets]
+    /// A preset or a policy file; may be given several times [default: the main presets]. In `replay`, `oracle` gives each of them a row below it: what one who
+    /// knows the future keeps in contexts of the same sizes
     #[arg(long = "policy", short = 'p', value_name = "NAME|FILE")]
     pub policies: Vec<String>,
     /// Turn a parameter of all policies that have it, or of one: `--set codex:limit=150k`
@@ -28,6 +33,9 @@ pub struct Policies {
     pub reserve: Option<u64>,
 }
 
+const NO_CONTEXTS: &str = "oracle has no contexts of its own: it fills those of another policy, in `ctxsim replay` alone. \
+                           Name both there: --policy opencode --policy oracle";
+
 fn window(text: &str) -> Result<u64, String> {
     tokens(text).and_then(|tokens| if tokens == 0 { Err("a window holds at least one token".to_owned()) } else { Ok(tokens) })
 }
@@ -35,10 +43,23 @@ fn window(text: &str) -> Result<u64, String> {
 impl Policies {
     /// The policies with their parameters as they were set.
     pub fn load(&self) -> Result<Vec<Policy>, Failure> {
+        if self.policies.iter().any(|name| name == ORACLE) {
+            return Err(Failure::Usage(NO_CONTEXTS.to_owned()));
+        }
         let names: Vec<&str> =
             if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
         let policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
         self.turned(policies)
+    }
+
+    /// These without the oracle, and whether it was among them.
+    pub fn beside_oracle(&self) -> Result<(Policies, Oracle), Failure> {
+        let mut others = self.clone();
+        others.policies.retain(|name| name != ORACLE);
+        if others.policies.len() == self.policies.len() {
+            return Ok((others, Oracle::LeftOut));
+        }
+        if others.policies.is_empty() { Err(Failure::Usage(NO_CONTEXTS.to_owned())) } else { Ok((others, Oracle::Beside)) }
     }
 
     /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.

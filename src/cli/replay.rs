@@ -79,7 +79,8 @@ enum Finding {
 impl Replay {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let policies = self.policies.load_once_each(&self.logs)?;
+        let (named, oracle) = self.policies.beside_oracle()?;
+        let policies = named.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
@@ -89,7 +90,7 @@ impl Replay {
         experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
-        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, cache, command };
+        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
         self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
         if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));

@@ -53,6 +53,12 @@ impl Context {
         }
     }
 
+    /// Actual tokens of what is left of a part of the log, its placeholder included.
+    pub fn left_of(&self, part: u32) -> u64 {
+        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item as usize));
+        there.map_or(0, |item| item.actual)
+    }
+
     /// Edits are this rule's from now on; nobody's with `None`.
     pub fn edit_for(&mut self, rule: Option<u32>) {
         self.acting = rule;

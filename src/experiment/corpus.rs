@@ -210,34 +210,51 @@ impl Corpus {
 
 /// What becomes of a file that is read together with another one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Companions {
+pub(super) enum Companions {
     PassOver,
     Read,
+}
+
+/// A file, opened and recognised.
+pub(super) enum Opened {
+    /// A log, with the reader for it.
+    Log(&'static Reader, Source),
+    /// A file of measured traces.
+    Measured(Source),
+    /// A part of another file.
+    Companion,
+    /// Nothing that can be read.
+    Skipped(Skipped),
+}
+
+/// Opens a file and finds its reader.
+pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Companions) -> Opened {
+    let skipped = |reason: &str| Opened::Skipped(Skipped { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() });
+    let source = match open(path) {
+        Ok(source) => source,
+        Err(error) => return skipped(&error.to_string()),
+    };
+    if is_trace_file(source.head()) {
+        return Opened::Measured(source);
+    }
+    match (settings.format, format::sniff(&source)) {
+        (Some(reader), _) => Opened::Log(reader, source),
+        (None, Some((_, Claim::Companion))) if companions == Companions::PassOver => Opened::Companion,
+        (None, Some((reader, _))) => Opened::Log(reader, source),
+        (None, None) if source.head().is_empty() => skipped("is empty"),
+        (None, None) if source.head().contains(&0) => skipped("is a binary file that no reader knows"),
+        (None, None) => skipped("no reader knows its format"),
+    }
 }
 
 fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, companions: Companions) -> FileResult {
     let name = path.to_string_lossy().into_owned();
     let skipped = |reason: String| FileResult::Skipped(Skipped { path: name.clone(), reason });
-    let mut source = match open(path) {
-        Ok(source) => source,
-        Err(error) => return skipped(error.to_string()),
-    };
-    if is_trace_file(source.head()) {
-        if settings.format.is_some() || settings.vocabulary.is_some() || settings.engine != Engine::default() {
-            return skipped("is measured already: --format and --tokenizer come too late for it".to_owned());
-        }
-        return match read_traces(source.stream()) {
-            Ok(corpus) => FileResult::Traces(Box::new(corpus)),
-            Err(error) => skipped(error.to_string()),
-        };
-    }
-    let reader = match (settings.format, format::sniff(&source)) {
-        (Some(reader), _) => reader,
-        (None, Some((_, Claim::Companion))) if companions == Companions::PassOver => return FileResult::Companion,
-        (None, Some((reader, _))) => reader,
-        (None, None) if source.head().is_empty() => return skipped("is empty".to_owned()),
-        (None, None) if source.head().contains(&0) => return skipped("is a binary file that no reader knows".to_owned()),
-        (None, None) => return skipped("no reader knows its format".to_owned()),
+    let (reader, mut source) = match opened(path, settings, companions) {
+        Opened::Log(reader, source) => (reader, source),
+        Opened::Measured(source) => return measured(source, settings, &skipped),
+        Opened::Companion => return FileResult::Companion,
+        Opened::Skipped(skipped) => return FileResult::Skipped(skipped),
     };
     let guess = counters.guess(source.head());
     let mut traces = match read_sessions(reader, &mut source, &name, settings, counters, guess) {
@@ -262,11 +279,22 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, 
     }
 }
 
+/// Traces that were measured before.
+fn measured(mut source: Source, settings: &ReadSettings<'_>, skipped: &dyn Fn(String) -> FileResult) -> FileResult {
+    if settings.format.is_some() || settings.vocabulary.is_some() || settings.engine != Engine::default() {
+        return skipped("is measured already: --format and --tokenizer come too late for it".to_owned());
+    }
+    match read_traces(source.stream()) {
+        Ok(corpus) => FileResult::Traces(Box::new(corpus)),
+        Err(error) => skipped(error.to_string()),
+    }
+}
+
 fn open(path: &Path) -> Result<Source, ReadError> {
     if path == Path::new("-") { Source::from_reader(path, Box::new(std::io::stdin())) } else { Source::open(path) }
 }
 
-fn file_loss(path: &str, loss: &Loss) -> FileLoss {
+pub(super) fn file_loss(path: &str, loss: &Loss) -> FileLoss {
     FileLoss { path: path.to_owned(), reason: loss.reason.clone(), count: loss.count, first_line: loss.first_line }
 }
 

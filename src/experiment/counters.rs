@@ -55,7 +55,12 @@ impl<'a> Counters<'a> {
 
     /// The vocabulary that a session should be counted in.
     pub fn wanted(&self, trace: &Trace) -> Vocabulary {
-        self.model.or_else(|| trace.main_model()).and_then(|model| self.of_model(model)).unwrap_or_else(|| self.default())
+        self.wanted_by(trace.main_model())
+    }
+
+    /// The vocabulary that the session of a model should be counted in.
+    pub fn wanted_by(&self, model: Option<&str>) -> Vocabulary {
+        self.model.or(model).and_then(|model| self.of_model(model)).unwrap_or_else(|| self.default())
     }
 
     /// The vocabularies other than this one that some session wants.

@@ -4,7 +4,7 @@ use super::corpus::Corpus;
 use super::replay::{Ready, Replay, ReplaySettings};
 use crate::context::{Context, Region, State};
 use crate::policy::{Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Event, Outcome, follow, watch};
+use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -123,7 +123,7 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
 
 fn glances(trace: &Trace, plan: &Plan, conditions: &Conditions) -> (Vec<Glance>, Outcome) {
     let mut glances = Vec::with_capacity(trace.calls.len());
-    let outcome = follow(trace, plan, conditions, &mut |context, events| {
+    let outcome = in_hindsight(trace, plan, conditions, &mut |context, events| {
         glances.push(Glance { fingerprint: context.fingerprint(), events });
     });
     (glances, outcome)

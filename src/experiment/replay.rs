@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, in_hindsight, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -137,7 +137,11 @@ impl<'a> Ready<'a> {
     pub fn replay(&self, corpus: &Corpus, refetch: Refetching) -> Replay {
         let outcome = |(place, trace): (usize, &Trace)| {
             let session = self.session(place);
-            session.map(|(plan, conditions)| simulate(trace, plan, &Conditions { refetch, ..conditions })).unwrap_or_default()
+            let Some((plan, conditions)) = session else { return Outcome::default() };
+            match refetch {
+                Refetching::Never => in_hindsight(trace, plan, &conditions, &mut |_, _| {}),
+                _ => simulate(trace, plan, &Conditions { refetch, ..conditions }),
+            }
         };
         let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
         self.with(outcomes)

@@ -120,6 +120,16 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     }
     add("opencode", data.join("opencode"));
     add("gemini-cli", set("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini/tmp"));
+    add("qwen-code", home.join(".qwen/projects"));
+    add("copilot-cli", home.join(".copilot/session-state"));
+    add("goose", data.join("goose/sessions"));
+    add("kimi-cli", home.join(".kimi/sessions"));
+    // Extensions of an editor keep their tasks where the editor says.
+    for editor in [config.join("Code"), home.join("Library/Application Support/Code"), set("APPDATA").unwrap_or_default().join("Code")] {
+        for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"] {
+            add("cline", editor.join("User/globalStorage").join(extension).join("tasks"));
+        }
+    }
     homes.retain(|home| home.path.is_absolute());
     homes
 }

@@ -3,12 +3,13 @@
 //! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
 //! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
 
-use super::blocks::{Block, Blocks};
+use super::blocks::Blocks;
 use super::count::{ABSURD, Absurd, Count};
+use super::google::{Piece, piece, text_of};
 use super::json::{compact, fault, values};
 use super::time::millis;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source, image};
+use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -58,48 +59,6 @@ struct Record<'a> {
 
 /// A message is a record without the journal's commands.
 type Entry<'a> = Record<'a>;
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct Piece<'a> {
-    #[serde(borrow)]
-    text: Option<Words<'a>>,
-    #[serde(borrow)]
-    inline_data: Option<InlineData<'a>>,
-    #[serde(borrow)]
-    function_response: Option<FunctionResponse<'a>>,
-    thought: Option<bool>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
-struct InlineData<'a> {
-    #[serde(borrow)]
-    mime_type: Words<'a>,
-    #[serde(borrow)]
-    data: Words<'a>,
-}
-
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct FunctionResponse<'a> {
-    #[serde(borrow)]
-    id: Words<'a>,
-    #[serde(borrow)]
-    name: Words<'a>,
-    #[serde(borrow)]
-    response: Option<&'a RawValue>,
-}
-
-/// What tools answer: one text under either name, or anything.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Response<'a> {
-    #[serde(borrow)]
-    output: Option<Words<'a>>,
-    #[serde(borrow)]
-    error: Option<Words<'a>>,
-}
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -326,17 +285,19 @@ impl<'s> Session<'s> {
         if !thoughts.is_empty() {
             message.parts.push(Part::Thinking { text: self.scale.weigh(&thoughts.join("\n\n")), sealed_bytes: 0 });
         }
+        // What a tool answered stands in messages of its own.
         let mut results = Vec::new();
         for block in &entry.content.0 {
-            self.piece(block, &mut message.parts, &mut results, time, || source.lose(line, "unknown content part"));
+            piece(block, self.scale, &mut message.parts, &mut results, &mut |reason| source.lose(line, reason));
         }
+        let mut results: Vec<Message> = results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
         for call in entry.tool_calls.iter().flatten() {
             let arguments = self.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
             message.parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
             let mut pictures = Vec::new();
             let mut answers = Vec::new();
             for block in &call.result.0 {
-                self.piece(block, &mut pictures, &mut answers, time, || source.lose(line, "unknown content part"));
+                piece(block, self.scale, &mut pictures, &mut answers, &mut |reason| source.lose(line, reason));
             }
             results.extend(self.result(call, pictures, answers, time));
         }
@@ -356,31 +317,8 @@ impl<'s> Session<'s> {
         Some(Held { message, results, withdrawn: false })
     }
 
-    /// A piece of content: to `parts`, or, where it is a tool's answer, to `results`.
-    fn piece(&self, block: &Block<Piece>, parts: &mut Vec<Part>, results: &mut Vec<Message>, time: Option<i64>, lose: impl FnOnce()) {
-        match block {
-            Block::Text(text) if text.is_empty() => {}
-            Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
-            Block::Object(Piece { function_response: Some(answer), .. }) => {
-                let (text, error) = answer.response.map_or_else(Default::default, |response| answer_text(response.get()));
-                let (call_id, name) = (answer.id.to_string(), answer.name.to_string());
-                let part = Part::ToolResult { call_id, name, text: self.scale.weigh_result(&text), error };
-                results.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
-            }
-            Block::Object(Piece { inline_data: Some(data), .. }) if data.mime_type.starts_with("image/") => {
-                parts.push(Part::Image(image::from_base64(&data.data)));
-            }
-            Block::Object(Piece { text: Some(text), thought: Some(true), .. }) => {
-                parts.push(Part::Thinking { text: self.scale.weigh(text), sealed_bytes: 0 });
-            }
-            Block::Object(Piece { text: Some(text), .. }) => parts.push(Part::Text(self.scale.weigh(text))),
-            Block::Object(_) | Block::Other => lose(),
-        }
-    }
-
     /// The message with one call's answer. Pictures and texts beside the answer belong to it.
-    fn result(&self, call: &ToolCall, extra: Vec<Part>, answers: Vec<Message>, time: Option<i64>) -> Option<Message> {
-        let mut parts: Vec<Part> = answers.into_iter().flat_map(|message| message.parts).collect();
+    fn result(&self, call: &ToolCall, extra: Vec<Part>, mut parts: Vec<Part>, time: Option<i64>) -> Option<Message> {
         if parts.is_empty() && extra.is_empty() {
             return None;
         }
@@ -435,26 +373,4 @@ impl<'s> Session<'s> {
 enum Depth {
     Journal,
     Patch,
-}
-
-/// What a tool answered, and whether it is an error.
-fn answer_text(response: &str) -> (String, bool) {
-    match serde_json::from_str::<Response>(response) {
-        Ok(Response { output: Some(output), error: None }) => (output.0.into_owned(), false),
-        Ok(Response { output: None, error: Some(error) }) => (error.0.into_owned(), true),
-        _ => (compact(response).into_owned(), false),
-    }
-}
-
-fn text_of(content: &Blocks<Piece>) -> String {
-    let texts: Vec<&str> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_ref()),
-            Block::Object(piece) => piece.text.as_deref(),
-            Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
 }

@@ -3,35 +3,50 @@
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
 
+mod aider;
 mod anthropic;
 mod anthropic_messages;
 mod atif;
+mod baseagent;
 mod blocks;
 mod chat;
 mod claude_code;
+mod cline;
 mod codex;
+mod copilot_cli;
 mod count;
+mod crush;
+mod deepseek_harness;
 mod gemini_cli;
+mod google;
+mod goose;
 pub mod image;
 mod inspect;
 pub mod json;
+mod kimi_cli;
 pub mod lines;
 mod litellm;
 mod mini_swe_agent;
-mod native;
-mod openai_chat;
+mod mycoder;
+pub mod native;
+pub mod openai_chat;
 pub mod opencode;
 mod openhands;
 mod outline;
 pub mod pi;
+mod picoclaw;
 mod pieces;
+mod qwen_code;
 mod source;
+mod sqlite;
 mod swe_agent;
 mod tau2;
 mod tau_bench;
 mod time;
+mod vscode_chat;
 mod words;
 
+pub use openai_chat::LeftOut;
 pub use source::{ReadError, Source};
 
 use crate::transcript::{Scale, Transcript};
@@ -67,10 +82,22 @@ pub type Read = fn(&mut Source, &dyn Scale, &mut dyn FnMut(Transcript)) -> Resul
 /// All readers, the more specific ones first: at equal claims the first one wins.
 pub const READERS: &[&Reader] = &[
     &native::READER,
+    &qwen_code::READER,
     &claude_code::READER,
     &codex::READER,
+    &aider::READER,
+    &copilot_cli::READER,
+    &deepseek_harness::READER,
     &pi::READER,
     &opencode::READER,
+    &cline::READER,
+    &crush::READER,
+    &goose::READER,
+    &vscode_chat::READER,
+    &kimi_cli::READER,
+    &picoclaw::READER,
+    &mycoder::READER,
+    &baseagent::READER,
     &gemini_cli::READER,
     &mini_swe_agent::READER,
     &tau2::READER,

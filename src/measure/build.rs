@@ -1,6 +1,6 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
-use super::{references, repetition, thinking, truth};
+use super::{readings, references, repetition, thinking, truth};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
@@ -40,6 +40,7 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     let Builder { mut trace, copies, .. } = builder;
     references::find(&mut trace, &transcript.compactions, &copies);
     repetition::find(&mut trace, &copies);
+    readings::find(&mut trace, &copies);
     let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
     let calls = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
     trace.paths = calls.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
@@ -160,6 +161,7 @@ fn plain(kind: PartKind, text: Text) -> PartRow {
 fn compaction_row(compaction: &Compaction, agent: &str) -> CompactionRow {
     CompactionRow {
         before: compaction.before as u32,
+        kept_from: compaction.kept_from.map(|message| message as u32),
         kind: compaction.kind,
         automatic: compaction.automatic,
         tokens_before: compaction.tokens_before,

@@ -1,6 +1,7 @@
 //! What of a text can be recognised in a later one: its lines and its identifiers, hashed. `docs/references.md` gives the rules.
 
 use super::json_strings::{JsonString, json_strings};
+use super::readings::only_looks;
 use super::wanted::Recall;
 use crate::transcript::{Evidence, Unit};
 use memchr::memchr;
@@ -52,6 +53,9 @@ const SUBJECTS: [&str; 14] = [
     "url",
 ];
 
+/// Keys of arguments under which a shell, or an editor with commands, is told what to do.
+const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
+
 /// What is recognised in a text.
 #[derive(Clone, Copy)]
 pub struct Recognise {
@@ -70,6 +74,7 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
     let mut subject = 0;
     let mut path = None;
     let mut values = 0;
+    let mut looks = 0;
     if is_json_line(text) {
         values = json_strings(text, &mut |JsonString { key, value, at }| {
             if recall != Recall::Nothing {
@@ -79,13 +84,20 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
                 subject = xxh3_64(value.as_bytes());
                 path = (recall == Recall::WithPaths).then(|| Box::from(value));
             }
+            if looks == 0 && COMMANDS.contains(&key) {
+                looks = match value.trim() {
+                    "view" => xxh3_64(text.as_bytes()),
+                    command if only_looks(command) => xxh3_64(command.as_bytes()),
+                    _ => 0,
+                };
+            }
         });
     } else if recall != Recall::Nothing {
         finder.text(text, 0);
     }
     finder.settle();
     let identity = if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) };
-    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values, path }
+    Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values, looks, path }
 }
 
 /// Arguments and many results are JSON on one line, whose strings hold lines of their own.

@@ -4,6 +4,7 @@ mod build;
 mod evidence;
 mod json_strings;
 mod kind;
+mod readings;
 mod references;
 mod repetition;
 mod scale;

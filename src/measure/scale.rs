@@ -145,6 +145,10 @@ impl TextScale {
 }
 
 impl Scale for TextScale {
+    fn vocabulary(&self) -> Option<&'static str> {
+        Some(self.counter.vocabulary().name())
+    }
+
     fn weigh(&self, text: &str) -> Text {
         self.text(text, self.count(text), None)
     }

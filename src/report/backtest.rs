@@ -4,8 +4,8 @@ use super::backtest_record::BacktestRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::Record;
 use super::words::{counted, grouped, percent};
-use super::{notes, replay};
-use crate::experiment::{Backtest, Corpus, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
+use super::{notes, read_again, replay};
+use crate::experiment::{self, Backtest, Corpus, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
 use crate::transcript::CompactionKind;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
@@ -39,7 +39,11 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     }
     sections.extend(by_policy(result));
     sections.extend(reasons(corpus, result));
-    let record = BacktestRecord::new(corpus, result, asked, notes.clone());
+    let again = experiment::read_again(corpus);
+    let of_again = read_again::sections(&again);
+    notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
+    sections.extend(of_again);
+    let record = BacktestRecord::new(corpus, result, &again, asked, notes.clone());
     let title = replay::title(&corpus.facts);
     Report { title, command: asked.command.clone(), sections, notes, rows, record: Record::Backtest(Box::new(record)) }
 }

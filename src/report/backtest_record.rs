@@ -1,8 +1,9 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
 use super::backtest::{AskedBacktest, kind_name, named, scores, why};
+use super::read_again::ReadAgainRecord;
 use super::record::{CorpusRecord, share};
-use crate::experiment::{Backtest, Corpus, Fitted, Mode, TOLERANCE, Tested, TestedSession};
+use crate::experiment::{Backtest, Corpus, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
 use serde::Serialize;
@@ -27,6 +28,7 @@ pub struct BacktestRecord {
     sessions: Vec<SessionRecord>,
     without_preset: BTreeMap<String, WithoutPreset>,
     summary_models: Vec<SummaryRecord>,
+    read_again: ReadAgainRecord,
     notes: Vec<String>,
 }
 
@@ -84,7 +86,7 @@ struct SummaryRecord {
 
 impl BacktestRecord {
     /// The record of a backtest.
-    pub fn new(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest, notes: Vec<String>) -> BacktestRecord {
+    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, asked: &AskedBacktest, notes: Vec<String>) -> BacktestRecord {
         let all: Vec<&Tested> = result.events().collect();
         let (hits, demanded, predictions) = scores(&all);
         let mut verdicts = BTreeMap::new();
@@ -114,6 +116,7 @@ impl BacktestRecord {
                 .map(|(agent, (sessions, events))| (agent.clone(), WithoutPreset { sessions: *sessions, events: *events }))
                 .collect(),
             summary_models: by_agent.chain(result.summaries.all().map(|fitted| SummaryRecord::new(None, fitted))).collect(),
+            read_again: ReadAgainRecord::new(again),
             notes,
         }
     }

@@ -119,6 +119,15 @@ pub const FIGURES: &[Figure] = &[
     )
     .first(3)
     .better(Better::More),
+    figure(
+        "references_achieved_share",
+        "of achiev\u{ad}able",
+        "references kept, as a share of what nobody could exceed in contexts of the same sizes",
+        Unit::Share,
+        |totals| Cell::share(totals.retention.of(Evidence::Line).kept, totals.retention.achievable),
+    )
+    .first(3)
+    .better(Better::More),
     figure("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more", Unit::Share, |totals| {
         Cell::share(totals.retention.broken_calls, totals.calls)
     })
@@ -165,9 +174,16 @@ pub const FURTHER: &[Figure] = &[
     figure(
         "line_references_achievable",
         "achievable",
-        "line references that any policy could keep with as much content",
+        "line references that nobody could exceed in contexts of the same sizes",
         Unit::Count,
         |totals| Cell::Count(totals.retention.achievable),
+    ),
+    figure(
+        "line_references_oracle",
+        "oracle",
+        "line references that the oracle keeps in contexts of the same sizes",
+        Unit::Count,
+        |totals| Cell::Count(totals.retention.oracle),
     ),
     figure(
         "dead_tokens",
@@ -180,6 +196,22 @@ pub const FURTHER: &[Figure] = &[
         Cell::Tokens(totals.injected_tokens)
     }),
 ];
+
+/// Figures that follow from the sizes of contexts alone: those of an oracle are those of the policy that it stands beside.
+const BY_SIZE: [&str; 9] =
+    ["calls", "overflows", "squeezed", "over_budget", "peak_tokens", "mean_tokens", "prompt_tokens", "tokens_saved", "tokens_saved_share"];
+
+/// The cell of the oracle that stands beside a policy.
+pub fn oracle_cell(figure: &Figure, totals: &Totals) -> Cell {
+    let retention = &totals.retention;
+    match figure.column.key {
+        "references_kept_share" => Cell::share(retention.oracle, retention.of(Evidence::Line).all()),
+        "references_achieved_share" => Cell::share(retention.oracle, retention.achievable),
+        "broken_calls_share" => Cell::share(retention.oracle_broken_calls, totals.calls),
+        key if BY_SIZE.contains(&key) => (figure.cell)(totals),
+        _ => Cell::Empty,
+    }
+}
 
 /// Compactions, resets included.
 pub fn compactions(totals: &Totals) -> u64 {

@@ -20,6 +20,7 @@ mod guesses;
 mod inspect;
 mod inspect_record;
 mod notes;
+mod read_again;
 mod record;
 mod references;
 mod refetch;
@@ -36,6 +37,6 @@ pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Tabl
 pub use explain::{Subject, explain};
 pub use inspect::inspect;
 pub use record::{Record, Series};
-pub use replay::{Asked, By, replay};
+pub use replay::{Asked, By, Oracle, replay};
 pub use sweep::{Swept, sweep};
 pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};

@@ -10,7 +10,7 @@ use super::figures::mean_tokens;
 use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use crate::cost::Bills;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, Replay, Skipped};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
@@ -60,7 +60,18 @@ pub struct ReplayRecord {
     command: Option<String>,
     corpus: CorpusRecord,
     policies: Vec<PolicyRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    least_budget: Option<LeastRecord>,
     notes: Vec<String>,
+}
+
+/// What it takes to keep nearly all references to lines.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct LeastRecord {
+    references: u64,
+    needed: u64,
+    impossible_tokens: Option<u64>,
+    attained_tokens: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -149,6 +160,8 @@ pub(super) struct FiguresRecord {
     belief_drift: DriftRecord,
     references: Vec<ReferenceRecord>,
     broken_calls: u64,
+    oracle: u64,
+    oracle_broken_calls: u64,
     achievable: u64,
     carried_tokens: u64,
     needed_tokens: u64,
@@ -217,7 +230,18 @@ impl ReplayRecord {
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, notes }
+        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, least_budget: None, notes }
+    }
+
+    /// The same with what nearly all references to lines take, where that was asked for.
+    pub fn with_least(self, least: Option<&LeastBudget>) -> ReplayRecord {
+        let record = |least: &LeastBudget| LeastRecord {
+            references: least.references,
+            needed: least.needed,
+            impossible_tokens: least.impossible,
+            attained_tokens: least.attained,
+        };
+        ReplayRecord { least_budget: least.map(record), ..self }
     }
 }
 
@@ -346,6 +370,8 @@ impl FiguresRecord {
             belief_drift: DriftRecord::new(&totals.beliefs),
             references: references.collect(),
             broken_calls: totals.retention.broken_calls,
+            oracle: totals.retention.oracle,
+            oracle_broken_calls: totals.retention.oracle_broken_calls,
             achievable: totals.retention.achievable,
             carried_tokens: totals.retention.carried_tokens,
             needed_tokens: totals.retention.needed_tokens,

@@ -2,8 +2,8 @@
 
 use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::words::counted;
-use crate::experiment::{Corpus, Replay};
+use super::words::{counted, grouped};
+use crate::experiment::{Corpus, LeastBudget, PERCENT, Replay};
 use crate::sim::{Broken, Category, Fates, Outcome, Totals};
 use crate::trace::{Evidence, Trace};
 use std::cmp::Reverse;
@@ -33,13 +33,14 @@ const FIGURES: [Column; 7] = [
 ];
 
 /// A table a policy, and the worst cases.
-pub fn sections(corpus: &Corpus, replays: &[Replay]) -> Vec<Section> {
+pub fn sections(corpus: &Corpus, replays: &[Replay], least: Option<&LeastBudget>) -> Vec<Section> {
     let table = |replay: &Replay| {
         let names = [Column::name("evidence", "evidence"), Column::name("source", "source")];
         Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows(&replay.totals).collect() }
     };
     let section = |replay: &Replay| Section { title: format!("References under {}", replay.policy), body: Body::Table(table(replay)) };
-    replays.iter().map(section).chain(by_rule::section(replays)).chain([achievable(replays)]).chain(worst(corpus, replays)).collect()
+    let could = [achievable(replays)].into_iter().chain(least.map(least_section));
+    replays.iter().map(section).chain(by_rule::section(replays)).chain(could).chain(worst(corpus, replays)).collect()
 }
 
 /// All tables in one, with the policy in front.
@@ -57,7 +58,8 @@ fn achievable(replays: &[Replay]) -> Section {
     let columns = vec![
         Column::name("policy", "policy"),
         count("kept", "kept", "references to lines that it kept"),
-        count("achievable", "achievable", "at most so many could be kept with as much recorded content in the context"),
+        count("oracle", "oracle", "the same of the oracle, which knows what comes, in contexts of the same sizes"),
+        count("achievable", "achievable", "nobody could keep more of them in contexts of the same sizes"),
         Column {
             meaning: "kept as a share of that",
             better: Better::More,
@@ -73,6 +75,7 @@ fn achievable(replays: &[Replay]) -> Section {
         vec![
             Cell::Name(replay.policy.clone()),
             Cell::Count(kept),
+            Cell::Count(retention.oracle),
             Cell::Count(retention.achievable),
             Cell::share(kept, retention.achievable),
             mean(retention.carried_tokens),
@@ -83,15 +86,33 @@ fn achievable(replays: &[Replay]) -> Section {
     Section { title: "What could have been kept".to_owned(), body: Body::Table(table) }
 }
 
+fn least_section(least: &LeastBudget) -> Section {
+    let all = format!("{PERCENT} % of the {} to lines", counted(least.references, "reference"));
+    let impossible = least.impossible.map_or(String::new(), |budget| {
+        format!("No policy keeps {all} in contexts that hold {} tokens of the conversation or less. ", grouped(budget))
+    });
+    let attained = format!("One that knows the future keeps {all} in {} tokens.", grouped(least.attained));
+    let aside = " What has just arrived stands in them even where it alone is more.".to_owned();
+    Section { title: "The smallest contexts".to_owned(), body: Body::Lines(vec![impossible + &attained + &aside]) }
+}
+
+/// What an oracle's row is.
+pub const ORACLE: &str = "An oracle knows what comes. Its contexts are as large as those of the policy above it, call by call; what stands in them is chosen so \
+                          that later replies find the lines that they take up. Figures that follow from anything but size and references are left empty.";
+
 /// What the figures rest on.
 pub fn notes(corpus: &Corpus) -> Vec<String> {
     let rests = "A reference is a reply that repeats lines or names of an earlier text; that it needed the text to do so is an inference. \
                  Lines are the surer evidence: names may be known from elsewhere.";
+    std::iter::once(rests.to_owned()).chain(left_out(corpus)).collect()
+}
+
+/// What of very long texts and sessions was not searched.
+pub fn left_out(corpus: &Corpus) -> Option<String> {
     let unsearched: u64 = corpus.traces.iter().map(|trace| trace.unsearched).sum();
-    let left_out = (unsearched > 0).then(|| {
+    (unsearched > 0).then(|| {
         format!("{} of very long texts or sessions were left out of the search for references.", counted(unsearched, "recognisable piece"))
-    });
-    std::iter::once(rests.to_owned()).chain(left_out).collect()
+    })
 }
 
 /// The heaviest broken references of one session.

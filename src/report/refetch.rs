@@ -30,19 +30,19 @@ fn columns() -> Vec<Column> {
     vec![
         Column::name("policy", "policy"),
         less(column("refetches", "read again", "requests that read a lost source again", Count)),
-        less(column("refetches_per_call", "per 100 calls", "the same per hundred recorded calls, in percent", Share)),
+        less(column("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share)),
         column("refetched_sources", "sources", "different sources among them", Count),
         less(column("sources_again", "more than once", "sources that were lost and read again more than once", Count)),
         column("saved_open", "saved, open", "prompt tokens saved as a share, if nothing is read again", Share),
         more(column("saved_net", "saved, net", "the same net of all that reading again leads to", Share)),
         column("prompt_tokens_open", "prompt tokens, open", "the contexts of all calls, summed, if nothing is read again", Tokens),
-        less(column("prompt_tokens_closed", "closed", "the same if lost sources are read again", Tokens)),
+        less(column("prompt_tokens_closed", "prompt tokens, closed", "the same if lost sources are read again", Tokens)),
         column("compactions_open", "compac\u{ad}tions, open", "messages replaced by a summary, if nothing is read again", Count),
-        less(column("compactions_closed", "closed", "the same if lost sources are read again", Count)),
+        less(column("compactions_closed", "compac\u{ad}tions, closed", "the same if lost sources are read again", Count)),
         column("overflows_open", "over\u{ad}flows, open", "calls that the provider would have refused, if nothing is read again", Count),
-        less(column("overflows_closed", "closed", "the same if lost sources are read again", Count)),
+        less(column("overflows_closed", "over\u{ad}flows, closed", "the same if lost sources are read again", Count)),
         column("cost_open_usd", "cost, open", "list price with the chosen cache, if nothing is read again", Money),
-        less(column("cost_closed_usd", "closed", "the same if lost sources are read again", Money)),
+        less(column("cost_closed_usd", "cost, closed", "the same if lost sources are read again", Money)),
         less(column("still_broken", "still broken", "references to lines that are broken all the same", Count)),
     ]
 }
@@ -55,7 +55,11 @@ pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
     }
     let rows = both.iter().map(|(open, closed)| row(open, closed, cache)).collect();
     let table = Table { labels: 1, columns: columns(), rows };
-    let words: Vec<String> = both.iter().flat_map(|(open, closed)| sentences(open, closed, cache)).collect();
+    let mut words: Vec<String> = both.iter().flat_map(|(open, closed)| sentences(open, closed, cache)).collect();
+    if both.iter().any(|(_, closed)| closed.totals.refetches.passed_over > 0) {
+        let (call, session) = (MOST_IN_A_CALL, grouped(MOST_IN_A_SESSION));
+        words.push(format!("At most {call} sources are read again before a call, and {session} in a session."));
+    }
     let told = (!words.is_empty()).then(|| Section { title: String::new(), body: Body::Lines(words) });
     let title = "Open and closed loop: with what the agent reads again".to_owned();
     std::iter::once(Section { title, body: Body::Table(table) }).chain(told).collect()
@@ -112,16 +116,12 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
         (refetches.beyond_reach, "no tool brings back (the user's words, the model's own)"),
         (refetches.at_risk, "were summarised, and the agent is taken to know them (--refetch=all)"),
         (refetches.in_vain, "were lost once more before the call went out"),
-        (refetches.passed_over, "were passed over"),
+        (refetches.passed_over, "were passed over, the call being refused or the most that is read again being reached"),
     ];
     let reasons: Vec<String> =
         reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{} {why}", grouped(*count))).collect();
     if !reasons.is_empty() {
         words.push(format!("{policy}: of the references that are still broken {}.", reasons.join(", ")));
-    }
-    if refetches.passed_over > 0 {
-        let most = grouped(MOST_IN_A_SESSION);
-        words.push(format!("No more than {MOST_IN_A_CALL} sources are read again before a call, and {most} in a session; none before a call that is refused."));
     }
     words
 }

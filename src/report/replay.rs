@@ -1,12 +1,12 @@
 //! `replay`: what each policy would have done to the recorded sessions, a row a policy.
 
 use super::document::{Body, Cell, Column, Report, Section, Table};
-use super::figures::FIGURES;
+use super::figures::{FIGURES, oracle_cell};
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
 use crate::cost::CacheKind;
-use crate::experiment::{Corpus, CorpusFacts, Replay};
+use crate::experiment::{Corpus, CorpusFacts, Replay, least_budget};
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +26,16 @@ pub enum By {
     Rule,
 }
 
+/// The policy that knows the future, in the contexts of another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Oracle {
+    /// It has no row.
+    #[default]
+    LeftOut,
+    /// It has a row below each policy.
+    Beside,
+}
+
 /// What was asked, beside the question itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
@@ -33,6 +43,8 @@ pub struct Asked {
     pub by: By,
     /// Are the calls one by one part of the record?
     pub series: Series,
+    /// Does the oracle have a row beside each policy?
+    pub oracle: Oracle,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
     /// The command, where the report is to name it.
@@ -43,23 +55,29 @@ pub struct Asked {
 pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     let mut notes = notes::notes(corpus, replays);
     notes.extend(cost_figures::unpriced(replays.iter()));
+    let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
-        By::Policy => vec![by_policy(replays, asked.cache)],
+        By::Policy => vec![by_policy(replays, asked)],
         By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
-        By::Reference => references::sections(corpus, replays),
+        By::Reference => references::sections(corpus, replays, least.as_ref()),
         By::Rule => by_rule::section(replays).into_iter().collect(),
     };
     sections.extend(refetch::sections(replays, asked.cache));
     if asked.by == By::Region && replays.iter().any(|replay| replay.totals.missing_tokens > 0) {
         notes.insert(0, by_region::MISSING.to_owned());
     }
+    if asked.by == By::Policy && asked.oracle == Oracle::Beside {
+        notes.insert(0, references::ORACLE.to_owned());
+    }
     if replays.iter().any(|replay| replay.closed.is_some()) {
         notes.insert(0, refetch::NOTE.to_owned());
     }
     if matches!(asked.by, By::Reference | By::Rule) {
         notes.splice(0..0, references::notes(corpus));
+    } else {
+        notes.extend(references::left_out(corpus));
     }
     if asked.by == By::Policy {
         sections.extend(guesses::guesses(replays));
@@ -78,20 +96,29 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     if matches!(asked.by, By::Policy | By::Session) {
         refetch::widen(&mut rows, replays);
     }
-    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone());
+    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref());
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
-fn by_policy(replays: &[Replay], cache: CacheKind) -> Section {
+fn by_policy(replays: &[Replay], asked: &Asked) -> Section {
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
     columns.extend(cost_figures::COLUMNS);
-    let row = |replay: &Replay| {
+    let row = |replay: &Replay| -> Vec<Cell> {
         let name = std::iter::once(Cell::Name(replay.policy.clone()));
-        name.chain(by_session::cells(FIGURES, &replay.totals)).chain(cost_figures::cells(&replay.bill, cache)).collect()
+        name.chain(by_session::cells(FIGURES, &replay.totals)).chain(cost_figures::cells(&replay.bill, asked.cache)).collect()
     };
-    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: replays.iter().map(row).collect() }) }
+    let oracle = |replay: &Replay| -> Vec<Cell> {
+        let name = Cell::Name(format!("oracle ({})", replay.policy));
+        let figures = FIGURES.iter().map(|figure| oracle_cell(figure, &replay.totals));
+        std::iter::once(name).chain(figures).chain(cost_figures::COLUMNS.iter().map(|_| Cell::Empty)).collect()
+    };
+    let rows = replays.iter().flat_map(|replay| {
+        let beside = (asked.oracle == Oracle::Beside).then(|| oracle(replay));
+        std::iter::once(row(replay)).chain(beside)
+    });
+    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: rows.collect() }) }
 }
 
 /// One line on what was read.

@@ -3,10 +3,10 @@
 mod act;
 mod arrive;
 mod attempt;
-mod bound;
 mod cause;
 mod drift;
 mod flock;
+pub mod hindsight;
 mod intake;
 mod intent;
 mod mask;
@@ -20,9 +20,9 @@ mod stand;
 mod state;
 mod summary;
 
-pub use bound::{bound, costs};
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
+pub use hindsight::in_hindsight;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};

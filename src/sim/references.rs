@@ -1,6 +1,6 @@
 //! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
 
-use super::bound::{bound, costs};
+use super::hindsight::costs;
 use super::state::State;
 use crate::context::{Context, Ends, Presence};
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
@@ -161,8 +161,12 @@ pub struct Retention {
     pub fates: BTreeMap<(Evidence, Category), Fates>,
     /// Calls with a broken reference of whole lines.
     pub broken_calls: u64,
-    /// References to lines that any policy could have kept at most while it carried as much recorded content; never below what this one kept.
+    /// References to lines that any policy could have kept at most in contexts of the same sizes. 0 where nobody asked for it.
     pub achievable: u64,
+    /// References to lines that the oracle keeps in contexts of the same sizes. 0 where nobody asked for it.
+    pub oracle: u64,
+    /// Calls with a reference to lines that the oracle does not keep. 0 where nobody asked for it.
+    pub oracle_broken_calls: u64,
     /// Tokens of recorded content, summed over calls.
     pub carried_tokens: u64,
     /// What a policy must carry at least to keep 99 % of the references to lines, in tokens summed over calls.
@@ -199,6 +203,8 @@ impl AddAssign<&Retention> for Retention {
         }
         self.broken_calls += other.broken_calls;
         self.achievable += other.achievable;
+        self.oracle += other.oracle;
+        self.oracle_broken_calls += other.oracle_broken_calls;
         self.carried_tokens += other.carried_tokens;
         self.needed_tokens += other.needed_tokens;
         self.dead_tokens += other.dead_tokens;
@@ -255,16 +261,18 @@ pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
     }
 }
 
-fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
+/// Does the evidence stand in what the ends of a part have kept? Where a piece starts within what is left, it is taken for whole.
+pub(super) fn left_in(ends: Ends, trace: &Trace, place: &Place) -> bool {
     let bytes = trace.parts.get(place.part as usize).map_or(0, |part| part.text.length.bytes);
-    // Where a piece starts within what is left, it is taken for whole.
-    let left = |ends: Ends| {
-        let stretch = ends.stretch.is_some_and(|(first, last)| first <= place.first && place.last <= last);
-        place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail)) || stretch
-    };
+    let stretch = ends.stretch.is_some_and(|(first, last)| first <= place.first && place.last <= last);
+    place.last < ends.head || (ends.tail > 0 && place.first >= bytes.saturating_sub(ends.tail)) || stretch
+}
+
+/// What has become of one source.
+pub(super) fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
     match context.presence(place.part) {
         Presence::Whole => Fate::Kept,
-        Presence::Cut(ends) | Presence::Masked(ends) if left(ends) => Fate::Kept,
+        Presence::Cut(ends) | Presence::Masked(ends) if left_in(ends, trace, place) => Fate::Kept,
         Presence::Cut(_) => Fate::Truncated,
         Presence::Masked(_) => Fate::Cleared,
         Presence::Summarised => Fate::Summarised,
@@ -303,16 +311,13 @@ impl<'a> State<'a> {
         all.get(from..to).unwrap_or_default()
     }
 
-    /// What could have been kept, now that all is known, and which rules broke what.
+    /// What keeping most references takes, now that all is known, and which rules broke what.
     pub fn judge_all(&mut self) {
         let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
         let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
         self.outcome.totals.retention.by_rule = by_rule.collect();
-        let retention = &mut self.outcome.totals.retention;
-        let kept = retention.of(Evidence::Line).kept;
-        retention.achievable = bound(self.trace, retention.carried_tokens).max(kept);
         let costs = costs(self.trace);
-        retention.needed_tokens = costs.iter().take((costs.len() * 99).div_ceil(100)).sum();
+        self.outcome.totals.retention.needed_tokens = costs.iter().take((costs.len() * 99).div_ceil(100)).sum();
     }
 
     fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {

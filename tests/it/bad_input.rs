@@ -111,7 +111,27 @@ const SESSIONS: [(&str, &str); 9] = [
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
 /// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
-const ELSEWHERE: [&str; 7] = ["tau2", "swe-agent", "litellm", "openhands", "atif", "tau-bench", "inspect"];
+const ELSEWHERE: [&str; 19] = [
+    "tau2",
+    "swe-agent",
+    "litellm",
+    "openhands",
+    "atif",
+    "tau-bench",
+    "inspect",
+    "qwen-code",
+    "aider",
+    "copilot-cli",
+    "deepseek-harness",
+    "cline",
+    "crush",
+    "goose",
+    "vscode-chat",
+    "kimi-cli",
+    "picoclaw",
+    "mycoder",
+    "baseagent",
+];
 
 #[test]
 fn the_small_sessions_are_sound_and_cover_every_reader() {

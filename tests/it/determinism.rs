@@ -39,7 +39,8 @@ fn samples_give_one_report() {
 #[test]
 fn recorded_sessions_give_one_report() {
     let Some(shared) = shared() else { return };
-    let formats = ["claude-code", "codex", "pi", "gemini-cli", "openai_chat_jsonl", "mini_swe_traj"];
+    let formats =
+        ["claude-code", "codex", "pi", "gemini-cli", "copilot-cli", "dsh", "aider", "crush-sqlite", "openai_chat_jsonl", "mini_swe_traj"];
     let logs: Vec<PathBuf> = formats.iter().flat_map(|format| files(&shared.join("transcripts").join(format))).collect();
     assert_one_report(&logs);
 }

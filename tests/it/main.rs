@@ -8,6 +8,8 @@ mod bad_input;
 mod catalog;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// Sessions written down in another shape, and without their words: a replay gives the same numbers.
+mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
@@ -26,6 +28,8 @@ mod format_image;
 mod format_json;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// The oracle and the bound beside policies and beside every possible choice.
+mod oracle;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
 mod policies;
 /// `ctxsim policy`: words, schema, what cannot work.
@@ -36,24 +40,45 @@ mod policy_documents;
 mod policy_systems;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
+/// aider: the chat's history and the requests'.
+mod read_aider;
+/// What agents read again after recorded compactions.
+mod read_again;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages; real files against an independent count.
 mod read_anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.
 mod read_atif;
+/// BaseAgent's events.
+mod read_baseagent;
 /// Claude Code: real files against an independent count, and the traps of the format one by one.
 mod read_claude_code;
+/// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
+mod read_cline;
 /// Codex CLI rollouts.
 mod read_codex;
+/// GitHub Copilot CLI events: no prompts by call, totals at the exit.
+mod read_copilot_cli;
+/// Crush and the archived Go OpenCode.
+#[cfg(feature = "sqlite")]
+mod read_crush;
 /// Cut and garbled files.
 mod read_damaged;
+/// DeepSeek Harness events.
+mod read_deepseek_harness;
 /// Gemini CLI chats.
 mod read_gemini_cli;
+/// goose: databases and lines.
+mod read_goose;
 /// Inspect AI: archives and logs, attachments, pools of messages.
 mod read_inspect;
+/// Kimi CLI contexts.
+mod read_kimi_cli;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 mod read_litellm;
 /// mini-swe-agent trajectories.
 mod read_mini_swe_agent;
+/// MyCoder's lists of messages.
+mod read_mycoder;
 /// The program's own shape, and the example of its documentation.
 mod read_native;
 /// OpenAI chat messages in their many wrappings.
@@ -67,12 +92,18 @@ mod read_opencode_database;
 mod read_openhands;
 /// Sessions of pi and OpenClaw: lists, trees, damage.
 mod read_pi;
+/// PicoClaw sessions.
+mod read_picoclaw;
+/// Qwen Code chats.
+mod read_qwen_code;
 /// SWE-agent trajectories.
 mod read_swe_agent;
 /// tau2-bench: agent and simulated user told apart.
 mod read_tau2;
 /// The first tau-bench.
 mod read_tau_bench;
+/// VS Code chat exports.
+mod read_vscode_chat;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
 /// The closed loop: what is read again, by hand and by properties.

@@ -20,6 +20,9 @@ fn no_damage_makes_a_reader_panic() {
         if reader.name == "opencode" {
             fixtures.push(data.join("opencode/tree_since_0.6/storage/session/pr/ses_tree.json"));
         }
+        if reader.name == "cline" {
+            fixtures.extend(["task1/api_conversation_history.json", "task2/ui_messages.json"].map(|name| data.join("cline").join(name)));
+        }
         for path in fixtures.into_iter().filter(|path| path.is_file()) {
             let whole = std::fs::read(&path).unwrap();
             for place in (0..whole.len()).step_by(1 + whole.len() / 1500) {

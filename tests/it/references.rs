@@ -4,11 +4,12 @@ use crate::counting::counter;
 use crate::support::shared;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Axis, Corpus, curve, distances, to_results};
+use ctxsim::experiment::{Axis, Corpus, curve, distances, least_budget, to_results};
 use ctxsim::format::{Source, sniff};
-use ctxsim::measure::{self, Content, Definition, Measure, TextScale};
+use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextScale, Wanted};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, Guesses, Refetching, bound, costs, simulate};
+use ctxsim::sim::hindsight::{Ahead, costs};
+use ctxsim::sim::{Conditions, Guesses, Refetching, in_hindsight, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
 use std::collections::BTreeMap;
@@ -191,8 +192,21 @@ fn the_session_worked_by_hand() {
     assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
     assert_eq!(masked.totals.retention.broken_calls, 2);
     assert_eq!(costs(&trace), [120, 600, 840]);
-    assert_eq!([0, 120, 719, 720, 1_560].map(|carried| bound(&trace, carried)), [1, 2, 2, 3, 3]);
-    assert_eq!((masked.totals.retention.achievable, masked.totals.retention.needed_tokens), (3, 1_560));
+    assert_eq!(masked.totals.retention.needed_tokens, 1_560);
+    let judged = in_hindsight(&trace, &masking(1), &WIDE, &mut |_, _| {}).totals.retention;
+    assert_eq!((judged.of(Evidence::Line).kept, judged.oracle, judged.oracle_broken_calls, judged.achievable), (1, 1, 2, 1));
+    assert_eq!(Ahead::beside(&trace, &masking(1), &WIDE).rooms, [0, 25, 66, 97, 158]);
+    let everything = Ahead::of_everything(&trace);
+    assert_eq!(everything.taken, [25, 340, 310, 70, 120]);
+    for (budget, kept, bound, at_equal_prices) in [(350, 1, 1, 2), (500, 2, 2, 3), (609, 2, 2, 3), (610, 3, 3, 3)] {
+        let ahead = everything.at_budget(budget);
+        let met: Vec<bool> = ahead.oracle();
+        assert_eq!(met.iter().filter(|met| **met).count(), kept, "{budget}");
+        assert_eq!((ahead.bound(0), ahead.bound_at_equal_prices()), (bound, at_equal_prices), "{budget}");
+    }
+    let corpus = Corpus { traces: vec![trace.clone()], ..Corpus::default() };
+    let least = least_budget(&corpus).unwrap();
+    assert_eq!((least.references, least.needed, least.impossible, least.attained), (3, 3, Some(0), 1_000));
     let named: Vec<(u32, u32, Option<&str>, u64, u32)> = masked
         .broken
         .iter()
@@ -266,4 +280,47 @@ fn who_keeps_more_breaks_no_more() {
             assert!(curve.points.windows(2).all(|pair| pair[0].kept <= pair[1].kept));
         }
     }
+}
+
+#[test]
+fn a_session_of_very_many_lines_gives_a_bounded_number_of_pieces() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let lines = 1_500_000_u64;
+    let (mut kept, mut left_out) = (0, 0);
+    for result in 0..lines / 10_000 {
+        let text: String = (0..10_000).map(|line| format!("a line of its own, {:08}\n", result * 10_000 + line)).collect();
+        let evidence = scale.weigh(&text).evidence.unwrap();
+        kept += evidence.units.len() as u64;
+        left_out += u64::from(evidence.left_out);
+    }
+    // All of the first half million, every other one of the next million.
+    assert_eq!(kept + left_out, lines);
+    assert!((1_000_000..1_050_000).contains(&kept), "{kept}");
+}
+
+#[test]
+fn one_line_without_end_gives_a_bounded_number_of_pieces() {
+    let scale = TextScale::new(counter(Vocabulary::O200kBase), Content::Drop);
+    let code: String = (0..100_000).map(|number| format!("function f{number}(a){{return a.concat(b).filter(c{number})}}")).collect();
+    let json = serde_json::to_string(&serde_json::json!({"path": "bundle.js", "content": code})).unwrap();
+    for text in [&code, &json] {
+        let evidence = scale.weigh(text).evidence.unwrap();
+        assert!(evidence.units.len() <= 32_768 && evidence.left_out > 10_000, "{} {}", evidence.units.len(), evidence.left_out);
+    }
+}
+
+#[test]
+fn what_is_not_wanted_is_not_measured() {
+    let counter = counter(Vocabulary::O200kBase);
+    let weigh = |wanted, text: &str| TextScale::new(counter.clone(), Content::Drop).wanting(wanted).weigh(text);
+    let call = r#"{"path":"src/prices/round.rs","old":"let rounded = (price * 100.0).round() / 100.0;"}"#;
+    let (sizes, all) = (weigh(Wanted::SIZES, call), weigh(Wanted::default(), call));
+    assert_eq!((sizes.tokens, sizes.length), (all.tokens, all.length));
+    let (sizes, all) = (sizes.evidence.unwrap(), all.evidence.unwrap());
+    // What repetitions are known by is always there, for policies may act on it.
+    assert_eq!((sizes.identity, sizes.subject, sizes.values), (all.identity, all.subject, all.values));
+    assert!(sizes.units.is_empty() && !all.units.is_empty() && all.path.is_none());
+    let paths = weigh(Wanted { references: Recall::WithPaths, kinds: Kinds::Told }, call);
+    assert_eq!(paths.evidence.unwrap().path.as_deref(), Some("src/prices/round.rs"));
+    assert_eq!(weigh(Wanted::SIZES, "[1, 2, 3, {\"a\": \"b\"}]").kind, Default::default());
 }

@@ -125,3 +125,56 @@ fn reading_again_adds_calls_and_mends_references() {
         }
     }
 }
+
+fn program(arguments: &[&str]) -> String {
+    let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let shown = command.current_dir(data).env("COLUMNS", "200").args(arguments).args(["-p", "newest_result.toml", "-q"]).assert().code(0);
+    String::from_utf8(shown.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn both_loops_stand_side_by_side() {
+    let text = program(&["replay", "worked.jsonl", "--refetch"]);
+    for words in ["saved, net", "reading again eats the saving, 36.1 % before and -3.3 % after it", "Closed loop: before a call"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let record: serde_json::Value = serde_json::from_str(&program(&["replay", "worked.jsonl", "--refetch", "--json"])).unwrap();
+    let (open, closed) = (&record["policies"][0], &record["policies"][0]["closed_loop"]);
+    assert_eq!((&open["tokens_saved"], &closed["tokens_saved"]), (&1_464.into(), &(-135).into()));
+    assert_eq!((&closed["refetches"]["calls"], &open["refetches"]), (&2.into(), &serde_json::Value::Null));
+    assert_eq!(open["broken_by_rule"][0]["rule"], "mask");
+    let csv = program(&["replay", "worked.jsonl", "--refetch", "--csv"]);
+    assert!(csv.lines().next().unwrap().contains("closed_tokens_saved") && csv.contains(",-135,"), "{csv}");
+    let cost = program(&["cost", "worked.jsonl", "--refetch"]);
+    assert!(cost.contains("Open and closed loop") && cost.contains("reading again costs $"), "{cost}");
+    let bill: serde_json::Value = serde_json::from_str(&program(&["cost", "worked.jsonl", "--refetch", "--json"])).unwrap();
+    let calls = (&bill["policies"][0]["calls"], &bill["policies"][0]["closed_loop"]["calls"]);
+    assert_eq!(calls, (&5.into(), &7.into()));
+    let life = program(&["explain", "worked", "worked.jsonl", "--refetch"]);
+    assert!(life.contains("reads message 3 again (tool results of read): one more request of 651 tokens brings 300"), "{life}");
+    assert!(life.contains("closed loop: 2 calls reading 2 sources again"), "{life}");
+}
+
+#[test]
+fn paths_are_named_only_where_somebody_asks() {
+    let rules = program(&["replay", "worked.jsonl", "--by", "rule"]);
+    assert!(rules.contains("mask"), "{rules}");
+    let without = program(&["replay", "worked.jsonl", "--by", "reference"]);
+    assert!(without.contains("What broke them, by rule") && !without.contains("round.rs"), "{without}");
+    assert!(program(&["replay", "worked.jsonl", "--by", "reference", "--with-paths"]).contains("src/prices/round.rs"));
+}
+
+/// What a recorded summary repeats, a simulated one is taken to hold.
+#[test]
+fn what_a_summary_repeats_is_held_by_it() {
+    let rule = "name = \"sum\"\n[summary]\nmodel = \"fixed\"\ntokens = 20\n[[rule]]\nid = \"sum\"\nat = \"pre_call\"\n\
+                when.level = { of = \"est_request\", gt = 1 }\nselect = { tail = [{ n = 1, unit = \"messages\" }] }\nsummarise = {}\n";
+    let plan = Policy::parse("sum.toml", rule).unwrap().plan(&Facts { window: Some(100_000), ..Facts::default() }).unwrap();
+    let mut trace = worked();
+    let before = simulate(&trace, &plan, &WIDE).totals.retention.of(Evidence::Line);
+    assert!(before.summarised > 0, "{before:?}");
+    trace.references.iter_mut().for_each(|reference| reference.summary = Some(0));
+    let after = simulate(&trace, &plan, &WIDE).totals.retention.of(Evidence::Line);
+    assert_eq!((after.summarised, after.kept), (0, before.kept + before.summarised));
+}

@@ -3,7 +3,7 @@
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
 use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
-use ctxsim::report::{Asked, By, Report, Series, grouped, percent, replay};
+use ctxsim::report::{Asked, By, Oracle, Report, Series, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
 use unicode_width::UnicodeWidthStr;
@@ -78,7 +78,13 @@ fn report(by: By) -> Report {
     replay(
         &corpus(),
         &replays(),
-        &Asked { by, series: Series::LeftOut, cache: CacheKind::Modelled, command: Some(format!("ctxsim replay '{HOSTILE}'")) },
+        &Asked {
+            by,
+            series: Series::LeftOut,
+            oracle: Oracle::LeftOut,
+            cache: CacheKind::Modelled,
+            command: Some(format!("ctxsim replay '{HOSTILE}'")),
+        },
     )
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The folders of formats that have a reader. One of them holds several, told apart by the beginning of the file's name.
-const OWN: [(&str, &str); 22] = [
+const OWN: [(&str, &str); 28] = [
     ("claude-code/", "claude-code"),
     ("codex/", "codex"),
     ("pi/", "pi"),
@@ -17,6 +17,12 @@ const OWN: [(&str, &str); 22] = [
     ("opencode-sqlite/", "opencode"),
     ("opencode-wal/", "opencode"),
     ("gemini-cli/", "gemini-cli"),
+    ("copilot-cli/", "copilot-cli"),
+    ("crush-sqlite/", "crush"),
+    ("opencode-go-sqlite/", "crush"),
+    ("aider/", "aider"),
+    ("dsh/", "deepseek-harness"),
+    ("vscode-chat/", "vscode-chat"),
     ("mini_swe_traj/", "mini-swe-agent"),
     ("tau2_results/", "tau2"),
     ("tau2_task_json/", "tau2"),
@@ -35,16 +41,17 @@ const OWN: [(&str, &str); 22] = [
 ];
 
 /// Files in folders of other formats that are rightly claimed all the same.
-const GUESTS: [(&str, &str, &str); 5] = [
+const GUESTS: [(&str, &str, &str); 6] = [
     ("atif/gemini-cli", "gemini-cli", "the chat that the trajectory beside it was made of"),
     ("fixtures/claude-code-log/", "claude-code", "sessions written for the tests of another program"),
     ("fixtures/agent-history/", "claude-code", "as above"),
     ("fixtures/agent-history/", "codex", "as above"),
     ("fixtures/agent-history/", "gemini-cli", "as above"),
+    ("fixtures/dsh-mock/", "deepseek-harness", "sessions written for the tests of another program, with a model that is a program"),
 ];
 
 /// Rows that describe something else than all calls of the file: calls, largest prompt, why.
-const OTHERWISE: [(&str, u64, u64, &str); 3] = [
+const OTHERWISE: [(&str, u64, u64, &str); 9] = [
     (
         "inspect_json/2025-05-12T20-27-36-04-00_browser.json",
         5,
@@ -63,6 +70,17 @@ const OTHERWISE: [(&str, u64, u64, &str); 3] = [
         105_534,
         "the row describes the larger one of the two sessions in the database",
     ),
+    (
+        "copilot-cli/agentv__6a_6787e4f86b_0.jsonl",
+        1,
+        15_517,
+        "the row has what the program took for the context at the exit; the one request read what the totals say",
+    ),
+    ("copilot-cli/agentv__d8_8be769afd1_0.jsonl", 0, 0, "the row counts replies; what their prompts were is not recorded"),
+    ("crush-sqlite/fit-rs__fitrs-crush.db", 0, 0, "the row has the last call of the largest session, which no message is known to be"),
+    ("opencode-go-sqlite/Noora__noora-opencode.db", 0, 0, "as above"),
+    ("opencode-go-sqlite/utils__utils-opencode.db", 0, 0, "as above"),
+    ("aider/Monochromatic__aider.chat.history.md.md", 39, 29_000, "the row leaves the rounded sizes out"),
 ];
 
 /// Readers whose rows count the calls of the conversation alone, and why there are others.

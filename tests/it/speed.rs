@@ -87,3 +87,25 @@ fn time_grows_as_the_logs_do() {
         assert!(time(&long) < time(&short) * 8, "{text:?}");
     }
 }
+
+/// Ten million distinct lines in one session: pieces are thinned out as they come.
+#[test]
+#[ignore = "writes 400 MB and reads them"]
+fn ten_million_distinct_lines_need_bounded_memory() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("many.jsonl");
+    let mut out = std::io::BufWriter::new(std::fs::File::create(&path).expect("a file"));
+    std::io::Write::write_all(&mut out, b"{\"ctxsim\":\"native/1\",\"session\":\"many\",\"model\":\"gpt-5\"}\n").expect("written");
+    for result in 0..1_000 {
+        let text: String = (0..10_000).map(|line| format!("a line of its own, {:08}\\n", result * 10_000 + line)).collect();
+        let call =
+            format!("{{\"role\":\"assistant\",\"parts\":[{{\"call\":{{\"id\":\"c{result}\",\"name\":\"run\",\"arguments\":{{}}}}}}]}}");
+        let answer = format!("{{\"role\":\"tool\",\"parts\":[{{\"result\":{{\"id\":\"c{result}\",\"text\":\"{text}\"}}}}]}}");
+        std::io::Write::write_all(&mut out, format!("{call}\n{answer}\n").as_bytes()).expect("written");
+    }
+    drop(out);
+    match peak_memory(&path) {
+        Some(kibibytes) => assert!(kibibytes < 512 * 1024, "{kibibytes} KiB"),
+        None => println!("skipped: this system does not tell the memory of a process"),
+    }
+}

@@ -2,6 +2,9 @@
 //! messages, a message a line, and logs of requests with their responses.
 
 mod exchange;
+mod write;
+
+pub use write::{LeftOut, write};
 
 use super::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use super::count::ABSURD;

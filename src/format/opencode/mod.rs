@@ -5,6 +5,8 @@ mod database;
 mod export;
 pub mod history;
 mod record;
+#[cfg(feature = "sqlite")]
+mod rows;
 mod session;
 mod sniff;
 mod tree;

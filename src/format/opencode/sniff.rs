@@ -1,8 +1,8 @@
 //! Which form of OpenCode's sessions a file is, by the first keys of its JSON or the tables of its database.
 
 use super::database;
-use crate::format::Source;
 use crate::format::outline::Outline;
+use crate::format::{Source, sqlite};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub enum Form {
 
 /// The form of this file.
 pub fn form(source: &Source) -> Form {
-    if database::has_magic(source.head()) {
+    if sqlite::has_magic(source.head()) {
         return if database::is_of_opencode(source) { Form::Database } else { Form::Unknown };
     }
     if database::is_side_file(&source.path) || is_side_record(&source.path) {

@@ -1,11 +1,13 @@
-//! The program's own shape, for agents that are not listed: one line a session's head, message or event. `docs/native.md` describes it.
+//! Reading the native shape.
 
-use super::count::{ABSURD, Absurd, Count, Dollars};
-use super::json::{fault, text_or_json, values};
-use super::time::millis;
-use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
-use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use super::MARK;
+use super::measured::Measured;
+use crate::format::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::json::{fault, text_or_json, values};
+use crate::format::time::millis;
+use crate::format::words::Words;
+use crate::format::{Claim, ReadError, Reader, Source};
+use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -13,9 +15,6 @@ use std::collections::HashMap;
 /// The program's own shape.
 pub const READER: Reader =
     Reader { name: "native", about: "ctxsim's own JSONL, for agents that are not listed (docs/native.md)", claims, read };
-
-/// The first line's mark, with the version of the shape.
-const MARK: &str = "native/1";
 
 fn claims(source: &Source) -> Claim {
     if source.outline().text("ctxsim").starts_with("native/") { Claim::Yes } else { Claim::No }
@@ -37,6 +36,9 @@ struct Line<'a> {
     #[serde(borrow)]
     version: Words<'a>,
     window: Count,
+    /// The vocabulary that measured texts were counted in.
+    #[serde(borrow)]
+    measured_in: Words<'a>,
     // A message. `model` is a head's too.
     role: Option<Role>,
     #[serde(borrow)]
@@ -51,7 +53,7 @@ struct Line<'a> {
     model: Words<'a>,
     usage: Option<NativeUsage>,
     #[serde(borrow)]
-    call_id: Words<'a>,
+    call_id: Option<Words<'a>>,
     aborted: bool,
     unchained: bool,
     synthetic: bool,
@@ -84,6 +86,8 @@ struct NativePart<'a> {
     tools: Option<&'a RawValue>,
     #[serde(borrow)]
     other: Option<Words<'a>>,
+    /// Of a text without its words: what was measured.
+    measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
@@ -95,6 +99,7 @@ struct NativeToolCall<'a> {
     name: Words<'a>,
     #[serde(borrow)]
     arguments: Option<&'a RawValue>,
+    measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
@@ -107,6 +112,7 @@ struct NativeResult<'a> {
     #[serde(borrow)]
     text: Words<'a>,
     error: bool,
+    measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
@@ -153,6 +159,7 @@ struct NativeCompaction<'a> {
     tokens_after: Count,
     #[serde(borrow)]
     summary: Option<Words<'a>>,
+    measured: Option<Measured>,
     #[serde(borrow)]
     kept_from: Option<Words<'a>>,
     #[serde(borrow)]
@@ -201,6 +208,10 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                     // What a later shape means is not for this reader to guess.
                     source.lose(line.number, "session in an unknown version of the native shape");
                     continue;
+                }
+                // Numbers of another vocabulary are all that there is: they are used, and that is said.
+                if !written.measured_in.is_empty() && scale.vocabulary().is_some_and(|name| name != &*written.measured_in) {
+                    source.lose(line.number, "session whose texts were measured in another vocabulary");
                 }
                 open = Some(Session::new(&written, source));
             } else if let Some(session) = &mut open {
@@ -269,7 +280,7 @@ impl Session {
         message.time = time(line.time);
         message.synthetic = line.synthetic;
         // The id names the last message that stays; the empty one means that none does.
-        message.rewind = line.rewind.as_ref().and_then(|stays| match self.places.get(&**stays) {
+        message.rewind = line.rewind.as_ref().and_then(|stays| match self.find(stays) {
             Some(place) => Some(place + 1),
             None if stays.is_empty() => Some(0),
             None => {
@@ -281,10 +292,13 @@ impl Session {
             message.copy_of = self.place(&line.copy_of, number, source);
         }
         if role == Role::Assistant && !line.aborted && line.copy_of.is_empty() {
-            let id = if line.call_id.is_empty() { &line.id } else { &line.call_id };
+            let id = line.call_id.as_ref().unwrap_or(&line.id);
             let mut call = self.call(id, &line.model, line.usage.as_ref(), line.unchained, number, source);
-            call.unchained |= !self.called.is_empty() && self.called != call.model;
-            self.called.clone_from(&call.model);
+            // A call whose model nobody names may have been made by the model before it.
+            if !call.model.is_empty() {
+                call.unchained |= !self.called.is_empty() && self.called != call.model;
+                self.called.clone_from(&call.model);
+            }
             message.call = Some(call);
         } else if line.usage.is_some() {
             source.lose(number, "usage of a message that no call produced");
@@ -297,25 +311,26 @@ impl Session {
 
     fn part(&mut self, part: &NativePart, scale: &dyn Scale) -> Option<Part> {
         Some(match part {
-            NativePart { text: Some(text), .. } => Part::Text(scale.weigh(text)),
-            NativePart { thinking: Some(text), sealed_bytes, .. } => {
-                Part::Thinking { text: scale.weigh(text), sealed_bytes: *sealed_bytes }
+            NativePart { text: Some(text), measured, .. } => Part::Text(known(measured, || scale.weigh(text))),
+            NativePart { thinking: Some(text), sealed_bytes, measured, .. } => {
+                Part::Thinking { text: known(measured, || scale.weigh(text)), sealed_bytes: *sealed_bytes }
             }
             NativePart { call: Some(call), .. } => {
                 self.names.insert(call.id.to_string(), call.name.to_string());
-                let arguments = scale.weigh(&text_or_json(call.arguments));
+                let arguments = known(&call.measured, || scale.weigh(&text_or_json(call.arguments)));
                 Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments }
             }
             NativePart { result: Some(result), .. } => {
-                let known = || self.names.get(&*result.id).cloned().unwrap_or_default();
-                let name = if result.name.is_empty() { known() } else { result.name.to_string() };
-                Part::ToolResult { call_id: result.id.to_string(), name, text: scale.weigh_result(&result.text), error: result.error }
+                let called = || self.names.get(&*result.id).cloned().unwrap_or_default();
+                let name = if result.name.is_empty() { called() } else { result.name.to_string() };
+                let text = known(&result.measured, || scale.weigh_result(&result.text));
+                Part::ToolResult { call_id: result.id.to_string(), name, text, error: result.error }
             }
             NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
                 Part::Image(Image { width: *width, height: *height, bytes: *bytes })
             }
-            NativePart { tools: tools @ Some(_), .. } => Part::Tools(scale.weigh(&text_or_json(*tools))),
-            NativePart { other: Some(text), .. } => Part::Other(scale.weigh(text)),
+            NativePart { tools: tools @ Some(_), measured, .. } => Part::Tools(known(measured, || scale.weigh(&text_or_json(*tools)))),
+            NativePart { other: Some(text), measured, .. } => Part::Other(known(measured, || scale.weigh(text))),
             _ => return None,
         })
     }
@@ -343,7 +358,7 @@ impl Session {
             automatic: written.automatic,
             tokens_before: tokens(written.tokens_before),
             tokens_after: tokens(written.tokens_after),
-            summary: written.summary.as_ref().map(|summary| scale.weigh(summary)),
+            summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
             kept_from,
             call: written.call.as_ref().map(|call| self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source)),
             time: time(written.time),
@@ -351,12 +366,24 @@ impl Session {
     }
 
     fn place(&self, id: &str, number: u64, source: &mut Source) -> Option<usize> {
-        let place = self.places.get(id).copied();
+        let place = self.find(id);
         if place.is_none() {
             source.lose(number, "reference to an unknown message");
         }
         place
     }
+
+    /// The message with this id, or, as in `#12`, with this number from 1.
+    fn find(&self, id: &str) -> Option<usize> {
+        let by_number =
+            || id.strip_prefix('#')?.parse::<usize>().ok()?.checked_sub(1).filter(|place| *place < self.transcript.messages.len());
+        self.places.get(id).copied().or_else(by_number)
+    }
+}
+
+/// What was measured, or what the words weigh.
+fn known(measured: &Option<Measured>, weigh: impl FnOnce() -> Text) -> Text {
+    measured.as_ref().map_or_else(weigh, Measured::text)
 }
 
 /// An RFC 3339 text, or milliseconds since 1970.

@@ -1,0 +1,98 @@
+//! `ctxsim convert`: sessions of any format, written down in another one.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::output::{Waiting, print};
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{Converted, Target};
+use ctxsim::report::{counted, first_few};
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim convert session.jsonl -o session.native.jsonl
+  ctxsim convert session.jsonl --redact -o report-this.jsonl
+                                         no text, the same numbers: for a bug report
+  ctxsim convert logs/ --to openai-chat -o chats.jsonl";
+
+/// Write sessions down in the native shape or as OpenAI chat messages, or without a word of their texts
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Convert {
+    #[command(flatten)]
+    logs: Logs,
+    /// What to write
+    #[arg(long, value_name = "SHAPE", default_value = "native")]
+    to: Shape,
+    /// Replace every text by its measures: lengths and token counts stay, and a replay gives the same numbers. Ids, names of tools and models stay
+    #[arg(long)]
+    redact: bool,
+    /// The file to write; `-` for standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Shape {
+    /// ctxsim's own JSONL, which can say everything that ctxsim knows of a session
+    Native,
+    /// OpenAI chat messages, a session a line
+    OpenaiChat,
+}
+
+impl Convert {
+    /// Does it.
+    pub fn run(&self) -> Result<(), Failure> {
+        let target = match (self.to, self.redact) {
+            (Shape::Native, false) => Target::Native,
+            (Shape::Native, true) => Target::Redacted,
+            (Shape::OpenaiChat, false) => Target::OpenAiChat,
+            (Shape::OpenaiChat, true) => {
+                return Err(Failure::Usage("chat messages are their texts: --redact writes the native shape, leave --to out".to_owned()));
+            }
+        };
+        let catalog = Catalog::builtin()?;
+        let mut bytes = Vec::new();
+        let converted = self.logs.convert(&catalog, target, &mut bytes)?;
+        if converted.sessions == 0 {
+            let reasons: Vec<String> = converted.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
+            return Err(Failure::NothingReadable(format!("nothing to convert: {}", first_few(&reasons, 5))));
+        }
+        if self.output == Path::new("-") {
+            print(&String::from_utf8_lossy(&bytes))?;
+        } else {
+            Waiting::write(&self.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;
+        }
+        if !self.logs.quiet {
+            self.sum_up(&converted);
+        }
+        let complaints = if self.logs.strict { sentences(&converted) } else { Vec::new() };
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn sum_up(&self, converted: &Converted) {
+        let (sessions, messages) = (counted(converted.sessions, "session"), counted(converted.messages, "message"));
+        tell(&format!("wrote {sessions}, {messages}, into {}", self.output.display()));
+        let left_out = converted.left_out;
+        let counts = [
+            (left_out.withdrawn, "message that was taken back"),
+            (left_out.images, "picture"),
+            (left_out.compactions, "recorded compaction or pruning"),
+            (left_out.side_calls, "call outside the conversation"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            tell(&format!("there is no place for {count} x {what} in chat messages"));
+        }
+        let sentences = sentences(converted);
+        if !sentences.is_empty() {
+            tell(&first_few(&sentences, 5));
+        }
+    }
+}
+
+fn sentences(converted: &Converted) -> Vec<String> {
+    let skipped = converted.skipped.iter().map(|skipped| format!("{} skipped: {}", skipped.path, skipped.reason));
+    let losses = converted.losses.iter().map(|loss| format!("{}: {} ({} x)", loss.path, loss.reason, loss.count));
+    skipped.chain(losses).collect()
+}

@@ -1,0 +1,53 @@
+//! The smallest contexts in which nearly all references could be kept by one who knows the future.
+
+use super::corpus::Corpus;
+use crate::sim::hindsight::Ahead;
+use rayon::prelude::*;
+
+/// Budgets are tried in steps of so many tokens.
+const STEP: u64 = 1_000;
+
+/// So many percent of the references are to be kept.
+pub const PERCENT: u64 = 99;
+
+/// What it takes to keep [`PERCENT`] of a corpus's references to lines.
+///
+/// A budget is the visible content of each call's context, in tokens; what has just arrived and what the system says stands in it even where that alone is more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LeastBudget {
+    /// References to lines in all.
+    pub references: u64,
+    /// So many of them are to be kept.
+    pub needed: u64,
+    /// With no more than this nobody keeps so many; by the bound. `None` where even nothing at all is enough.
+    pub impossible: Option<u64>,
+    /// With this the oracle keeps so many.
+    pub attained: u64,
+}
+
+/// Looks for the least budget. `None` where there is no reference.
+pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
+    let all: Vec<Ahead> = corpus.traces.par_iter().map(Ahead::of_everything).filter(|ahead| !ahead.needs.is_empty()).collect();
+    let references: u64 = all.iter().map(|ahead| ahead.needs.len() as u64).sum();
+    let needed = (references * PERCENT).div_ceil(100);
+    let largest = all.iter().flat_map(|ahead| ahead.rooms.iter().zip(&ahead.taken).map(|(room, taken)| room + taken)).max()?;
+    let kept = |budget: u64| -> u64 {
+        let of = |ahead: &Ahead| ahead.at_budget(budget).oracle().iter().filter(|kept| **kept).count() as u64;
+        all.par_iter().map(of).sum()
+    };
+    let bound = |budget: u64| -> u64 { all.par_iter().map(|ahead| ahead.at_budget(budget).bound(0)).sum() };
+    let attained = first(largest.div_ceil(STEP), |steps| kept(steps * STEP) >= needed) * STEP;
+    // Nobody keeps more in less, so what is too little for everybody is so for all smaller budgets.
+    let possible = first(attained / STEP, |steps| bound(steps * STEP) >= needed);
+    Some(LeastBudget { references, needed, impossible: possible.checked_sub(1).map(|steps| steps * STEP), attained })
+}
+
+/// The first number up to a last one for which something holds, if it holds from there on; it holds for the last one.
+fn first(last: u64, holds: impl Fn(u64) -> bool) -> u64 {
+    let (mut low, mut high) = (0, last);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}

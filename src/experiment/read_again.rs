@@ -1,0 +1,241 @@
+//! Do agents really read again what references call needed? Recorded compactions are the experiment: what they took away, what they left, and what of
+//! either was asked for again.
+
+use super::corpus::Corpus;
+use crate::trace::{CompactionRow, Evidence, Reading, Trace};
+use crate::transcript::CompactionKind;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a recorded compaction did to the result of a reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// It took it away.
+    Removed,
+    /// It left it.
+    Kept,
+    /// Nobody compacted the session: looked at from the middle of its messages on, as if something had happened there.
+    Undisturbed,
+}
+
+/// What makes a result one that was needed later.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Basis {
+    /// A later reply takes up lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
+    Lines,
+    /// The same with names.
+    Names,
+    /// A later reply takes up lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
+    /// and shown to say so.
+    LinesAnyTime,
+}
+
+impl Basis {
+    /// All of them.
+    pub const ALL: [Basis; 3] = [Basis::Lines, Basis::Names, Basis::LinesAnyTime];
+}
+
+/// The result of one reading after one event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Watched {
+    session: usize,
+    standing: Standing,
+    /// By [`Basis::ALL`]: was it taken up?
+    taken_up: [bool; 3],
+    /// Was the same asked for again?
+    again: bool,
+    /// Was the same, or another part of its file?
+    file_again: bool,
+}
+
+/// Results of one kind, and how many of them were asked for again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// What had become of them.
+    pub standing: Standing,
+    /// By what they count as needed.
+    pub basis: Basis,
+    /// Were they needed, by that?
+    pub taken_up: bool,
+    /// How many.
+    pub results: u64,
+    /// Sessions that they stand in.
+    pub sessions: u64,
+    /// Those of them that were asked for again, with the same tool and the same arguments.
+    pub again: u64,
+    /// Those whose file was read again, with whatever arguments, or that were asked for again.
+    pub file_again: u64,
+}
+
+impl Group {
+    /// The 95 % interval of the share that was asked for again, in millionths. It takes results for independent, which those of one session are not.
+    pub fn interval(&self) -> Option<(u64, u64)> {
+        wilson(self.again, self.results)
+    }
+}
+
+/// What was read again, over a corpus.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReadAgain {
+    /// Recorded compactions that were looked at.
+    pub compactions: u64,
+    /// Recorded prunings: logs do not say what they took, so nothing can be said of them.
+    pub prunings: u64,
+    /// Readings of all sessions.
+    pub readings: u64,
+    /// Those of them that asked for what another had asked for before.
+    pub repeated: u64,
+    /// By what had become of the results and whether they were needed later. Groups without any are left out.
+    pub groups: Vec<Group>,
+}
+
+/// Counts what was read again.
+pub fn read_again(corpus: &Corpus) -> ReadAgain {
+    let watched: Vec<Watched> = corpus.traces.par_iter().enumerate().flat_map_iter(|(session, trace)| watch(session, trace)).collect();
+    let mut found = ReadAgain::default();
+    for trace in &corpus.traces {
+        let prunings = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune).count() as u64;
+        found.prunings += prunings;
+        found.compactions += trace.compactions.len() as u64 - prunings;
+        found.readings += trace.readings.len() as u64;
+        let requests: BTreeSet<u32> = trace.readings.iter().map(|reading| reading.request).collect();
+        found.repeated += (trace.readings.len() - requests.len()) as u64;
+    }
+    for standing in [Standing::Removed, Standing::Kept, Standing::Undisturbed] {
+        for (place, basis) in Basis::ALL.into_iter().enumerate() {
+            for taken_up in [true, false] {
+                let mine = |one: &&Watched| one.standing == standing && one.taken_up.get(place) == Some(&taken_up);
+                let all: Vec<&Watched> = watched.iter().filter(mine).collect();
+                let count = |of: fn(&Watched) -> bool| all.iter().filter(|one| of(one)).count() as u64;
+                let sessions = all.iter().map(|one| one.session).collect::<BTreeSet<_>>().len() as u64;
+                let (results, again, file_again) = (all.len() as u64, count(|one| one.again), count(|one| one.file_again));
+                if results > 0 {
+                    found.groups.push(Group { standing, basis, taken_up, results, sessions, again, file_again });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// An event, recorded or made up, as far as it decides what stands.
+struct Cut {
+    /// Before which message it took place.
+    before: u32,
+    /// Messages from here on were left; `None`: all of them.
+    kept_from: Option<u32>,
+}
+
+impl Cut {
+    fn recorded(event: &CompactionRow) -> Cut {
+        Cut { before: event.before, kept_from: Some(event.kept_from.unwrap_or(event.before).min(event.before)) }
+    }
+
+    fn removes(&self, message: u32) -> bool {
+        message < self.before && self.kept_from.is_some_and(|from| message < from)
+    }
+}
+
+/// The results of a session's readings after each of its events.
+fn watch(session: usize, trace: &Trace) -> Vec<Watched> {
+    let end = trace.messages.len() as u32;
+    let cuts: Vec<Cut> = match trace.compactions.as_slice() {
+        [] => vec![Cut { before: end / 2, kept_from: None }],
+        events => events.iter().filter(|event| event.kind == CompactionKind::Compact).map(Cut::recorded).collect(),
+    };
+    let withdrawn = withdrawn(trace);
+    let uses = uses(trace);
+    let mut watched = Vec::new();
+    for (place, cut) in cuts.iter().enumerate() {
+        // Of several readings of the same the latest stands for all.
+        let mut latest: BTreeMap<u32, (u32, &Reading)> = BTreeMap::new();
+        for reading in &trace.readings {
+            let Some(message) = reading.result.and_then(|part| trace.message_of(part)).filter(|message| *message < cut.before) else {
+                continue;
+            };
+            latest.insert(reading.request, (message, reading));
+        }
+        for (message, reading) in latest.into_values() {
+            let gone = withdrawn.get(&message).copied().unwrap_or(end);
+            let taken_before = cuts.iter().take(place).any(|earlier| earlier.removes(message));
+            if gone <= cut.before || taken_before {
+                continue;
+            }
+            let standing = match cut.kept_from {
+                None => Standing::Undisturbed,
+                Some(_) if cut.removes(message) => Standing::Removed,
+                Some(_) => Standing::Kept,
+            };
+            // What was left is watched until something takes it away, what was taken away to the end.
+            let taken = cuts.iter().skip(place + 1).find(|later| later.removes(message)).map_or(end, |later| later.before);
+            let until = if standing == Standing::Removed { gone } else { gone.min(taken) };
+            watched.push(watch_one(session, standing, reading, trace, &uses, cut.before..until));
+        }
+    }
+    watched
+}
+
+fn watch_one(
+    session: usize,
+    standing: Standing,
+    reading: &Reading,
+    trace: &Trace,
+    uses: &BTreeMap<u32, Vec<(u32, Evidence)>>,
+    while_watched: std::ops::Range<u32>,
+) -> Watched {
+    let later = || trace.readings.iter().filter(|other| while_watched.contains(&other.message));
+    let same = |other: &&Reading| other.request == reading.request;
+    let same_file = |other: &&Reading| same(other) || (reading.file.is_some() && other.file == reading.file);
+    let asked: BTreeSet<u32> = later().filter(same_file).map(|other| other.message).collect();
+    let first_asked = asked.first().copied().unwrap_or(while_watched.end);
+    let mine = reading.result.and_then(|part| uses.get(&part)).map_or(&[][..], Vec::as_slice);
+    let before = |kind: Evidence| mine.iter().any(|(message, use_)| *use_ == kind && (while_watched.start..first_asked).contains(message));
+    let any_time =
+        mine.iter().any(|(message, use_)| *use_ == Evidence::Line && while_watched.contains(message) && !asked.contains(message));
+    Watched {
+        session,
+        standing,
+        taken_up: [before(Evidence::Line), before(Evidence::Identifier), any_time],
+        again: later().any(|other| same(&other)),
+        file_again: !asked.is_empty(),
+    }
+}
+
+/// For each message that a user took back: before which message that was.
+fn withdrawn(trace: &Trace) -> BTreeMap<u32, u32> {
+    let mut live: Vec<u32> = Vec::new();
+    let mut gone = BTreeMap::new();
+    for (index, row) in trace.messages.iter().enumerate() {
+        if let Some(from) = row.rewind {
+            while let Some(message) = live.pop_if(|message| *message >= from) {
+                gone.insert(message, index as u32);
+            }
+        }
+        live.push(index as u32);
+    }
+    gone
+}
+
+/// For each part the messages that take something of it up.
+fn uses(trace: &Trace) -> BTreeMap<u32, Vec<(u32, Evidence)>> {
+    let mut uses: BTreeMap<u32, Vec<(u32, Evidence)>> = BTreeMap::new();
+    for reference in &trace.references {
+        for place in &reference.sources {
+            uses.entry(place.part).or_default().push((reference.message, reference.kind));
+        }
+    }
+    uses
+}
+
+/// Wilson's interval for a share, 95 %, in millionths (E. B. Wilson, "Probable Inference", 1927). `None` of nothing.
+fn wilson(part: u64, whole: u64) -> Option<(u64, u64)> {
+    const Z: f64 = 1.959_964;
+    if whole == 0 {
+        return None;
+    }
+    let (n, share) = (whole as f64, part as f64 / whole as f64);
+    let centre = share + Z * Z / (2.0 * n);
+    let half = Z * (share * (1.0 - share) / n + Z * Z / (4.0 * n * n)).sqrt();
+    let edge = |value: f64| ((value / (1.0 + Z * Z / n)).clamp(0.0, 1.0) * 1e6).round() as u64;
+    Some((edge(centre - half), edge(centre + half)))
+}

@@ -1,0 +1,14 @@
+//! The program's own shape, for agents that are not listed: one line a session's head, message or event. `docs/native.md` describes it.
+//! It is read, and it is what other formats are converted to.
+
+mod measured;
+mod read;
+mod redact;
+mod write;
+
+pub use read::READER;
+pub use redact::redacted;
+pub use write::write;
+
+/// The first line's mark, with the version of the shape.
+const MARK: &str = "native/1";

@@ -1,0 +1,170 @@
+//! Writing a session as OpenAI chat messages: one line with all that stands in the context at its end.
+
+use crate::transcript::{Message, Part, Role, Text, Transcript, Usage};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::io::{self, Write};
+
+/// What of a session this dialect has no place for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// Messages that the user took back.
+    pub withdrawn: u64,
+    /// Pictures, whose data is not kept.
+    pub images: u64,
+    /// Compactions and prunings of the recording agent.
+    pub compactions: u64,
+    /// Calls of summarisers and the like.
+    pub side_calls: u64,
+}
+
+impl std::ops::AddAssign for LeftOut {
+    fn add_assign(&mut self, other: LeftOut) {
+        self.withdrawn += other.withdrawn;
+        self.images += other.images;
+        self.compactions += other.compactions;
+        self.side_calls += other.side_calls;
+    }
+}
+
+#[derive(Serialize)]
+struct Line<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    model: &'a str,
+    messages: Vec<ChatLine<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<&'a RawValue>,
+}
+
+#[derive(Default, Serialize)]
+struct ChatLine<'a> {
+    role: &'static str,
+    content: Option<String>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    reasoning_content: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<CallLine<'a>>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    tool_call_id: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    usage: Option<UsageLine>,
+}
+
+#[derive(Serialize)]
+struct CallLine<'a> {
+    id: &'a str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    function: FunctionLine<'a>,
+}
+
+#[derive(Serialize)]
+struct FunctionLine<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+#[derive(Serialize)]
+struct UsageLine {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    total_tokens: u64,
+    prompt_tokens_details: PromptDetails,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Serialize)]
+struct PromptDetails {
+    cached_tokens: u64,
+}
+
+#[derive(Serialize)]
+struct CompletionDetails {
+    reasoning_tokens: u64,
+}
+
+/// Writes a session whose words were kept, and says what there was no place for.
+pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<LeftOut> {
+    let live = at_the_end(transcript);
+    let images = |part: &&Part| matches!(part, Part::Image(_));
+    let left_out = LeftOut {
+        withdrawn: (transcript.messages.len() - live.len()) as u64,
+        images: live.iter().flat_map(|message| &message.parts).filter(images).count() as u64,
+        compactions: transcript.compactions.len() as u64,
+        side_calls: transcript.side_calls.len() as u64 + transcript.compactions.iter().filter(|event| event.call.is_some()).count() as u64,
+    };
+    let model = live.iter().filter_map(|message| message.call.as_ref()).map(|call| &*call.model).find(|model| !model.is_empty());
+    let tools = live.iter().flat_map(|message| &message.parts).find_map(|part| match part {
+        Part::Tools(text) => serde_json::from_str::<&RawValue>(words(text)).ok(),
+        _ => None,
+    });
+    let messages = live.into_iter().flat_map(chat_lines).collect();
+    serde_json::to_writer(&mut *out, &Line { id: &transcript.id, model: model.unwrap_or_default(), messages, tools })?;
+    out.write_all(b"\n")?;
+    Ok(left_out)
+}
+
+/// The messages that stand in the context at the end if nothing was compacted: what was taken back is gone.
+fn at_the_end(transcript: &Transcript) -> Vec<&Message> {
+    let mut live: Vec<(usize, &Message)> = Vec::new();
+    for (place, message) in transcript.messages.iter().enumerate() {
+        if let Some(from) = message.rewind {
+            live.retain(|(place, _)| *place < from);
+        }
+        live.push((place, message));
+    }
+    live.into_iter().map(|(_, message)| message).collect()
+}
+
+fn words(text: &Text) -> &str {
+    text.content.as_deref().unwrap_or_default()
+}
+
+/// A message as this dialect has it: a result is a message of its own.
+fn chat_lines(message: &Message) -> Vec<ChatLine<'_>> {
+    let role = match message.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    let mut lines = Vec::new();
+    let mut own = ChatLine { role, ..ChatLine::default() };
+    let mut texts: Vec<&str> = Vec::new();
+    for part in &message.parts {
+        match part {
+            Part::Text(text) | Part::Other(text) => texts.push(words(text)),
+            Part::Thinking { text, .. } => own.reasoning_content.push_str(words(text)),
+            Part::ToolCall { id, name, arguments } => {
+                own.tool_calls.push(CallLine { id, kind: "function", function: FunctionLine { name, arguments: words(arguments) } });
+            }
+            Part::ToolResult { call_id, name, text, .. } => {
+                let content = Some(words(text).to_owned());
+                lines.push(ChatLine { role: "tool", content, tool_call_id: call_id, name, ..ChatLine::default() });
+            }
+            Part::Image(_) | Part::Tools(_) => {}
+        }
+    }
+    own.content = (!texts.is_empty()).then(|| texts.join("\n"));
+    own.usage = message.call.as_ref().and_then(|call| call.usage.as_ref()).map(usage);
+    // A message of results alone has said all in them; an empty reply was a reply all the same.
+    let says = own.content.is_some() || !own.tool_calls.is_empty() || !own.reasoning_content.is_empty();
+    if says || message.role == Role::Assistant {
+        lines.push(own);
+    }
+    lines
+}
+
+fn usage(usage: &Usage) -> UsageLine {
+    UsageLine {
+        prompt_tokens: usage.prompt,
+        completion_tokens: usage.output,
+        total_tokens: usage.prompt + usage.output,
+        prompt_tokens_details: PromptDetails { cached_tokens: usage.cache_read },
+        completion_tokens_details: usage.reasoning.map(|reasoning_tokens| CompletionDetails { reasoning_tokens }),
+    }
+}

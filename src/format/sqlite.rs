@@ -1,0 +1,83 @@
+//! SQLite databases, read without a trace: nothing in the agent's folder is created, changed or locked.
+//!
+//! A database at rest is opened as `immutable`, which makes SQLite neither look for a log nor write one. What a running or crashed
+//! agent has not merged yet lies in a write-ahead log; database and log are then copied to a folder of our own and merged there.
+
+use super::Source;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+#[cfg(feature = "sqlite")]
+mod opened;
+
+#[cfg(feature = "sqlite")]
+pub use opened::{Database, damaged};
+
+/// Is this the head of a SQLite database?
+pub fn has_magic(head: &[u8]) -> bool {
+    head.starts_with(b"SQLite format 3\0")
+}
+
+/// Is this the log or the index of a database with these tables?
+pub fn is_side_file(path: &Path, tables: &[&str]) -> bool {
+    let name = path.to_string_lossy();
+    let main = name.strip_suffix("-wal").or_else(|| name.strip_suffix("-shm"));
+    main.is_some_and(|main| Source::open(Path::new(main)).is_ok_and(|main| has_magic(main.head()) && holds(&main, tables)))
+}
+
+/// Does the database hold these tables? Where it does not, they may still wait in its log.
+pub fn holds(source: &Source, tables: &[&str]) -> bool {
+    #[cfg(feature = "sqlite")]
+    if opened::tables(&source.path).iter().filter(|name| tables.contains(&name.as_str())).count() == tables.len() {
+        return true;
+    }
+    #[cfg(not(feature = "sqlite"))]
+    if mentions_all(&source.path, tables) {
+        return true;
+    }
+    tables.iter().all(|table| mentions(source.head(), table)) || mentions_all(&beside(&source.path, "-wal"), tables)
+}
+
+/// Without SQLite there is nothing to read.
+#[cfg(not(feature = "sqlite"))]
+pub fn read(
+    _: &mut Source,
+    _: &dyn crate::transcript::Scale,
+    _: &mut dyn FnMut(crate::transcript::Transcript),
+) -> Result<(), super::ReadError> {
+    Err(super::ReadError::Damaged("this build reads no SQLite".to_owned()))
+}
+
+fn beside(database: &Path, ending: &str) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+/// Looks for the definitions of the tables in the bytes of a file: SQLite keeps them as text.
+fn mentions_all(path: &Path, tables: &[&str]) -> bool {
+    const CHUNK: usize = 1 << 20;
+    const OVERLAP: usize = 64;
+    let Ok(mut file) = File::open(path) else { return false };
+    let mut window = Vec::new();
+    let mut awaited = tables.to_vec();
+    loop {
+        let kept = window.len().min(OVERLAP);
+        window.drain(..window.len() - kept);
+        match (&mut file).take(CHUNK as u64).read_to_end(&mut window) {
+            Ok(read) if read > 0 => {}
+            _ => return false,
+        }
+        awaited.retain(|table| !mentions(&window, table));
+        if awaited.is_empty() {
+            return true;
+        }
+    }
+}
+
+fn mentions(bytes: &[u8], table: &str) -> bool {
+    [format!("CREATE TABLE `{table}`"), format!("CREATE TABLE \"{table}\""), format!("CREATE TABLE {table} (")]
+        .iter()
+        .any(|definition| memchr::memmem::find(bytes, definition.as_bytes()).is_some())
+}

@@ -1,0 +1,127 @@
+//! An open database, read without a trace.
+
+use super::{beside, has_magic};
+use crate::format::{ReadError, Source};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+use tempfile::TempDir;
+
+/// How often a database that is being written to is copied anew before its copy is taken as it is.
+const TRIES: usize = 3;
+
+/// A database that comes out of a stream is copied to a folder of our own; a small file must not fill the disk.
+const LARGEST_STREAM: u64 = 4 << 30;
+
+/// The names of the tables of a database (without its log); none where it cannot be opened.
+pub fn tables(path: &Path) -> Vec<String> {
+    let read = |connection: Connection| -> rusqlite::Result<Vec<String>> {
+        let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        rows.collect()
+    };
+    open_at_rest(path).and_then(read).unwrap_or_default()
+}
+
+/// The reason why nothing of a database could be read.
+pub fn damaged(error: rusqlite::Error) -> ReadError {
+    ReadError::Damaged(format!("not a readable database: {error}"))
+}
+
+/// An open database and, where it was copied, the folder of the copy: it is removed with it.
+pub struct Database {
+    /// For queries.
+    pub connection: Connection,
+    copy: Option<TempDir>,
+    stamp: Stamp,
+}
+
+/// Length and time of change of a database and its logs.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 3];
+
+const ENDINGS: [&str; 3] = ["", "-wal", "-journal"];
+
+fn stamp(path: &Path) -> Stamp {
+    ENDINGS.map(|ending| {
+        let data = fs::metadata(beside(path, ending)).ok()?;
+        Some((data.len(), data.modified().ok()))
+    })
+}
+
+impl Database {
+    /// Opens the database of this source, or a copy of it where it cannot be read in its place.
+    pub fn open(source: &mut Source) -> Result<Database, ReadError> {
+        let path = source.path.clone();
+        let before = stamp(&path);
+        if !is_plain(&path) {
+            // A stream or a compressed file has no logs beside it.
+            let folder = TempDir::new()?;
+            let copied = io::copy(&mut source.stream().take(LARGEST_STREAM + 1), &mut File::create(folder.path().join("copy"))?)?;
+            if copied > LARGEST_STREAM {
+                return Err(ReadError::Damaged("compressed database larger than 4 GiB".to_owned()));
+            }
+            let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
+            return Ok(Database { connection, copy: Some(folder), stamp: before });
+        }
+        let [_, log, journal] = before;
+        if [log, journal].into_iter().flatten().all(|(length, _)| length == 0) {
+            let connection = open_at_rest(&path).map_err(damaged)?;
+            return Ok(Database { connection, copy: None, stamp: before });
+        }
+        let folder = TempDir::new()?;
+        for last in (0..TRIES).map(|tried| tried + 1 == TRIES) {
+            let before = stamp(&path);
+            for ending in ENDINGS {
+                copy(&beside(&path, ending), &folder.path().join(format!("copy{ending}")))?;
+            }
+            if stamp(&path) == before {
+                break;
+            }
+            if last {
+                source.lose(0, "database was written to while it was copied");
+            }
+        }
+        let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
+        Ok(Database { connection, copy: Some(folder), stamp: before })
+    }
+
+    /// Was the file changed since it was opened? A copy does not mind.
+    pub fn changed(&self, path: &Path) -> bool {
+        self.copy.is_none() && stamp(path) != self.stamp
+    }
+}
+
+/// Copies content only: the copy of a file that is read-only must be writable.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    match File::open(from) {
+        Ok(mut file) => io::copy(&mut file, &mut File::create(to)?).map(|_| ()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_plain(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.is_ok() && has_magic(&head)
+}
+
+/// Opens a database that nobody is writing to. `immutable` promises that, and SQLite then touches nothing beside the file.
+fn open_at_rest(path: &Path) -> rusqlite::Result<Connection> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut address = String::from("file:");
+    if !path.as_os_str().as_encoded_bytes().starts_with(b"/") {
+        address.push('/');
+    }
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => address.push('/'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b':' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    Connection::open_with_flags(address, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}

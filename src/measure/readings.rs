@@ -1,0 +1,83 @@
+//! Readings: calls that only look at something, and which of them ask for the same again.
+
+use crate::trace::{PartKind, PartRow, Reading, Trace};
+use std::collections::BTreeMap;
+
+/// Words of a tool's name that say that it only looks.
+const LOOKING: [&str; 13] =
+    ["read", "readfile", "view", "cat", "open", "grep", "search", "glob", "find", "list", "ls", "fetch", "webfetch"];
+
+/// Words that say that it changes something, whatever the others say.
+const CHANGING: [&str; 6] = ["edit", "write", "patch", "replace", "insert", "create"];
+
+/// Programs that only look, as a shell names them.
+const PROGRAMS: [&str; 14] = ["cat", "head", "tail", "less", "more", "nl", "bat", "ls", "tree", "find", "fd", "grep", "rg", "ag"];
+
+/// Finds the readings of a session whose parts still hold their evidence; `copies` says which messages are second showings.
+///
+/// A reading is a call of a tool whose name says that it looks, or a shell's command that begins with a program that looks and writes into no file. Two
+/// readings ask for the same if tool and arguments are the same, of a shell the command.
+pub fn find(trace: &mut Trace, copies: &[bool]) {
+    let mut results: BTreeMap<u32, u32> = BTreeMap::new();
+    for (part, row) in trace.parts.iter().enumerate() {
+        if let Some(call) = row.answers {
+            results.entry(call).or_insert(part as u32);
+        }
+    }
+    // Numbers in the order of first appearance stand for what is asked for and for files, so that no content is left.
+    let mut requests: BTreeMap<(Option<u32>, u64), u32> = BTreeMap::new();
+    let mut files: BTreeMap<u64, u32> = BTreeMap::new();
+    let mut found = Vec::new();
+    for (index, row) in trace.messages.iter().enumerate().filter(|(index, _)| !copies.get(*index).copied().unwrap_or(false)) {
+        for call in row.first_part..row.first_part + row.part_count {
+            let Some(part) = trace.parts.get(call as usize).filter(|part| part.kind == PartKind::ToolCall) else { continue };
+            let Some(asked) = asked_for(trace, part) else { continue };
+            let next = requests.len() as u32;
+            let request = *requests.entry((part.tool, asked)).or_insert(next);
+            let subject = part.text.evidence.as_ref().map_or(0, |evidence| evidence.subject);
+            let next = files.len() as u32;
+            let file = (subject != 0).then(|| *files.entry(subject).or_insert(next));
+            found.push(Reading { message: index as u32, result: results.get(&call).copied(), request, file });
+        }
+    }
+    trace.readings = found;
+}
+
+/// A hash of what a reading asks for; `None` where the call is none.
+fn asked_for(trace: &Trace, call: &PartRow) -> Option<u64> {
+    let evidence = call.text.evidence.as_ref()?;
+    if evidence.looks != 0 {
+        return Some(evidence.looks);
+    }
+    let name = call.tool.and_then(|tool| trace.tools.get(tool as usize))?;
+    (looks(name) && evidence.identity != 0).then_some(evidence.identity)
+}
+
+/// Does a tool's name say that it looks and changes nothing?
+fn looks(name: &str) -> bool {
+    let mut words: Vec<String> = vec![String::new()];
+    let mut before = ' ';
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || (letter.is_uppercase() && before.is_lowercase()) {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        before = letter;
+    }
+    let any = |of: &[&str]| words.iter().any(|word| of.contains(&word.as_str()));
+    any(&LOOKING) && !any(&CHANGING)
+}
+
+/// Does a shell's command only look at something? It begins, behind a change of folder, with a program that does, and writes into no file.
+pub fn only_looks(command: &str) -> bool {
+    let mut command = command.trim();
+    if let Some((_, rest)) = command.strip_prefix("cd ").and_then(|rest| rest.split_once("&&")) {
+        command = rest.trim_start();
+    }
+    let first = command.split_whitespace().next().unwrap_or_default();
+    let quiet = ["2>&1", "2>/dev/null", "2> /dev/null"].iter().fold(command.to_owned(), |text, idle| text.replace(idle, ""));
+    let writes = quiet.contains('>') || [" -delete", " -exec", "xargs"].iter().any(|mark| quiet.contains(mark));
+    (PROGRAMS.contains(&first) || command.starts_with("sed -n ")) && !writes
+}

@@ -1,0 +1,131 @@
+//! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
+
+use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::record::share;
+use super::words::{counted, grouped};
+use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
+use serde::Serialize;
+
+/// Part of schema `ctxsim.backtest/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct ReadAgainRecord {
+    compactions: u64,
+    prunings: u64,
+    readings: u64,
+    repeated: u64,
+    groups: Vec<GroupRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct GroupRecord {
+    standing: &'static str,
+    basis: &'static str,
+    taken_up: bool,
+    results: u64,
+    sessions: u64,
+    again: u64,
+    again_share: f64,
+    again_share_low: Option<f64>,
+    again_share_high: Option<f64>,
+    file_again: u64,
+}
+
+impl ReadAgainRecord {
+    pub fn new(found: &ReadAgain) -> ReadAgainRecord {
+        let group = |group: &Group| {
+            let interval = group.interval();
+            GroupRecord {
+                standing: standing(group.standing),
+                basis: match group.basis {
+                    Basis::Lines => "lines",
+                    Basis::Names => "names",
+                    Basis::LinesAnyTime => "lines_any_time",
+                },
+                taken_up: group.taken_up,
+                results: group.results,
+                sessions: group.sessions,
+                again: group.again,
+                again_share: share(group.again as f64, group.results),
+                again_share_low: interval.map(|(low, _)| low as f64 / 1e6),
+                again_share_high: interval.map(|(_, high)| high as f64 / 1e6),
+                file_again: group.file_again,
+            }
+        };
+        ReadAgainRecord {
+            compactions: found.compactions,
+            prunings: found.prunings,
+            readings: found.readings,
+            repeated: found.repeated,
+            groups: found.groups.iter().map(group).collect(),
+        }
+    }
+}
+
+fn standing(standing: SourceStanding) -> &'static str {
+    match standing {
+        SourceStanding::Removed => "removed",
+        SourceStanding::Kept => "kept",
+        SourceStanding::Undisturbed => "undisturbed",
+    }
+}
+
+/// A table of the groups, below a sentence; nothing where nothing was read.
+pub fn sections(found: &ReadAgain) -> Vec<Section> {
+    if found.groups.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![format!(
+        "{} that only look at something, {} of them for the same as an earlier one; {} looked at",
+        counted(found.readings, "call"),
+        grouped(found.repeated),
+        counted(found.compactions, "recorded compaction"),
+    )];
+    if found.prunings > 0 {
+        lines.push(format!("{}: logs do not say what they took", counted(found.prunings, "recorded pruning")));
+    }
+    let title = "Read again after a recorded compaction".to_owned();
+    vec![Section { title, body: Body::Lines(lines) }, Section { title: String::new(), body: Body::Table(table(found)) }]
+}
+
+/// What the table rests on.
+pub const NOTE: &str = "Read again: the result of a reading call before a recorded compaction, and whether the same call was made again after it. `Taken up by lines` \
+     counts replies before any such reading; `at any time` counts replies after it as well, which is circular for what was removed. Undisturbed sessions are \
+     looked at from their middle on. Intervals (95 %, Wilson) take results for independent, so they are too narrow.";
+
+fn table(found: &ReadAgain) -> Table {
+    let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Recorded) };
+    let part = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Share, Provenance::Recorded) };
+    let columns = vec![
+        Column::name("standing", "result"),
+        Column::name("taken_up", "later taken up"),
+        count("results", "results", ""),
+        count("sessions", "sessions", ""),
+        count("again", "again", "asked for again with the same tool and arguments"),
+        part("again_share", "share", "the same as a share"),
+        part("low", "from", ""),
+        part("high", "to", ""),
+        part("file_share", "file again", "share whose file was read again, with whatever arguments"),
+    ];
+    let row = |group: &Group| {
+        let basis = match group.basis {
+            Basis::Lines => "by lines",
+            Basis::Names => "by names",
+            Basis::LinesAnyTime => "by lines, at any time",
+        };
+        let taken_up = if group.taken_up { basis.to_owned() } else { format!("not {basis}") };
+        let interval = group.interval();
+        let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
+        vec![
+            Cell::Name(standing(group.standing).to_owned()),
+            Cell::Name(taken_up),
+            Cell::Count(group.results),
+            Cell::Count(group.sessions),
+            Cell::Count(group.again),
+            Cell::share(group.again, group.results),
+            edge(interval.map(|(low, _)| low)),
+            edge(interval.map(|(_, high)| high)),
+            Cell::share(group.file_again, group.results),
+        ]
+    };
+    Table { labels: 2, columns, rows: found.groups.iter().map(row).collect() }
+}

@@ -1,0 +1,76 @@
+//! References to lines as demands on a context: at this call, one of these parts has to be there.
+
+use crate::trace::{Evidence, Place, Reference, Trace};
+use std::collections::BTreeMap;
+
+/// One reference to lines, of a reply whose call is replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Need {
+    /// The call, from 0.
+    pub call: u32,
+    /// The parts that hold the evidence: any one of them will do.
+    pub ways: Vec<Way>,
+    /// Has the policy met it, from whatever?
+    pub met: bool,
+    /// The place of the reference in the trace.
+    reference: usize,
+}
+
+/// One part that a need can be met from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The place of the part in the list of sources.
+    pub source: u32,
+    /// Where in the part the evidence stands.
+    pub place: Place,
+    /// The call after the part's use before, or the first at which it has to be paid for: from here on it is carried for this need.
+    pub from: u32,
+    /// So many needs of this call may be met from the part: they share what it costs.
+    pub shared: u32,
+    /// Where the policy has met the need from this part: the least that was left of the part meanwhile, in tokens.
+    pub held: Option<u64>,
+    /// Did the evidence stand in the part as it entered, if it was cut then?
+    pub entered: bool,
+}
+
+impl Need {
+    /// The reference that it stands for.
+    pub fn reference<'a>(&self, trace: &'a Trace) -> Option<&'a Reference> {
+        trace.references.get(self.reference)
+    }
+
+    /// The policy has met it, but from none of its sources: a summary is taken to hold it.
+    pub fn met_otherwise(&self) -> bool {
+        self.met && self.ways.iter().all(|way| way.held.is_none())
+    }
+}
+
+/// The needs of a session in the order of calls, and the parts that they may be met from, each with the calls that use it.
+pub fn needs(trace: &Trace) -> (Vec<Need>, BTreeMap<u32, Vec<u32>>) {
+    let mut uses: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    let mut needs: Vec<Need> = Vec::new();
+    let mut references = trace.references.iter().enumerate().filter(|(_, reference)| reference.kind == Evidence::Line).peekable();
+    for (call, row) in trace.calls.iter().enumerate() {
+        let call = call as u32;
+        let first = needs.len();
+        while let Some((place, reference)) = references.next_if(|(_, reference)| reference.message <= row.message) {
+            if reference.message == row.message && !reference.sources.is_empty() {
+                let way = |place: &Place| Way { source: place.part, place: *place, from: 0, shared: 0, held: None, entered: true };
+                needs.push(Need { call, ways: reference.sources.iter().map(way).collect(), met: false, reference: place });
+            }
+        }
+        let mine = needs.get_mut(first..).unwrap_or_default();
+        let mut shared: BTreeMap<u32, u32> = BTreeMap::new();
+        for way in mine.iter().flat_map(|need| &need.ways) {
+            *shared.entry(way.source).or_default() += 1;
+        }
+        for way in mine.iter_mut().flat_map(|need| &mut need.ways) {
+            way.from = uses.get(&way.source).and_then(|uses| uses.last()).map_or(0, |last| last + 1);
+            way.shared = shared.get(&way.source).copied().unwrap_or(1);
+        }
+        for part in shared.into_keys() {
+            uses.entry(part).or_default().push(call);
+        }
+    }
+    (needs, uses)
+}

@@ -1,0 +1,103 @@
+//! The oracle: it knows which call will take up what, and fills a policy's own contexts with it.
+//!
+//! Wherever the policy had less room than the oracle would like, it lets go for good of what is used again farthest in the future, and of the larger
+//! first (Belady's rule with sizes); what is never used again it has let go already. Going by what a source takes up until its next use, size times calls, does better in
+//! some sessions, and the policy itself in a few more: the best of the three is the oracle, so that it is never behind the policy that it stands beside.
+
+use super::needs::Way;
+use super::room::{Ahead, Source};
+
+/// In which order the oracle prefers sources.
+#[derive(Clone, Copy)]
+enum Preference {
+    /// The next used first, the smaller at a tie.
+    NextUse,
+    /// What takes up least until its next use first: size times calls.
+    Footprint,
+}
+
+impl Ahead {
+    /// Which needs the oracle meets.
+    pub fn oracle(&self) -> Vec<bool> {
+        let policy: Vec<bool> = self.needs.iter().map(|need| need.met).collect();
+        let met = |kept: &Vec<bool>| kept.iter().filter(|kept| **kept).count();
+        let mut best = policy;
+        for preference in [Preference::NextUse, Preference::Footprint] {
+            if met(&best) == self.needs.len() {
+                break;
+            }
+            let kept = self.fill(preference);
+            if met(&kept) > met(&best) {
+                best = kept;
+            }
+        }
+        best
+    }
+
+    /// Goes from call to call and fills the room of each.
+    fn fill(&self, preference: Preference) -> Vec<bool> {
+        let mut entering: Vec<u32> = (0..self.sources.len() as u32).collect();
+        entering.sort_by_key(|place| self.source(*place).map_or(u32::MAX, |source| source.paid_from));
+        let mut entering = entering.into_iter().peekable();
+        let mut needs = self.needs.iter().peekable();
+        let mut carried: Vec<u32> = Vec::new();
+        let mut kept = Vec::with_capacity(self.needs.len());
+        for (call, room) in self.rooms.iter().enumerate() {
+            let call = call as u32;
+            while let Some(place) = entering.next_if(|place| self.source(*place).is_some_and(|source| source.paid_from <= call)) {
+                carried.push(place);
+            }
+            carried.retain(|place| self.source(*place).is_some_and(|source| source.next_use(call).is_some()));
+            self.fit(&mut carried, *room, call, preference);
+            while let Some(need) = needs.next_if(|need| need.call == call) {
+                kept.push(need.ways.iter().any(|way| self.meets(way, call, &carried)));
+            }
+        }
+        // A call that nobody looked at meets nothing.
+        kept.resize(self.needs.len(), false);
+        kept
+    }
+
+    /// Lets go of what does not fit.
+    fn fit(&self, carried: &mut Vec<u32>, room: u64, call: u32, preference: Preference) {
+        let size = |place: &u32| self.source(*place).map_or(0, |source| source.size);
+        if carried.iter().map(size).sum::<u64>() <= room {
+            return;
+        }
+        let rank = |place: &u32| {
+            let next = self.source(*place).and_then(|source| source.next_use(call)).unwrap_or(u32::MAX);
+            match preference {
+                Preference::NextUse => (u64::from(next), size(place), *place),
+                Preference::Footprint => (size(place) * u64::from(next - call + 1), u64::from(next), *place),
+            }
+        };
+        carried.sort_by_cached_key(rank);
+        let mut left = room;
+        carried.retain(|place| {
+            let rest = left.checked_sub(size(place));
+            left = rest.unwrap_or(left);
+            rest.is_some()
+        });
+        carried.sort_unstable();
+    }
+
+    fn meets(&self, way: &Way, call: u32, carried: &[u32]) -> bool {
+        let Some(source) = self.source(way.source) else { return false };
+        if source.paid_from == u32::MAX {
+            // What the system says stands as the policy has it.
+            return way.held.is_some();
+        }
+        way.entered && (call < source.paid_from || carried.contains(&way.source))
+    }
+
+    fn source(&self, place: u32) -> Option<&Source> {
+        self.sources.get(place as usize)
+    }
+}
+
+impl Source {
+    /// The first call from this one on that uses it.
+    fn next_use(&self, call: u32) -> Option<u32> {
+        self.uses.get(self.uses.partition_point(|use_| *use_ < call)).copied()
+    }
+}

@@ -1,0 +1,163 @@
+use crate::support::shared;
+use assert_cmd::assert::Assert;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const POLICIES: [&str; 8] = ["--policy", "none", "--policy", "opencode", "--policy", "codex", "--policy", "baseagent"];
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    assert_cmd::cargo::cargo_bin_cmd!("ctxsim").args(arguments).assert()
+}
+
+/// What a replay finds out, but for the names of files and what could not be read of them; `None` where there is nothing to read.
+fn replayed(path: &Path) -> Option<Value> {
+    let path = path.to_string_lossy();
+    let arguments: Vec<&str> = ["replay", &path, "--json", "--series", "--quiet"].into_iter().chain(POLICIES).collect();
+    let replay = ctxsim(&arguments);
+    let mut value: Value = serde_json::from_slice(&replay.get_output().stdout).ok()?;
+    for key in ["files", "formats", "skipped", "losses"] {
+        value["corpus"][key] = json!(null);
+    }
+    value["notes"] = json!(null);
+    for session in value["policies"].as_array_mut()?.iter_mut().filter_map(|policy| policy["sessions"].as_array_mut()).flatten() {
+        session["source"] = json!(null);
+    }
+    Some(value)
+}
+
+/// Every conversion of a file to the native shape replays to the numbers of the original. Says whether there was something to convert.
+fn keeps_its_numbers(original: &Path, folder: &Path) -> bool {
+    let Some(expected) = replayed(original) else { return false };
+    for redact in [&["--redact"][..], &[]] {
+        let converted = folder.join("converted.jsonl");
+        let named = [&*original.to_string_lossy(), "-q", "-o", &*converted.to_string_lossy()].map(str::to_owned);
+        let arguments: Vec<&str> =
+            std::iter::once("convert").chain(named.iter().map(String::as_str)).chain(redact.iter().copied()).collect();
+        ctxsim(&arguments).code(0);
+        assert_eq!(replayed(&converted).as_ref(), Some(&expected), "{} {redact:?}", original.display());
+    }
+    true
+}
+
+#[test]
+fn samples_keep_their_numbers() {
+    let folder = tempfile::tempdir().expect("folder");
+    let samples = ignore::WalkBuilder::new("transcripts").build().flatten().map(ignore::DirEntry::into_path);
+    // One of each agent: the large ones differ in nothing that matters here.
+    let mut smallest: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for path in samples.filter(|path| path.extension().is_some_and(|ending| ending == "json" || ending == "jsonl")) {
+        let size = |path: &Path| fs::metadata(path).map_or(0, |metadata| metadata.len());
+        let agent = path.components().take(2).collect();
+        let known = smallest.entry(agent).or_insert_with(|| path.clone());
+        if size(&path) < size(known) {
+            *known = path;
+        }
+    }
+    assert_eq!(smallest.values().filter(|path| keeps_its_numbers(path, folder.path())).count(), 6);
+}
+
+/// Real files of every format: the two smallest that hold enough to tell.
+#[test]
+fn formats_keep_their_numbers() {
+    let Some(shared) = shared() else { return };
+    let folder = tempfile::tempdir().expect("folder");
+    let sources = fs::read_to_string(shared.join("transcripts/SOURCES.tsv")).expect("a list of the files");
+    let mut by_format: BTreeMap<&str, Vec<(u64, PathBuf)>> = BTreeMap::new();
+    for row in sources.lines().skip(1) {
+        let mut fields = row.split('\t');
+        let (Some(path), Some(format)) = (fields.next(), fields.next()) else { continue };
+        let path = shared.join("transcripts").join(path);
+        let size = fs::metadata(&path).map_or(0, |metadata| metadata.len());
+        if (10_000..2_000_000).contains(&size) {
+            by_format.entry(format).or_default().push((size, path));
+        }
+    }
+    let mut formats = 0;
+    for files in by_format.values_mut() {
+        files.sort();
+        formats += usize::from(files.iter().take(2).filter(|(_, path)| keeps_its_numbers(path, folder.path())).count() > 0);
+    }
+    assert!(formats >= 15, "{formats} formats");
+}
+
+#[test]
+fn not_a_word_is_left() {
+    let folder = tempfile::tempdir().expect("folder");
+    let words = |name: &str| folder.path().join(name);
+    let session = r#"{"ctxsim":"native/1","session":"s","agent":"a","model":"gpt-5"}
+{"role":"system","parts":[{"text":"zebra instructions"},{"tools":[{"name":"read","description":"zebra tool"}]}]}
+{"role":"user","text":"zebra question about a certain long line of the file"}
+{"role":"assistant","parts":[{"thinking":"zebra thought"},{"call":{"id":"c1","name":"read","arguments":{"path":"/home/zebra/a_certain_file.rs"}}}]}
+{"role":"tool","parts":[{"result":{"id":"c1","text":"zebra question about a certain long line of the file"}},{"other":"zebra attachment"}]}
+{"compaction":{"kind":"compact","summary":"zebra summary"}}
+"#;
+    fs::write(words("in.jsonl"), session).expect("written");
+    let (from, to) = (words("in.jsonl"), words("out.jsonl"));
+    ctxsim(&["convert", &from.to_string_lossy(), "--redact", "-o", &to.to_string_lossy()]).code(0);
+    let redacted = fs::read_to_string(&to).expect("written");
+    assert!(!redacted.contains("zebra") && !redacted.contains("certain"), "{redacted}");
+    // Hashes by which a guess could be checked are gone: what is left are small numbers.
+    for line in redacted.lines() {
+        let value: Value = serde_json::from_str(line).expect("JSON");
+        for part in value["parts"].as_array().into_iter().flatten() {
+            let measured =
+                [&part["measured"], &part["result"]["measured"], &part["call"]["measured"]].into_iter().find(|found| found.is_object());
+            let evidence = &measured.expect("measures")["evidence"];
+            assert!(evidence["identity"].as_u64().is_none_or(|number| number < 100), "{evidence}");
+            assert!(evidence["units"].as_array().into_iter().flatten().all(|unit| unit[0].as_u64().is_some_and(|number| number < 100)));
+        }
+    }
+    assert!(keeps_its_numbers(&from, folder.path()));
+    let counted = ctxsim(&["replay", &to.to_string_lossy(), "-p", "none", "--tokenizer", "cl100k_base"]).code(0);
+    let shown = String::from_utf8_lossy(&counted.get_output().stdout).into_owned();
+    assert!(shown.contains("measured in another vocabulary"), "{shown}");
+}
+
+#[test]
+fn chat_messages_are_read_back() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("chat.jsonl");
+    let from = "transcripts/mini-swe-agent/tool-calls.traj.json";
+    let told = ctxsim(&["convert", from, "--to", "openai-chat", "-o", &out.to_string_lossy()]).code(0);
+    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("wrote 1 session"));
+    let original: Value = serde_json::from_str(&fs::read_to_string(from).expect("a sample")).expect("JSON");
+    let written: Value = serde_json::from_str(&fs::read_to_string(&out).expect("written")).expect("one line of JSON");
+    let contents = |value: &Value| -> Vec<Value> {
+        let messages = value["messages"].as_array().expect("messages");
+        messages
+            .iter()
+            .filter(|message| message["role"] != "exit")
+            .map(|message| json!([message["role"], message["content"], message["tool_call_id"]]))
+            .collect()
+    };
+    let (before, after) = (contents(&original), contents(&written));
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before[0], after[0]);
+        assert_eq!(before[1].as_str().unwrap_or_default(), after[1].as_str().unwrap_or_default());
+        assert_eq!(before[2], after[2]);
+    }
+    let inspect =
+        |path: &str| -> Value { serde_json::from_slice(&ctxsim(&["inspect", path, "--json"]).get_output().stdout).expect("JSON") };
+    let (one, other) = (inspect(from), inspect(&out.to_string_lossy()));
+    for key in ["tool_calls", "calls_with_usage", "prompt_tokens", "output_tokens", "largest_prompt_tokens"] {
+        assert_eq!(one["sessions"][0][key], other["sessions"][0][key], "{key}");
+    }
+}
+
+#[test]
+fn what_cannot_be_converted_is_said() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("out.jsonl");
+    let out = out.to_string_lossy();
+    let told = |arguments: &[&str], code: i32| String::from_utf8_lossy(&ctxsim(arguments).code(code).get_output().stderr).into_owned();
+    let chat = told(&["convert", "transcripts/pi", "--to", "openai-chat", "--redact", "-o", &out], 2);
+    assert!(chat.contains("--redact writes the native shape"), "{chat}");
+    let nothing = told(&["convert", "Cargo.toml", "-o", &out], 3);
+    assert!(nothing.contains("no reader knows its format"), "{nothing}");
+    assert!(!Path::new(&*out).exists(), "nothing is left half written");
+    let left_out = told(&["convert", "transcripts/pi", "--to", "openai-chat", "-o", &out], 0);
+    assert!(left_out.contains("no place for 1 x recorded compaction"), "{left_out}");
+}

@@ -1,0 +1,68 @@
+use crate::sums::compare;
+use crate::support::{fixture, in_short, prompts};
+use ctxsim::transcript::Trust;
+use std::path::Path;
+
+#[test]
+fn a_chat_history_is_told_from_what_the_program_wrote() {
+    let (transcripts, lost) = fixture("aider/chat.md");
+    assert_eq!(lost, []);
+    assert_eq!(transcripts.len(), 1, "at the first start nobody said anything");
+    let session = &transcripts[0];
+    assert_eq!((session.id.as_str(), session.version.as_str()), ("chat.md#2025-06-02 11:54:05", "0.84.0"));
+    assert_eq!(
+        in_short(session),
+        [
+            "u: One\nand more",
+            "a: First line.\n\n> quoted by the model\n\n#### A heading of the model",
+            "u: Two",
+            "a: Half an ans",
+            "u: Three",
+            "a: Third.",
+            "u: Four",
+            "a: Fourth.",
+            "u: Five",
+        ]
+    );
+    assert_eq!(prompts(session), [(9700, 85), (12_000, 1100), (1234, 10)]);
+    let calls: Vec<_> = session.messages.iter().filter_map(|message| message.call.as_ref()).collect();
+    assert_eq!(calls.iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, true, true], "interrupted, another model");
+    assert_eq!(calls[0].model, "gemini/gemini-2.5-pro");
+    // Rounded for people.
+    assert!(calls.iter().all(|call| call.usage.unwrap().trust == Trust::Estimated));
+    let usage = calls[1].usage.unwrap();
+    assert_eq!((usage.cache_read, usage.cache_write), (8200, 1500));
+}
+
+#[test]
+fn every_prompt_of_a_history_of_requests_is_put_together_anew() {
+    let (transcripts, lost) = fixture("aider/requests.txt");
+    assert_eq!(lost, [("line without a role".to_owned(), 1)]);
+    let session = &transcripts[0];
+    assert_eq!(
+        in_short(session),
+        [
+            "s: Be good.\nReally.",
+            "*: I have added a file.\n\na.rs",
+            "a: Ok.",
+            "u: One",
+            "a: First\n\nline.",
+            "*: One",
+            "a: First\n\nline.",
+            "u: Two",
+            "a: Second",
+            "u: Three",
+        ]
+    );
+    let moves: Vec<_> = session.messages.iter().map(|message| (message.rewind, message.copy_of)).collect();
+    assert_eq!(moves[5], (Some(1), Some(3)));
+    assert_eq!(moves[6], (None, Some(4)));
+    assert_eq!(moves[9], (Some(5), None));
+    assert_eq!(session.messages.iter().filter(|message| message.call.is_some()).count(), 2);
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/aider");
+    compare("aider", &[data.join("chat.md"), data.join("requests.txt")]);
+}

@@ -1,0 +1,48 @@
+use crate::sums::compare;
+use crate::support::{claim, fixture, in_short, prompts};
+use ctxsim::format::Claim;
+use std::path::Path;
+
+#[test]
+fn the_two_files_of_a_task_are_one_session() {
+    let (transcripts, lost) = fixture("cline/task1/api_conversation_history.json");
+    assert_eq!(lost, [("cut off at the end of the file".to_owned(), 1)]);
+    let session = &transcripts[0];
+    assert_eq!(session.id, "task1");
+    assert_eq!(
+        in_short(session),
+        [
+            "u: <task>\nOne\n</task> | <environment_details>x</environment_details>",
+            "a: Looking <read_file>",
+            "t: read_file()= | <environment_details>y</environment_details>",
+            "a: read_file(c1)",
+            "t: read_file(c1)=",
+            "a: Done",
+        ]
+    );
+    assert_eq!(prompts(session), [(1000, 20), (1100, 30), (460, 5)]);
+    let call = session.messages[1].call.as_ref().unwrap();
+    assert_eq!((call.model.as_str(), call.usage.unwrap().cost_nano_usd), ("claude-sonnet-4", Some(10_000_000)));
+    // The request that was cancelled was made all the same.
+    assert_eq!(session.side_calls.iter().map(|call| call.usage.unwrap().prompt).collect::<Vec<_>>(), [100]);
+    let cut = &session.compactions[0];
+    assert_eq!((cut.before, cut.kept_from, cut.summary.is_none()), (3, Some(3), true));
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline/task1/ui_messages.json");
+    assert_eq!(claim(&beside), Some(("cline", Claim::Companion)));
+}
+
+#[test]
+fn the_list_of_the_screen_alone_is_a_session_too() {
+    let (transcripts, lost) = fixture("cline/task2/ui_messages.json");
+    assert_eq!(lost.iter().map(|(_, count)| count).sum::<u64>(), 2, "{lost:?}");
+    let session = &transcripts[0];
+    assert_eq!(prompts(session), [(1000, 20), (1100, 30), (460, 5)]);
+    assert_eq!(session.side_calls.len(), 1);
+    assert!(in_short(session).contains(&"a: Looking | readFile()".to_owned()), "{:?}", in_short(session));
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cline");
+    compare("cline", &[data.join("task1/api_conversation_history.json"), data.join("task2/ui_messages.json")]);
+}

@@ -1,0 +1,39 @@
+use crate::sums::compare;
+use crate::support::{fixture, in_short, prompts};
+use std::path::Path;
+
+#[test]
+fn events_become_a_session_and_its_sub_agent() {
+    let (transcripts, lost) = fixture("copilot-cli/events.jsonl");
+    assert_eq!(lost, [("unknown record type".to_owned(), 1), ("usage of the whole session alone".to_owned(), 1)]);
+    let session = &transcripts[0];
+    assert_eq!((session.id.as_str(), session.version.as_str()), ("cp-1", "1.0.70"));
+    assert_eq!(
+        in_short(session),
+        ["s: Be good.", "u: <now/> One", "a: ~4 | view(t1)", "t: view(t1)!", "*: Wrong", "a: Second", "u: Two", "a: Third"]
+    );
+    // Only what was recorded for a single request is a call's usage.
+    assert_eq!(prompts(session), [(0, 0), (900, 7), (0, 0)]);
+    assert_eq!(session.messages[6].rewind, Some(4));
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.kept_from, compaction.automatic), (7, Some(7), Some(true)));
+    assert_eq!((compaction.tokens_before, compaction.tokens_after), (Some(150_000), Some(20_000)));
+    assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 129_612);
+    let sub = &transcripts[1];
+    assert_eq!((sub.id.as_str(), sub.parent.as_deref()), ("cp-1/t9", Some("cp-1")));
+    assert_eq!(in_short(sub), ["a: Explored"]);
+}
+
+#[test]
+fn the_total_of_a_single_request_is_its_usage() {
+    let (transcripts, lost) = fixture("copilot-cli/single.jsonl");
+    assert_eq!(lost, [("cut off at the end of the file".to_owned(), 1)]);
+    let usage = transcripts[0].messages[1].call.as_ref().unwrap().usage.unwrap();
+    assert_eq!((usage.prompt, usage.cache_read, usage.output, usage.reasoning), (9000, 4000, 20, Some(5)));
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/copilot-cli");
+    compare("copilot-cli", &[data.join("events.jsonl"), data.join("single.jsonl")]);
+}

@@ -1,0 +1,41 @@
+use crate::support::{in_short, read_all};
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A database made by the statements of a fixture.
+pub fn database(fixture: &str, name: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(name);
+    let statements = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(fixture)).unwrap();
+    rusqlite::Connection::open(&path).unwrap().execute_batch(&statements).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn sessions_have_no_usage_by_call() {
+    let (_folder, path) = database("crush/crush.sql", "crush.db");
+    let (transcripts, lost) = read_all(&path);
+    let mut lost: Vec<(&str, u64)> = lost.iter().map(|loss| (loss.reason.as_str(), loss.count)).collect();
+    lost.sort();
+    assert_eq!(
+        lost,
+        [
+            ("message of an unexpected shape", 1),
+            ("message without a session", 1),
+            ("session without messages", 1),
+            ("unknown content part", 1),
+            ("usage of the session's last call alone", 1),
+        ]
+    );
+    let session = &transcripts[0];
+    assert_eq!((session.agent.as_str(), session.parent.as_deref()), ("crush", None));
+    assert_eq!(in_short(session), ["u: One", "a: ~4 | Looking | bash(c1)", "t: bash(c1)!", "a: Half", "a: Done", "u: Two"]);
+    let calls: Vec<_> = session.messages.iter().filter_map(|message| message.call.as_ref()).collect();
+    assert!(calls.iter().all(|call| call.usage.is_none()));
+    assert_eq!(calls.iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, true]);
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.kept_from), (5, Some(5)));
+    assert_eq!(compaction.summary.as_ref().unwrap().content.as_deref(), Some("All so far"));
+    assert_eq!(session.messages[0].time, Some(1_754_498_139_000));
+    assert_eq!((transcripts[1].id.as_str(), transcripts[1].parent.as_deref()), ("toolu_1", Some("s1")));
+}

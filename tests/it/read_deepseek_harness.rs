@@ -1,0 +1,35 @@
+use crate::sums::compare;
+use crate::support::{fixture, in_short, prompts};
+use std::path::Path;
+
+#[test]
+fn events_of_both_generations_become_a_session() {
+    let (transcripts, lost) = fixture("deepseek-harness/session.jsonl");
+    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    assert_eq!(lost, [("absurd usage numbers", 1), ("unknown record type", 1), ("cut off at the end of the file", 1)]);
+    let session = &transcripts[0];
+    assert_eq!(
+        in_short(session),
+        [
+            "s: Be good. | tools 54",
+            "u: One",
+            "a: ~0 | bash(c1)",
+            "t: bash(c1)!",
+            "*: The mode changed.",
+            "a: Done",
+            "t: bash(c1)=",
+            "a: Broken"
+        ]
+    );
+    assert_eq!(prompts(session), [(1133, 50), (1300, 5)]);
+    let unchained: Vec<bool> = session.messages.iter().filter_map(|message| message.call.as_ref()).map(|call| call.unchained).collect();
+    assert_eq!(unchained, [false, true], "the system prompt changed");
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.kept_from), (6, Some(4)));
+    assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 1200);
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    compare("deepseek-harness", &[Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/deepseek-harness/session.jsonl")]);
+}
