@@ -1,7 +1,7 @@
-//! Many settings over the built trace of a folder, on one core: simulated calls a second, against a naive engine that adds the context
-//! up anew at every call, and how time grows with settings, sessions and calls.
+//! Many settings over the built trace of a folder, on one core: simulated calls a second in processor time, beside a naive engine that
+//! adds the context up anew at every call and a plain pass over the sizes, and how time and memory grow with settings, sessions and calls.
 //!
-//!     CTXSIM_SHARED=../shared cargo bench --bench sweep
+//!     CTXSIM_SHARED=../shared cargo bench --bench sweep [-- rates | growth] [CORPUS.ctxtrace]
 
 use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
@@ -10,8 +10,9 @@ use ctxsim::experiment::{Corpus, Design, Dimension, Measure, Progress, ReadSetti
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, Flock, simulate, watch};
 use ctxsim::trace::Trace;
+use std::hint::black_box;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const ROUNDS: usize = 3;
 
@@ -41,9 +42,12 @@ impl Progress for Unwatched {
 }
 
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
-    if !shared.is_dir() {
-        println!("skipped: {} is no folder (set CTXSIM_SHARED)", shared.display());
+    let built = words.iter().find(|word| word.ends_with(".ctxtrace")).map(PathBuf::from);
+    let logs = built.unwrap_or(shared);
+    if !logs.exists() {
+        println!("skipped: there is no {} (set CTXSIM_SHARED)", logs.display());
         return;
     }
     let catalog = Catalog::builtin().expect("the catalogue parses");
@@ -57,29 +61,65 @@ fn main() {
         wanted: Default::default(),
         progress: &Unwatched,
     };
-    let corpus = read(&[shared.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
+    let corpus = read(&[logs.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
     let calls: usize = corpus.traces.iter().map(|trace| trace.calls.len()).sum();
     println!("{} sessions, {calls} calls", corpus.traces.len());
-    for (what, base, vary) in GRIDS {
-        grid(&catalog, &corpus, what, base, &vary);
+    let wanted =
+        |part: &str| !words.iter().any(|word| ["rates", "growth"].contains(&word.as_str())) || words.iter().any(|word| word == part);
+    if wanted("rates") {
+        floor(&corpus);
+        for (what, base, vary) in GRIDS {
+            grid(&catalog, &corpus, what, base, &vary);
+        }
     }
-    growth(&corpus);
-    println!("peak memory: {} MB", peak_megabytes());
+    if wanted("growth") {
+        growth(&corpus);
+    }
 }
 
-fn peak_megabytes() -> u64 {
+/// The most memory since the last time that it was forgotten.
+fn peak_megabytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap_or(0) / 1000
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1000.0
+}
+
+/// Forgets the peak, where the system lets us.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Processor time of all threads so far.
+fn processor_time() -> Duration {
+    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
+    let spent = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
+    Duration::from_nanos(spent.filter_map(|line| line.split(' ').next()?.parse::<u64>().ok()).sum())
 }
 
 fn shortest(mut work: impl FnMut()) -> Duration {
     let round = |_| {
-        let start = Instant::now();
+        let start = processor_time();
         work();
-        start.elapsed()
+        processor_time() - start
     };
     (0..ROUNDS).map(round).min().unwrap_or_default()
+}
+
+/// What the memory allows: for each setting one pass over the sizes of all calls, with what a call is held against.
+fn floor(corpus: &Corpus) {
+    let sizes: Vec<u64> = corpus.traces.iter().flat_map(|trace| &trace.calls).map(|call| call.prompt(call.visible, call.visible)).collect();
+    let times = 1_000;
+    let pass = |limit: u64| {
+        let over = black_box(&sizes).iter().map(|size| (*size, u64::from(*size > limit)));
+        over.fold((0, 0), |(tokens, overflows), (size, over)| (tokens + size, overflows + over))
+    };
+    let passes = || {
+        for limit in 0..times {
+            black_box(pass(limit * 1_000));
+        }
+    };
+    let time = shortest(passes);
+    println!("a plain pass over the sizes: {:.0} million calls a second", (sizes.len() as u64 * times) as f64 / time.as_secs_f64() / 1e6);
 }
 
 fn chosen(base: &str, vary: &[&str]) -> (Vec<Policy>, Vec<Setting>) {
@@ -128,7 +168,8 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
     let replay = ReplaySettings { catalog, window: None, model: None, reserve: None };
     let measures = [Measure::parse("tokens").expect("a measure")];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    let sweep = Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1, billing: None };
+    let sweep =
+        Sweep { corpus, bases: &bases, settings: &settings, replay: &replay, measures: &measures, resamples: 200, seed: 1, billing: None };
     let whole = shortest(|| pool.install(|| sweep.run(0, &mut |_| Ok(()))).expect("a sweep"));
     println!(
         "{base}, {what}: {} settings in {} runs: {:.1} million calls a second; alone {:.2}, naive {:.3}: {:.0} x the naive engine; \
@@ -164,38 +205,49 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
     slope / logs.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
+/// Time and peak memory by size, and the power of the size that time grows with.
+fn tell(what: &str, sizes: &[usize], mut work: impl FnMut(usize)) {
+    let measured: Vec<(f64, f64, f64)> = sizes
+        .iter()
+        .map(|size| {
+            forget_peak();
+            let time = shortest(|| work(*size)).as_secs_f64();
+            (*size as f64, time, peak_megabytes())
+        })
+        .collect();
+    let points: Vec<(f64, f64)> = measured.iter().map(|(size, time, _)| (*size, *time)).collect();
+    let column = |of: fn(&(f64, f64, f64)) -> String| measured.iter().map(of).collect::<Vec<_>>().join(", ");
+    println!(
+        "  {what} x {}: {} ms, {} MB; to the power of {:.2} (bar 1.05)",
+        column(|(size, ..)| format!("{size}")),
+        column(|(_, time, _)| format!("{:.0}", time * 1e3)),
+        column(|(.., peak)| format!("{peak:.0}")),
+        exponent(&points)
+    );
+}
+
 fn growth(corpus: &Corpus) {
-    for (_, base, vary) in [GRIDS[0], GRIDS[3]] {
+    let fine = [
+        ("baseagent", ["auto_compact_threshold=0.5..0.95:0.03", "prune_protect=10k..85k:5k", "prune_minimum=5k..42500:2500"]),
+        ("opencode", ["usable=50k..500k:30k", "preserve_recent_tokens=1k..16k:1k", "tail_turns=1..16:1"]),
+    ];
+    for (base, vary) in fine {
         let (bases, settings) = chosen(base, &vary);
         let all = plans(&bases, &settings, 200_000);
+        let thousand: Vec<Plan> = all.iter().step_by(4).cloned().collect();
         let traces: Vec<&Trace> = corpus.traces.iter().collect();
-        let timed = |plans: &[Plan], traces: &[&Trace]| shortest(|| assert!(fly(plans, 200_000, traces) > 0)).as_secs_f64();
-        // Every k-th setting, so that each part of the grid looks like the whole.
-        let by_settings: Vec<(f64, f64)> = [8, 4, 2, 1]
-            .map(|step| {
-                let some: Vec<Plan> = all.iter().step_by(step).cloned().collect();
-                (some.len() as f64, timed(&some, &traces))
-            })
-            .to_vec();
-        let by_sessions: Vec<(f64, f64)> = [1, 2, 4, 8]
-            .map(|times| {
-                let many: Vec<&Trace> = traces.iter().cycle().take(traces.len() * times).copied().collect();
-                (times as f64, timed(&all, &many))
-            })
-            .to_vec();
         let longest = corpus.traces.iter().max_by_key(|trace| trace.calls.len()).expect("a session");
-        let by_calls: Vec<(f64, f64)> = [1, 2, 4, 8]
-            .map(|times| {
-                let long = repeated(longest, times);
-                (long.calls.len() as f64, timed(&all, &[&long]))
-            })
-            .to_vec();
-        println!(
-            "{base}: time grows with settings to the power of {:.2}, sessions {:.2}, calls of a session {:.2} (bar 1.05)",
-            exponent(&by_settings),
-            exponent(&by_sessions),
-            exponent(&by_calls)
-        );
+        println!("{base}, {} settings where nothing else is said:", thousand.len());
+        // Every k-th setting, so that each part of the grid looks like the whole.
+        tell("settings", &[1, 4, 16, 64, 256, 1024, all.len()], |count| {
+            let some: Vec<Plan> = all.iter().step_by(all.len() / count).cloned().collect();
+            assert!(fly(&some, 200_000, &traces) > 0);
+        });
+        tell("sessions", &[1, 2, 4, 8], |times| {
+            let many: Vec<&Trace> = traces.iter().cycle().take(traces.len() * times).copied().collect();
+            assert!(fly(&thousand, 200_000, &many) > 0);
+        });
+        tell("session length", &[1, 2, 4, 8, 16], |times| assert!(fly(&thousand, 200_000, &[&repeated(longest, times)]) > 0));
     }
 }
 

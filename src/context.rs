@@ -94,6 +94,8 @@ pub struct Entry {
     pub guess: Guess,
     /// The message's estimate.
     pub estimated: u64,
+    /// What it really costs.
+    actual: u64,
     /// The call after which it arrived.
     pub arrived: u32,
     /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
@@ -220,6 +222,7 @@ impl Context {
             count,
             guess: Guess::default(),
             estimated: 0,
+            actual: 0,
             arrived: arrival.call,
             usage: None,
             live: true,
@@ -412,6 +415,7 @@ impl Context {
     fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
+        entry.actual += slot.actual;
         self.fingerprint = self.fingerprint.wrapping_add(slot.fingerprint());
         self.size.actual += Tokens(slot.actual);
         self.anchored += slot.anchored;
@@ -431,6 +435,7 @@ impl Context {
     fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
+        entry.actual -= slot.actual;
         self.fingerprint = self.fingerprint.wrapping_sub(slot.fingerprint());
         self.size.actual = self.size.actual - Tokens(slot.actual);
         self.anchored -= slot.anchored;

@@ -115,8 +115,12 @@ impl CallRow {
     /// comes on top, and what the recorded prompt lacked is taken off in proportion to what is still there.
     pub fn prompt(&self, visible: u64, recorded: u64) -> u64 {
         let kept = recorded.min(self.visible);
-        let missing = u128::from(self.missing) * u128::from(kept) / u128::from(self.visible.max(1));
-        (self.hidden + visible).saturating_sub(missing as u64)
+        let whole = self.visible.max(1);
+        let missing = match self.missing.checked_mul(kept) {
+            Some(product) => product / whole,
+            None => (u128::from(self.missing) * u128::from(kept) / u128::from(whole)) as u64,
+        };
+        (self.hidden + visible).saturating_sub(missing)
     }
 }
 

@@ -11,8 +11,8 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
 use ctxsim::experiment::gate::{Allowance, Baseline, compare};
 use ctxsim::render::{github, json, junit, markdown, text};
-use ctxsim::sim::Refetching;
 use ctxsim::report::{Gated, checks, counted, gate};
+use ctxsim::sim::Refetching;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -156,7 +156,7 @@ impl Gate {
 
 fn read(path: &Path) -> Result<Baseline, Failure> {
     let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
     serde_json::from_str(&text).map_err(|error| named(format!("is no baseline of this version: {error} (--update-baseline writes one)")))
 }

@@ -9,8 +9,8 @@ use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run,
-    SweepError, settings,
+    Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError,
+    settings,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, grouped, sweep};

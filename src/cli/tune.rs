@@ -11,8 +11,8 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
 use ctxsim::experiment::{Billing, Direction, Measure, Objective, SweepError};
 use ctxsim::policy::Policy;
-use ctxsim::sim::Refetching;
 use ctxsim::report::{Found, tune};
+use ctxsim::sim::Refetching;
 
 const EXAMPLES: &str = "\
 Examples:

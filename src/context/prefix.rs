@@ -1,6 +1,6 @@
 //! How much of the context stands as it was sent the last time: what a prompt cache can still know.
 
-use super::{Context, State};
+use super::Context;
 use crate::transcript::Role;
 
 /// The head of the context that has not changed since the last request.
@@ -47,7 +47,7 @@ impl Context {
         let sent = |entry: &super::Entry| Sent {
             source: entry.message.ok_or(entry.arrived),
             role: entry.role,
-            actual: self.actual_of(entry),
+            actual: entry.actual,
             estimated: entry.estimated,
         };
         self.live().map(|(_, entry)| sent(entry)).collect()
@@ -70,17 +70,12 @@ impl Context {
     fn pop_unchanged(&mut self) -> Option<u32> {
         let last = self.prefix.entries.checked_sub(1)?;
         let id = *self.order.get(last)?;
-        let actual = self.entries.get(id as usize).map_or(0, |entry| self.actual_of(entry));
+        let actual = self.entries.get(id as usize).map_or(0, |entry| entry.actual);
         self.prefix.entries = last;
         self.prefix.actual = self.prefix.actual.saturating_sub(actual);
         if let Some(entry) = self.entries.get_mut(id as usize) {
             entry.touched = self.prefix.request;
         }
         Some(id)
-    }
-
-    fn actual_of(&self, entry: &super::Entry) -> u64 {
-        let items = self.items.get(entry.first as usize..(entry.first + entry.count) as usize).unwrap_or(&[]);
-        items.iter().filter(|item| item.state != State::Removed).map(|item| item.actual).sum()
     }
 }

@@ -257,9 +257,8 @@ impl Policy {
     }
 
     pub(super) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
-        let window = facts.window.or_else(|| self.default_window()).unwrap_or(FALLBACK_WINDOW);
         let mut scope = Scope::from([
-            ("window".to_owned(), window as f64),
+            ("window".to_owned(), window_of(self, facts) as f64),
             ("max_input".to_owned(), facts.max_input as f64),
             ("max_output".to_owned(), facts.max_output as f64),
         ]);
@@ -314,6 +313,11 @@ impl Policy {
 
 /// The window of a policy that names no default, for a model that nobody knows.
 pub const FALLBACK_WINDOW: u64 = 200_000;
+
+/// The window that the policy reckons with for a model.
+pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
+    facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
+}
 
 fn numeral(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9e15 { Value::Integer(number as i64) } else { Value::Float(number) }

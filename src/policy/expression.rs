@@ -23,7 +23,7 @@ enum Node {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
+pub(super) enum Operator {
     Add,
     Subtract,
     Multiply,
@@ -37,7 +37,7 @@ enum Operator {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Function {
+pub(super) enum Function {
     Min,
     Max,
     Floor,
@@ -119,11 +119,52 @@ impl Expression {
         if value.is_finite() { Ok(value) } else { Err(ExpressionError::NotFinite { text: self.text.clone() }) }
     }
 
+    /// The formula with its names looked up: for each the place of its value. `None` where a name has none.
+    pub(super) fn resolve(&self, place: &dyn Fn(&str) -> Option<usize>) -> Option<Resolved> {
+        self.root.resolve(place)
+    }
+
     /// The names that it uses.
     pub fn names(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         self.root.collect_names(&mut names);
         names
+    }
+}
+
+/// A formula whose names have become places in a list of values, for those who ask for its value again and again.
+#[derive(Clone, Debug)]
+pub(super) enum Resolved {
+    Number(f64),
+    Place(usize),
+    Negative(Box<Resolved>),
+    Binary(Operator, Box<Resolved>, Box<Resolved>),
+    Function(Function, Vec<Resolved>),
+}
+
+impl Resolved {
+    /// Its value, finite or not; `None` where a place lies outside of the list.
+    pub fn value(&self, values: &[f64]) -> Option<f64> {
+        Some(match self {
+            Resolved::Number(value) => *value,
+            Resolved::Place(place) => *values.get(*place)?,
+            Resolved::Negative(inner) => -inner.value(values)?,
+            Resolved::Binary(operator, left, right) => operator.apply(left.value(values)?, right.value(values)?),
+            Resolved::Function(function, arguments) => {
+                function.apply(&arguments.iter().map(|argument| argument.value(values)).collect::<Option<Vec<f64>>>()?)
+            }
+        })
+    }
+
+    /// Does it ask for the value at this place?
+    pub fn asks(&self, place: usize) -> bool {
+        match self {
+            Resolved::Number(_) => false,
+            Resolved::Place(own) => *own == place,
+            Resolved::Negative(inner) => inner.asks(place),
+            Resolved::Binary(_, left, right) => left.asks(place) || right.asks(place),
+            Resolved::Function(_, arguments) => arguments.iter().any(|argument| argument.asks(place)),
+        }
     }
 }
 
@@ -143,6 +184,20 @@ impl Node {
             Node::Function(function, arguments) => {
                 let values = arguments.iter().map(|argument| argument.value(scope)).collect::<Result<Vec<f64>, String>>()?;
                 function.apply(&values)
+            }
+        })
+    }
+
+    fn resolve(&self, place: &dyn Fn(&str) -> Option<usize>) -> Option<Resolved> {
+        Some(match self {
+            Node::Number(value) => Resolved::Number(*value),
+            Node::Name(name) => Resolved::Place(place(name)?),
+            Node::Negative(inner) => Resolved::Negative(Box::new(inner.resolve(place)?)),
+            Node::Binary(operator, left, right) => {
+                Resolved::Binary(*operator, Box::new(left.resolve(place)?), Box::new(right.resolve(place)?))
+            }
+            Node::Function(function, arguments) => {
+                Resolved::Function(*function, arguments.iter().map(|argument| argument.resolve(place)).collect::<Option<_>>()?)
             }
         })
     }

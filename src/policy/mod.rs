@@ -5,10 +5,12 @@
 
 mod action;
 mod advice;
+mod candidates;
 mod check;
 mod configuration;
 mod difference;
 mod document;
+mod draft;
 mod excerpt;
 mod expression;
 mod family;
@@ -29,21 +31,24 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
+pub use candidates::Candidates;
 pub use configuration::{ConfigurationFile, Key, Snippet, Snippets, Syntax, Unset};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
+pub use draft::{Dialled, Drafts};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
-pub use parameter::{Parameter, Range};
+pub use parameter::{Parameter, SearchRange};
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, presets};
+pub use range::Range;
 pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;
-pub use select::{Selection, Shortened};
+pub use select::{Bounds, Selection, Shortened};
 pub use selector::{
     Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
     Tails, Take,

@@ -13,12 +13,12 @@ pub struct Parameter {
     /// One line of help.
     pub help: String,
     /// Within which values it is looked for when the policy is tuned; absent where it is left as it is.
-    pub range: Option<Range>,
+    pub range: Option<SearchRange>,
 }
 
 /// From one value to another, both included.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Range {
+pub struct SearchRange {
     /// The least.
     pub from: f64,
     /// The most.
@@ -34,7 +34,8 @@ impl Parameter {
             Value::Table(mut table) if table.contains_key("value") => {
                 let mut text = |key: &str| table.remove(key).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default();
                 let (unit, help) = (text("unit"), text("help"));
-                let range = table.remove("range").map(|range| Range::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
+                let range =
+                    table.remove("range").map(|range| SearchRange::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
                 Ok(Parameter { value: table.remove("value").unwrap_or(Value::Integer(0)), unit, help, range })
             }
             value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None }),
@@ -57,10 +58,10 @@ fn wrong(policy: &str, name: &str) -> PolicyError {
     PolicyError::Plan { policy: policy.to_owned(), reason }
 }
 
-impl Range {
-    fn from_value(value: &Value) -> Option<Range> {
+impl SearchRange {
+    fn from_value(value: &Value) -> Option<SearchRange> {
         let [from, to] = value.as_array()?.as_slice() else { return None };
-        let range = Range { from: as_number(from)?, to: as_number(to)? };
+        let range = SearchRange { from: as_number(from)?, to: as_number(to)? };
         (range.from < range.to && range.to.is_finite()).then_some(range)
     }
 

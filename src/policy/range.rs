@@ -6,13 +6,13 @@ use crate::transcript::Role;
 
 /// What a selection looks at, and what goes because of it without being looked at.
 #[derive(Debug, Default)]
-pub(super) struct Range {
+pub struct Range {
     /// The messages among which is selected.
-    pub looked_at: Vec<Seen>,
+    pub(super) looked_at: Vec<Seen>,
     /// Messages that leave with the selection, but into no summary.
-    pub lost: Vec<Seen>,
+    pub(super) lost: Vec<Seen>,
     /// There is nothing beside the message that would be replayed: everything is selected.
-    pub whole: Whole,
+    pub(super) whole: Whole,
 }
 
 /// Is everything selected, whatever heads and tails say?

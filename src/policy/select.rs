@@ -3,7 +3,7 @@
 use super::plan::Switch;
 use super::range::{Range, Whole};
 use super::selector::{
-    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Stop, Tails, Take,
+    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Tails, Take,
 };
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
@@ -27,6 +27,17 @@ impl Selection {
     pub fn leaving(&self) -> Vec<u32> {
         self.gone.iter().chain(&self.lost).copied().collect()
     }
+}
+
+/// Where a selection may take messages, by their places among those that it looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bounds {
+    /// Everything goes, whatever ends are protected.
+    Whole,
+    /// The protected ends leave nothing to take.
+    Nothing,
+    /// From the first place up to the second one.
+    Between(usize, usize),
 }
 
 /// A message that is cut to what was left of a budget.
@@ -67,7 +78,7 @@ impl Kind {
 }
 
 impl Select {
-    fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
+    pub(super) fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
         let kind = if self.kind.is_empty() {
             !matches!(item.region, Region::System | Region::Tools)
         } else {
@@ -95,54 +106,8 @@ impl Select {
         kind && self.wants_tool(tool, tools)
     }
 
-    /// The items that the selection takes, in the order in which they are taken. Masked ones are never taken again.
-    pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
-        let untouched = self.untouched(view);
-        let mut taken = Vec::new();
-        let mut scan = Scan::default();
-        'scan: for message in view.messages().rev() {
-            scan.pass(&message);
-            let guarded = self.tail.iter().any(|end| scan.guards(end));
-            if !guarded && message.is_summary && self.stop_at.contains(&Stop::Summary) {
-                break;
-            }
-            for item in view.items(message).rev() {
-                if !self.wants(&item, &message, tools) || guarded {
-                    continue;
-                }
-                if item.state == State::Masked {
-                    if self.stop_at.contains(&Stop::Masked) {
-                        break 'scan;
-                    }
-                    continue;
-                }
-                scan.selected_items += 1;
-                scan.selected_tokens += item.alone;
-                if !self.tail.iter().any(|end| scan.keeps(end, item.alone)) && !untouched.contains(&message.id) {
-                    taken.push(item);
-                }
-            }
-        }
-        taken.reverse();
-        self.spare_first(&mut taken, view, tools);
-        taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
-        match self.order {
-            Order::Oldest => {}
-            Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),
-            Order::MiddleOut => taken = middle_out(taken),
-        }
-        let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
-        match self.take {
-            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
-            Take::Count(n) => taken.truncate(n as usize),
-            Take::Share(part) => taken.truncate(share(part)),
-            Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
-        }
-        taken
-    }
-
     /// Messages whose items are left alone: those at the protected old end and those that are protected wherever they lie.
-    fn untouched(&self, view: View<'_>) -> BTreeSet<u32> {
+    pub(super) fn untouched(&self, view: View<'_>) -> BTreeSet<u32> {
         if self.protect.is_empty() && self.head.iter().all(|end| end.unit == EndUnit::Items) {
             return BTreeSet::new();
         }
@@ -154,7 +119,7 @@ impl Select {
     }
 
     /// The oldest items that the selection looks for stay, where an old end is counted in items.
-    fn spare_first(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
+    pub(super) fn spare_first(&self, taken: &mut Vec<SeenItem>, view: View<'_>, tools: &[String]) {
         let first = self.head.iter().filter(|end| end.unit == EndUnit::Items).map(|end| end.n.max(0.0) as usize).max().unwrap_or(0);
         if first == 0 {
             return;
@@ -171,14 +136,51 @@ impl Select {
 
     /// The messages that the selection takes. `request` is the estimate of the request as it stands.
     pub fn messages(&self, view: View<'_>, request: u64) -> Selection {
-        let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
-        let Range { looked_at: all, lost, whole } = self.range(all);
-        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
-        if whole == Whole::Yes {
-            return Selection { eligible: all.len(), gone: ids(&all), ..Selection::default() };
+        let range = self.looked_at(view);
+        self.between(&range, self.bounds(&range), view, request)
+    }
+
+    /// The messages among which the selection takes some.
+    pub fn looked_at(&self, view: View<'_>) -> Range {
+        let mut all = Vec::with_capacity(view.len());
+        all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
+        self.range(all)
+    }
+
+    /// Where, between the ends that it protects, the selection may take messages.
+    pub fn bounds(&self, range: &Range) -> Bounds {
+        let all = &range.looked_at;
+        if range.whole == Whole::Yes {
+            return Bounds::Whole;
         }
-        let Some(cut) = self.cut(&all) else { return Selection { eligible: all.len(), ..Selection::default() } };
-        let start = self.head.iter().map(|end| head_length(end, &all)).max().unwrap_or(0).min(cut);
+        let Some(cut) = self.cut(all) else { return Bounds::Nothing };
+        Bounds::Between(self.head.iter().map(|end| head_length(end, all)).max().unwrap_or(0).min(cut), cut)
+    }
+
+    /// Do two selections look at the same messages?
+    pub fn looks_at_messages_like(&self, other: &Select) -> bool {
+        self.carried == other.carried && self.replay == other.replay
+    }
+
+    /// Do two selections take the same messages wherever their bounds are the same?
+    pub fn takes_messages_like(&self, other: &Select) -> bool {
+        self.looks_at_messages_like(other)
+            && self.kind == other.kind
+            && self.protect == other.protect
+            && self.take == other.take
+            && self.order == other.order
+            && self.pairs == other.pairs
+    }
+
+    /// The messages that the selection takes between its bounds. `request` is the estimate of the request as it stands.
+    pub fn between(&self, range: &Range, bounds: Bounds, view: View<'_>, request: u64) -> Selection {
+        let Range { looked_at: all, lost, .. } = range;
+        let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
+        let (start, cut) = match bounds {
+            Bounds::Whole => return Selection { eligible: all.len(), gone: ids(all), ..Selection::default() },
+            Bounds::Nothing => return Selection { eligible: all.len(), ..Selection::default() },
+            Bounds::Between(start, cut) => (start, cut),
+        };
         let mut candidates: Vec<Seen> = all.get(start..cut).unwrap_or(&[]).to_vec();
         if !self.kind.is_empty() {
             candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
@@ -186,24 +188,25 @@ impl Select {
         let mut shortened = None;
         for protect in &self.protect {
             // What is newest or oldest is so among all messages, not among those that happen to be left.
-            let (spared, cut) = protect.spared(&all, view);
+            let (spared, cut) = protect.spared(all, view);
             shortened = cut.filter(|cut| candidates.iter().any(|message| message.id == cut.id)).or(shortened);
             candidates.retain(|message| !spared.contains(&message.id));
         }
         let eligible = candidates.len();
         let mut gone = self.taken(candidates, request);
         if self.pairs == Pairs::Whole {
-            gone = self.with_whole_pairs(&all, gone);
+            gone = self.with_whole_pairs(all, gone);
         }
-        Selection { gone, lost: ids(&lost), shortened, eligible }
+        Selection { gone, lost: ids(lost), shortened, eligible }
     }
 
     /// No result outlives its call; and unless the selection asks for certain kinds, no result goes without its call.
     fn with_whole_pairs(&self, all: &[Seen], gone: Vec<u32>) -> Vec<u32> {
-        let chosen: BTreeSet<u32> = gone.into_iter().collect();
+        let mut chosen = gone;
+        chosen.sort_unstable();
         let mut caller_goes = None;
         let goes = |message: &&Seen| {
-            let chosen = chosen.contains(&message.id);
+            let chosen = chosen.len() == all.len() || chosen.binary_search(&message.id).is_ok();
             if message.role != Role::Tool {
                 caller_goes = Some(chosen);
                 return chosen;
@@ -293,7 +296,7 @@ impl Snap {
 }
 
 /// From the middle outwards: each time the middle one of what is left, which is the right one of two.
-fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
+pub(super) fn middle_out<T: Copy>(rest: Vec<T>) -> Vec<T> {
     let (mut left, mut right) = (rest.len() / 2, rest.len() / 2);
     let mut taken = Vec::with_capacity(rest.len());
     while taken.len() < rest.len() {
@@ -452,49 +455,5 @@ impl Protect {
             left -= of;
         }
         (spared, None)
-    }
-}
-
-/// Counters of a scan from the newest message to the oldest.
-#[derive(Default)]
-struct Scan {
-    messages: u64,
-    turns: u64,
-    user_messages: u64,
-    tokens: u64,
-    selected_items: u64,
-    selected_tokens: u64,
-}
-
-impl Scan {
-    fn pass(&mut self, message: &Seen) {
-        self.messages += 1;
-        self.turns += u64::from(message.opens_turn);
-        self.user_messages += u64::from(message.role == Role::User);
-        self.tokens += message.estimated;
-    }
-
-    /// Is the message that was just passed protected as a whole?
-    fn guards(&self, end: &End) -> bool {
-        let number = match (end.unit, end.of) {
-            (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
-            (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,
-            (EndUnit::Messages, _) => self.messages,
-            (EndUnit::Tokens, EndOf::All) => self.tokens,
-            _ => return false,
-        };
-        number as f64 <= end.n
-    }
-
-    /// Is the item that was just counted protected?
-    fn keeps(&self, end: &End, alone: u64) -> bool {
-        match (end.unit, end.of) {
-            (EndUnit::Items, _) => self.selected_items as f64 <= end.n,
-            (EndUnit::Tokens, EndOf::Selected) => match end.crossing {
-                Crossing::Select => self.selected_tokens as f64 <= end.n,
-                Crossing::Keep => ((self.selected_tokens - alone) as f64) < end.n,
-            },
-            _ => false,
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
-use super::record::{CorpusRecord, FiguresRecord};
 use super::measures::{bound_number, number};
+use super::record::{CorpusRecord, FiguresRecord};
 use super::sweep::{Billed, Judged, Swept, words};
 use super::words::decimal_dollars;
 use crate::experiment::{Charges, Direction, Measure};

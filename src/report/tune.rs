@@ -104,9 +104,10 @@ fn snippets(found: &Found<'_>) -> Snippets {
 fn gain(found: &Found<'_>, best: &Trial) -> String {
     let measure = found.tuned.objective.measure;
     let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
-    let interval = best.held_out.spread.get(&measure.name()).map_or_else(String::new, |(low, high)| {
-        format!(" (from {} to {})", bound_phrase(*low, &measure), bound_phrase(*high, &measure))
-    });
+    let interval =
+        best.held_out.spread.get(&measure.name()).map_or_else(String::new, |(low, high)| {
+            format!(" (from {} to {})", bound_phrase(*low, &measure), bound_phrase(*high, &measure))
+        });
     let difference = found.tuned.difference.map_or_else(String::new, |difference| {
         format!(
             "; the difference is {} ({}), from {} to {}",
@@ -150,14 +151,19 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
             broken.join(" and ")
         )],
         Verdict::Breaks(broken) => vec![
-            format!("Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.", broken.join(" and ")),
+            format!(
+                "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
+                broken.join(" and ")
+            ),
             format!("{}.", capital(&gain)),
         ],
         Verdict::NoDifference(more) => vec![
             format!("Keep the defaults: {setting} cannot be told from them on {}.", counted(held_out, "held-out session")),
             format!("{}.", capital(&gain)),
             match more {
-                Some(more) => format!("If the difference is what it seems, about {} in all would tell it from none.", counted(*more, "more session")),
+                Some(more) => {
+                    format!("If the difference is what it seems, about {} in all would tell it from none.", counted(*more, "more session"))
+                }
                 None => "There is no difference at all on them, so that no number of sessions like these would tell.".to_owned(),
             },
         ],
@@ -210,10 +216,9 @@ fn table(found: &Found<'_>) -> Table {
     let default = &found.tuned.default;
     let trials = std::iter::once(default).chain(found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()));
     let mut rows = Vec::new();
-    for (part, name, sessions) in [
-        (Part::Training, "training", found.split.training.traces.len()),
-        (Part::HeldOut, "held-out", found.split.held_out.traces.len()),
-    ] {
+    for (part, name, sessions) in
+        [(Part::Training, "training", found.split.training.traces.len()), (Part::HeldOut, "held-out", found.split.held_out.traces.len())]
+    {
         let of = |trial: &'_ Trial| if part == Part::Training { trial.training.clone() } else { trial.held_out.clone() };
         for trial in trials.clone() {
             let row = of(trial);
@@ -270,11 +275,8 @@ fn deciders(found: &Found<'_>) -> Table {
 
 fn all_notes(found: &Found<'_>) -> Vec<String> {
     let tuned = found.tuned;
-    let axes: Vec<String> = found
-        .axes
-        .iter()
-        .map(|axis| format!("{} from {} to {}", axis.param, figure(axis.range().from), figure(axis.range().to)))
-        .collect();
+    let axes: Vec<String> =
+        found.axes.iter().map(|axis| format!("{} from {} to {}", axis.param, figure(axis.range().from), figure(axis.range().to))).collect();
     let (resamples, seed) = found.chance;
     let mut all = Vec::new();
     if tuned.objective.measure.known_from() == KnownFrom::ClosedLoop {
@@ -285,11 +287,12 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
         );
     }
     all.extend([
-        format!("{} were looked at, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
         format!(
-            "Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.",
-            found.split.percent
+            "{} were looked at, by a grid and finer ones around the best: {}.",
+            counted(tuned.tried as u64, "setting"),
+            axes.join(", ")
         ),
+        format!("Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.", found.split.percent),
         format!(
             "From and to are the 5th and the 95th percentile over {} resamples of the sessions, the same for both settings.",
             grouped(resamples as u64)

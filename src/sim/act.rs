@@ -2,21 +2,22 @@
 
 use super::cause::Look;
 use super::intake::cut_item;
+use super::intent::Chosen;
 use super::note::Note;
 use super::outcome::{EventKind, SummaryCall};
 use super::state::State;
 use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
 use crate::policy::{
-    AfterRewrite, Basis, Comparison, Cut, Drop, Input, Kind, Mask, MaxFires, MinSaving, Mode, Place, ReportedAs, Rule, Selection,
-    Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Take, Truncate, Verdict, cut, own_text,
+    AfterRewrite, Basis, Bounds, Comparison, Cut, Drop, Input, Kind, MaxFires, MinSaving, Mode, Place, Range, ReportedAs, Rule, Select,
+    Selection, Shortened, Summarise, SummariserOverflow, SummaryRole, Switch, Truncate, Verdict, cut, own_text,
 };
 use crate::trace::PartKind;
 use crate::transcript::{Length, Role, Text};
 use crate::units::Tokens;
 
 /// What an action did.
-enum Done {
+pub(super) enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
     /// There was nothing to do, or not enough of it.
@@ -107,7 +108,7 @@ impl State<'_> {
         let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         self.context.edit_for(Some(index as u32));
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
-            (Some(mask), ..) => self.mask(rule, mask),
+            (Some(mask), ..) => self.mask(index, rule, mask),
             (_, Some(limits), ..) => self.truncate(rule, limits),
             (_, _, Some(drop), _) => self.remove(rule, drop),
             (.., Some(summarise)) => self.summarise(rule, summarise),
@@ -152,64 +153,6 @@ impl State<'_> {
         let arrival = Arrival { message: None, role, opens_turn: false, is_summary, call: self.index as u32 };
         let id = self.context.push(arrival, &[item], at);
         self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
-    }
-
-    fn mask(&mut self, rule: &Rule, mask: &Mask) -> Done {
-        let items = rule.select.items(self.context.view(), &self.trace.tools);
-        let replacements = self.maskable(rule, mask, &items);
-        if replacements.is_empty() {
-            return Done::Nothing;
-        }
-        let enough_by_now = |state: &Self| match rule.select.take {
-            Take::UntilRequest(target) => (state.context.view().request() + state.incoming) as f64 <= target,
-            _ => false,
-        };
-        if enough_by_now(self) {
-            return Done::Nothing;
-        }
-        self.before_edit(rule);
-        let mut touched = 0;
-        for (item, by) in replacements {
-            if enough_by_now(self) {
-                break;
-            }
-            self.context.replace(item, by);
-            self.cuts.remove(&item);
-            touched += 1;
-        }
-        Done::Changed(kind_of(rule, EventKind::Prune), touched)
-    }
-
-    /// The items that a mask would replace, and by what; none where a guard forbids it.
-    pub fn maskable(&self, rule: &Rule, mask: &Mask, items: &[SeenItem]) -> Vec<(u32, Replacement)> {
-        let marker = own_text(&mask.text);
-        let replacement = |item: &SeenItem| Some((item.id, self.masked(item.id, mask, &marker, rule)?));
-        let replacements: Vec<(u32, Replacement)> = items.iter().filter_map(replacement).collect();
-        let comes: u64 = replacements.iter().map(|(_, by)| by.alone).sum();
-        let gross = || replacements.iter().filter_map(|(id, _)| self.context.item(*id)).map(|item| item.alone).sum();
-        if enough(rule.min_saving.as_ref(), gross(), comes) { replacements } else { Vec::new() }
-    }
-
-    fn masked(&self, id: u32, mask: &Mask, marker: &Text, rule: &Rule) -> Option<Replacement> {
-        let item = self.context.item(id)?;
-        let part = self.trace.parts.get(item.part? as usize)?;
-        let left = match &mask.preview {
-            None => Cut { text: marker.clone(), kept_tokens: 0, ends: Ends::default() },
-            Some(preview) => {
-                let limits = Truncate {
-                    max: Some(0),
-                    keep: Some(u64::from(preview.head + preview.tail)),
-                    unit: preview.unit,
-                    head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
-                    marker: mask.text.clone(),
-                    ..Truncate::default()
-                };
-                cut(&limits, &part.text)?
-            }
-        };
-        let by = self.context_item(id, &left)?;
-        let shrinks = by.alone < item.alone;
-        (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { state: ItemState::Masked, ..by })
     }
 
     fn context_item(&self, id: u32, cut: &Cut) -> Option<Replacement> {
@@ -257,16 +200,25 @@ impl State<'_> {
     }
 
     /// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.
-    pub fn selection(&self, rule: &Rule) -> Option<Selection> {
+    fn selection(&self, rule: &Rule) -> Option<Selection> {
+        let chosen = self.chosen(&rule.select);
+        permits(rule, &chosen).then_some(chosen.selection)
+    }
+
+    /// The messages that a selection takes.
+    fn chosen(&self, select: &Select) -> Chosen {
+        let range = select.looked_at(self.context.view());
+        self.chosen_between(select, &range, select.bounds(&range))
+    }
+
+    /// The messages that a selection takes between its bounds.
+    pub fn chosen_between(&self, select: &Select, range: &Range, bounds: Bounds) -> Chosen {
         let view = self.context.view();
-        let selection = rule.select.messages(view, view.request() + self.incoming);
-        let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
+        let selection = select.between(range, bounds, view, view.request() + self.incoming);
         let entries = || selection.gone.iter().filter_map(|id| self.context.entry(*id));
         let new = entries().filter(|entry| !entry.is_summary).count() as u64;
         let gross = entries().map(|entry| entry.estimated).sum();
-        let worth_it = new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), gross, 0);
-        let something = !selection.gone.is_empty() || selection.shortened.is_some();
-        (something && progress && worth_it).then_some(selection)
+        Chosen { selection, new, gross }
     }
 
     fn remove(&mut self, rule: &Rule, drop: &Drop) -> Done {
@@ -462,7 +414,16 @@ fn text_of(tokens: u64) -> Text {
     Text { length, tokens, json_bytes: chars, ..Text::default() }
 }
 
-fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {
+/// Do the guards of a rule let it act upon these messages?
+pub(super) fn permits(rule: &Rule, chosen: &Chosen) -> bool {
+    let selection = &chosen.selection;
+    let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
+    let worth_it = chosen.new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), chosen.gross, 0);
+    let something = !selection.gone.is_empty() || selection.shortened.is_some();
+    something && progress && worth_it
+}
+
+pub(super) fn kind_of(rule: &Rule, usual: EventKind) -> EventKind {
     match rule.event {
         Some(ReportedAs::Reset) => EventKind::Reset,
         Some(ReportedAs::Prune) => EventKind::Prune,
@@ -481,7 +442,8 @@ fn spent(limits: Option<&MaxFires>, memory: &super::state::Memory) -> bool {
     })
 }
 
-fn enough(guard: Option<&MinSaving>, gross: u64, comes: u64) -> bool {
+/// Does it save enough?
+pub(super) fn enough(guard: Option<&MinSaving>, gross: u64, comes: u64) -> bool {
     let Some(guard) = guard else { return true };
     let saving = match guard.basis {
         Basis::Gross => gross,

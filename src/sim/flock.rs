@@ -10,12 +10,16 @@
 
 use super::cause::{never_fires, warnings};
 use super::intake::Intake;
-use super::outcome::{CallOutcome, Totals, Warning};
-use super::referee::Referee;
+use super::outcome::{Totals, Warning};
+use super::referee::{Company, Referee};
 use super::state::{Conditions, State};
-use crate::policy::{Hook, Level, MinSaving, Plan, Rule, Select, Trigger, Window};
+use crate::policy::{Hook, Level, MinSaving, Plan, Rule, Trigger, Window};
 use crate::trace::Trace;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+
+/// So many moments of a run are remembered at most: each holds a copy of the context.
+const REMEMBERED: usize = 16;
 
 /// Settings under which sessions are replayed together.
 pub struct Flock<'a> {
@@ -40,6 +44,16 @@ pub(super) struct Family<'a> {
     members: Vec<Member<'a>>,
     /// By rule: a number for each member, the same for those whose rule does the same wherever it fires.
     deeds: Vec<Vec<u32>>,
+    /// The leader of all of them, and the others behind it: how every session begins.
+    opening: Option<(u32, Company)>,
+}
+
+/// Who goes on from a call.
+enum Who {
+    /// The whole family.
+    All,
+    /// These members.
+    Some(Vec<u32>),
 }
 
 struct Member<'a> {
@@ -55,35 +69,65 @@ struct Member<'a> {
 impl<'a> Flock<'a> {
     /// Sorts settings into families.
     pub fn new(settings: &[(&'a Plan, &'a Conditions)]) -> Flock<'a> {
-        let mut families: Vec<(Plan, Family<'a>)> = Vec::new();
+        let mut families: Vec<Family<'a>> = Vec::new();
         for (setting, (plan, conditions)) in settings.iter().enumerate() {
-            let frame = frame(plan);
-            let family = families.iter().position(|(known, family)| family.conditions == *conditions && *known == frame);
             let member = Member::new(setting, plan, conditions);
-            match family.and_then(|family| families.get_mut(family)) {
-                Some((_, family)) => family.members.push(member),
-                None => families.push((frame, Family { conditions, members: vec![member], deeds: Vec::new() })),
+            let akin = |family: &&mut Family<'a>| {
+                let first = family.members.first();
+                family.conditions == *conditions && first.is_some_and(|first| same_frame(first.plan, plan))
+            };
+            match families.iter_mut().find(akin) {
+                Some(family) => family.members.push(member),
+                None => families.push(Family::new(conditions, member)),
             }
         }
-        let mut families: Vec<Family<'a>> = families.into_iter().map(|(_, family)| family).collect();
-        families.iter_mut().for_each(Family::compare_deeds);
+        families.iter_mut().for_each(Family::complete);
         Flock { families, settings: settings.len() }
     }
 
     /// Replays a session under all settings.
     pub fn simulate(&self, trace: &Trace) -> Shared {
         let mut shared = Shared { of: vec![0; self.settings], totals: Vec::new(), runs: 0 };
+        // Families whose messages enter alike share what is worked out as they do.
+        let mut intakes: Vec<(&Family<'a>, Rc<Intake>)> = Vec::new();
         for family in &self.families {
             let Some(first) = family.members.first() else { continue };
-            let intake = Rc::new(Intake::new(trace, first.plan, family.conditions));
+            let known = intakes.iter().find(|(other, _)| family.takes_in_like(other)).map(|(_, intake)| Rc::clone(intake));
+            let intake = known.unwrap_or_else(|| {
+                let intake = Rc::new(Intake::new(trace, first.plan, family.conditions));
+                intakes.push((family, Rc::clone(&intake)));
+                intake
+            });
             let start = State::with_intake(trace, first.plan, family.conditions, intake).sums_only();
-            family.fly(Box::new(start), 0, (0..family.members.len() as u32).collect(), &mut shared);
+            family.fly(Box::new(start), 0, Who::All, &mut shared);
         }
         shared
     }
 }
 
 impl<'a> Family<'a> {
+    fn new(conditions: &'a Conditions, first: Member<'a>) -> Family<'a> {
+        Family { conditions, members: vec![first], deeds: Vec::new(), opening: None }
+    }
+
+    /// All members are known.
+    fn complete(&mut self) {
+        self.compare_deeds();
+        self.opening = self.choose((0..self.members.len() as u32).collect()).map(|(leader, others)| {
+            let company = Company::new(self, leader, &others);
+            (leader, company)
+        });
+    }
+
+    /// Do messages enter for these two families alike?
+    fn takes_in_like(&self, other: &Family<'a>) -> bool {
+        let (Some(one), Some(two)) = (self.members.first(), other.members.first()) else { return false };
+        let limits = |plan: &'a Plan| plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest);
+        self.conditions.guesses == other.conditions.guesses
+            && one.plan.estimator == two.plan.estimator
+            && limits(one.plan).eq(limits(two.plan))
+    }
+
     pub fn len(&self) -> usize {
         self.members.len()
     }
@@ -118,25 +162,39 @@ impl<'a> Family<'a> {
     fn compare_deeds(&mut self) {
         let rules = self.members.first().map_or(0, |member| member.plan.rule.len());
         for rule in 0..rules {
-            let mut known: Vec<&Rule> = Vec::new();
+            // Deeds with the same numbers in them, and a number for each of those that differ all the same.
+            let mut known: BTreeMap<Vec<u64>, Vec<(&Rule, u32)>> = BTreeMap::new();
+            let mut numbers = 0;
             let mut number = |rule: &'a Rule| {
-                known.iter().position(|known| same_deed(known, rule)).unwrap_or_else(|| {
-                    known.push(rule);
-                    known.len() - 1
+                let alike = known.entry(numbers_of(rule)).or_default();
+                let found = alike.iter().find(|(known, _)| same_deed(known, rule)).map(|(_, number)| *number);
+                found.unwrap_or_else(|| {
+                    numbers += 1;
+                    alike.push((rule, numbers));
+                    numbers
                 })
             };
-            let deeds = self.members.iter().map(|member| member.plan.rule.get(rule).map_or(0, |rule| number(rule) as u32));
+            let deeds = self.members.iter().map(|member| member.plan.rule.get(rule).map_or(0, &mut number));
             let deeds = deeds.collect();
             self.deeds.push(deeds);
         }
     }
 
     /// Replays from a call on under members that have acted alike before it. `start` stands right before that call.
-    fn fly<'t>(&'t self, mut start: Box<State<'t>>, call: usize, members: Vec<u32>, shared: &mut Shared)
+    fn fly<'t>(&'t self, mut start: Box<State<'t>>, call: usize, who: Who, shared: &mut Shared)
     where
         'a: 't,
     {
-        let Some((leader, others)) = self.choose(members) else { return };
+        let (leader, company) = match who {
+            Who::All => match &self.opening {
+                Some((leader, company)) => (*leader, company.clone()),
+                None => return,
+            },
+            Who::Some(members) => match self.choose(members) {
+                Some((leader, others)) => (leader, Company::new(self, leader, &others)),
+                None => return,
+            },
+        };
         let Some(plan) = self.members.get(leader as usize).map(|member| member.plan) else { return };
         shared.runs += 1;
         start.plan = plan;
@@ -145,26 +203,31 @@ impl<'a> Family<'a> {
         {
             look.limit = limit;
         }
-        if others.is_empty() {
+        if company.is_empty() {
             run(&mut start, call, usize::MAX);
             start.judge_all();
             self.collect(&start, [leader].into_iter(), shared);
             return;
         }
         let mut first = start.clone();
-        first.referee = Some(Box::new(Referee::new(self, leader, &others)));
-        run(&mut first, call, usize::MAX);
+        first.referee = Some(Box::new(Referee::new(self, company)));
+        let mut moments = run_and_remember(&mut first, call);
         first.judge_all();
         let Some(referee) = first.referee.take() else { return };
         self.collect(&first, std::iter::once(leader).chain(referee.faithful()), shared);
         drop(first);
         let mut at = call;
-        let groups: Vec<&[(usize, u32)]> = referee.parted.chunk_by(|one, other| one.0 == other.0).collect();
+        let groups: Vec<&[(usize, u32)]> = referee.parted().chunk_by(|one, other| one.0 == other.0).collect();
         for group in groups {
             let Some((parts_at, _)) = group.first() else { continue };
+            let members = Who::Some(group.iter().map(|(_, member)| *member).collect());
+            if let Some((_, moment)) = moments.pop_front_if(|(call, _)| call == parts_at) {
+                self.fly(moment, *parts_at, members, shared);
+                continue;
+            }
             run(&mut start, at, *parts_at);
             at = *parts_at;
-            self.fly(start.clone(), at, group.iter().map(|(_, member)| *member).collect(), shared);
+            self.fly(start.clone(), at, members, shared);
         }
     }
 
@@ -184,18 +247,26 @@ impl<'a> Family<'a> {
 
     /// Gives each of these members the sums of a run, with what it alone is judged by.
     fn collect(&self, state: &State<'_>, members: impl Iterator<Item = u32>, shared: &mut Shared) {
-        let mut found: Vec<(u64, bool, u32)> = Vec::new();
+        let warnings = warnings(&state.notes);
+        // By budget what it comes to, and by what it comes to the place of the sums.
+        let mut over: Vec<(u64, u64)> = Vec::new();
+        let mut found: Vec<((u64, bool), u32)> = Vec::new();
         for member in members.filter_map(|member| self.members.get(member as usize)) {
-            let known = found.iter().find(|(budget, never, _)| *budget == member.budget && *never == member.never_fires);
-            let place = match known {
-                Some((.., place)) => *place,
-                None => {
-                    let place = shared.totals.len() as u32;
-                    shared.totals.push(member.totals(state));
-                    found.push((member.budget, member.never_fires, place));
-                    place
-                }
-            };
+            let over_budget = over.iter().find(|(budget, _)| *budget == member.budget).map(|(_, calls)| *calls).unwrap_or_else(|| {
+                let calls = state.outcome.requests().filter(|call| call.actual > member.budget).count() as u64;
+                over.push((member.budget, calls));
+                calls
+            });
+            let own = (over_budget, member.never_fires);
+            let place = found.iter().find(|(known, _)| *known == own).map(|(_, place)| *place).unwrap_or_else(|| {
+                let mut totals = Totals { over_budget, ..state.outcome.totals.clone() };
+                let never = member.never_fires.then_some(Warning::NeverFires);
+                totals.warnings.extend(warnings.iter().copied().chain(never).map(|warning| (warning, 1)));
+                shared.totals.push(totals);
+                let place = shared.totals.len() as u32 - 1;
+                found.push((own, place));
+                place
+            });
             if let Some(of) = shared.of.get_mut(member.setting) {
                 *of = place;
             }
@@ -210,15 +281,6 @@ impl<'a> Member<'a> {
         let budget = conditions.prompt_limit.min(conditions.window.saturating_sub(reserve));
         Member { setting, plan, limits, budget, never_fires: never_fires(plan, conditions) }
     }
-
-    fn totals(&self, state: &State<'_>) -> Totals {
-        let mut totals = state.outcome.totals.clone();
-        let over = |call: &&CallOutcome| call.actual > self.budget;
-        totals.over_budget = state.outcome.requests().filter(over).count() as u64;
-        let never = self.never_fires.then_some(Warning::NeverFires);
-        totals.warnings.extend(warnings(&state.notes).into_iter().chain(never).map(|warning| (warning, 1)));
-        totals
-    }
 }
 
 /// Goes on from a call up to another one, which is not made.
@@ -229,28 +291,85 @@ fn run(state: &mut State<'_>, from: usize, to: usize) {
     }
 }
 
+/// Goes on to the end under a referee. Hands back the moments before calls at which somebody parted, in order, as far as they are
+/// remembered: a call is costly to repeat where rules fire one call after the other, and there alone it is worth a copy.
+fn run_and_remember<'a>(state: &mut State<'a>, from: usize) -> VecDeque<(usize, Box<State<'a>>)> {
+    let trace = state.trace;
+    let mut moments = VecDeque::new();
+    let mut fired = false;
+    for (index, call) in trace.calls.iter().enumerate().skip(from) {
+        let moment = (fired && moments.len() < REMEMBERED).then(|| without_referee(state));
+        let (notes, parted) = (state.notes.len(), parted(state));
+        state.step(index, call, &mut |_, _| {});
+        fired = state.notes.len() > notes;
+        if self::parted(state) > parted {
+            moments.extend(moment.map(|moment| (index, moment)));
+        }
+    }
+    moments
+}
+
+/// A copy that nobody looks at.
+fn without_referee<'a>(state: &mut State<'a>) -> Box<State<'a>> {
+    let referee = state.referee.take();
+    let copy = Box::new(state.clone());
+    state.referee = referee;
+    copy
+}
+
+fn parted(state: &State<'_>) -> usize {
+    state.referee.as_ref().map_or(0, |referee| referee.parted().len())
+}
+
 /// The limit of a trigger that is nothing but a size against a limit.
 fn dial(trigger: &Trigger) -> Option<f64> {
     match trigger {
-        Trigger::Level(Level { gt: Some(limit), ge: None, .. } | Level { gt: None, ge: Some(limit), .. }) => Some(*limit),
+        Trigger::Level(Level { gt, ge, .. }) => dial_of(gt, ge),
         _ => None,
     }
 }
 
-/// A plan with its dials at nought: the same for all of a family.
-fn frame(plan: &Plan) -> Plan {
-    let mut frame = Plan { window: Window { default: None, reserve: 0, ..plan.window.clone() }, ..plan.clone() };
-    for rule in frame.rule.iter_mut().filter(|rule| rule.at != Hook::Ingest) {
-        if let Some(Trigger::Level(level)) = rule.when.as_mut().filter(|when| dial(when).is_some()) {
-            level.gt = level.gt.map(|_| 0.0);
-            level.ge = level.ge.map(|_| 0.0);
-        }
-        rule.select = Select::default();
-        rule.min_saving = rule.min_saving.take().map(|guard| MinSaving { tokens: 0, ..guard });
-        rule.min_progress = rule.min_progress.map(|_| 0.0);
-        rule.min_messages = rule.min_messages.map(|_| 0);
+fn dial_of(gt: &Option<f64>, ge: &Option<f64>) -> Option<f64> {
+    gt.xor(*ge)
+}
+
+/// Are two plans the same but for their dials? What is no dial is named here, so that a new word of the vocabulary must be thought of.
+fn same_frame(one: &Plan, other: &Plan) -> bool {
+    let Plan { window, estimator, belief, summary, reactive, rule } = one;
+    let Window { default: _, reserve: _, safety_buffer } = window;
+    *safety_buffer == other.window.safety_buffer
+        && *estimator == other.estimator
+        && *belief == other.belief
+        && *summary == other.summary
+        && *reactive == other.reactive
+        && rule.len() == other.rule.len()
+        && rule.iter().zip(&other.rule).all(|(one, other)| same_rule_frame(one, other))
+}
+
+fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
+    if one.at == Hook::Ingest {
+        return one == two;
     }
-    frame
+    let Rule { id, at, condition, attempt, when, select: _, mask, truncate, drop, summarise, inject, .. } = one;
+    let Rule { min_saving, min_progress, min_messages, no_inflate, max_fires, latch_on_fail, mode, otherwise, event, .. } = one;
+    let guard = |guard: &Option<MinSaving>| guard.as_ref().map(|guard| (guard.basis, guard.cmp));
+    (id, at, condition, attempt) == (&two.id, &two.at, &two.condition, &two.attempt)
+        && same_trigger_frame(when.as_ref(), two.when.as_ref())
+        && (mask, truncate, drop, summarise, inject) == (&two.mask, &two.truncate, &two.drop, &two.summarise, &two.inject)
+        && guard(min_saving) == guard(&two.min_saving)
+        && min_progress.is_some() == two.min_progress.is_some()
+        && min_messages.is_some() == two.min_messages.is_some()
+        && (no_inflate, max_fires, latch_on_fail) == (&two.no_inflate, &two.max_fires, &two.latch_on_fail)
+        && (mode, otherwise, event) == (&two.mode, &two.otherwise, &two.event)
+}
+
+fn same_trigger_frame(one: Option<&Trigger>, other: Option<&Trigger>) -> bool {
+    match (one, other) {
+        (Some(Trigger::Level(Level { of, gt, ge })), Some(Trigger::Level(level))) if dial_of(gt, ge).is_some() => {
+            *of == level.of && gt.is_some() == level.gt.is_some() && ge.is_some() == level.ge.is_some()
+        }
+        _ => one == other,
+    }
 }
 
 /// Do two rules of one family do the same wherever they fire?
@@ -259,4 +378,14 @@ fn same_deed(one: &Rule, other: &Rule) -> bool {
         && one.min_saving == other.min_saving
         && one.min_progress == other.min_progress
         && one.min_messages == other.min_messages
+}
+
+/// The numbers in a deed: two deeds in which they differ are not the same. Those that are most often varied are enough.
+fn numbers_of(rule: &Rule) -> Vec<u64> {
+    let guards = [
+        rule.min_saving.as_ref().map_or(0, |guard| guard.tokens),
+        rule.min_progress.map_or(0, f64::to_bits),
+        rule.min_messages.unwrap_or(0),
+    ];
+    guards.into_iter().chain(rule.select.tail.iter().chain(&rule.select.head).map(|end| end.n.to_bits())).collect()
 }

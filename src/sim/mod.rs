@@ -9,6 +9,7 @@ mod flock;
 pub mod hindsight;
 mod intake;
 mod intent;
+mod mask;
 mod note;
 mod outcome;
 mod referee;

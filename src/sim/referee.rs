@@ -2,23 +2,30 @@
 
 use super::cause::Look;
 use super::flock::Family;
-use super::intent::{Intent, Known, lead_alike};
+use super::intent::{Known, lead_alike};
 use super::outcome::Cause;
 use super::state::State;
 use crate::policy::Verdict;
+use std::sync::Arc;
 
 /// The settings that have acted like their leader so far, and those that have parted from it.
 #[derive(Clone)]
 pub(super) struct Referee<'a> {
     family: &'a Family<'a>,
+    company: Company,
+}
+
+/// Those who go with a leader.
+#[derive(Clone)]
+pub(super) struct Company {
     /// By place in the family: does it still go with the leader?
     present: Vec<Presence>,
     /// By rule.
     limits: Vec<Limits>,
-    /// By rule: settings by what the rule does, the leader's class not among them.
-    deeds: Vec<Vec<Vec<u32>>>,
+    /// By rule: settings by what the rule does, the leader's class not among them. Shared until one of them parts.
+    deeds: Vec<Arc<Vec<Vec<u32>>>>,
     /// Who has parted, and at which call, in order.
-    pub parted: Vec<(usize, u32)>,
+    parted: Vec<(usize, u32)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,79 +35,33 @@ enum Presence {
 }
 
 /// The limits of one rule, and to whom they belong, from the lowest to the highest. Those outside of `low..high` have parted.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Limits {
-    sorted: Vec<(f64, u32)>,
+    sorted: Arc<[(f64, u32)]>,
     low: usize,
     high: usize,
 }
 
-impl<'a> Referee<'a> {
-    /// The leader is one of the family, and not among those who go with it.
-    pub fn new(family: &'a Family<'a>, leader: u32, others: &[u32]) -> Referee<'a> {
-        let mut present = vec![Presence::Away; family.len()];
+impl Company {
+    /// The leader is one of the family, and not among the others.
+    pub fn new(family: &Family<'_>, leader: u32, others: &[u32]) -> Company {
+        let mut present = vec![Presence::Away; if others.is_empty() { 0 } else { family.len() }];
         for member in others {
             if let Some(presence) = present.get_mut(*member as usize) {
                 *presence = Presence::With;
             }
         }
         let limits = (0..family.rules()).map(|rule| Limits::new(family, rule, others)).collect();
-        let deeds = (0..family.rules()).map(|rule| family.deeds(rule, leader, others)).collect();
-        Referee { family, present, limits, deeds, parted: Vec::new() }
+        let deeds = (0..family.rules()).map(|rule| Arc::new(family.deeds(rule, leader, others))).collect();
+        Company { present, limits, deeds, parted: Vec::new() }
     }
 
-    /// Those who have gone with the leader to the end.
-    pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
-        self.present.iter().zip(0..).filter(|(presence, _)| **presence == Presence::With).map(|(_, member)| member)
+    /// Does nobody go with the leader?
+    pub fn is_empty(&self) -> bool {
+        self.present.is_empty()
     }
 
-    /// Is the limit reached for the others as it is for the leader? And would a shrinking be as early?
-    pub fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
-        let Some(level) = verdict.level else { return };
-        let strict = self.family.strict(rule);
-        let Some(limits) = self.limits.get_mut(rule) else { return };
-        let tokens = level.tokens as f64;
-        let mut parting = Vec::new();
-        limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
-        if verdict.fires {
-            let reach = before as f64 + state.plan.window.safety_buffer as f64;
-            limits.keep(level.limit, |limit| reach >= limit, &mut parting);
-        }
-        parting.into_iter().for_each(|member| self.part(state.index, member));
-    }
-
-    /// Would the others act upon the same?
-    pub fn deed(&mut self, state: &State<'_>, rule: usize) {
-        let Some(mut classes) = self.deeds.get_mut(rule).map(std::mem::take) else { return };
-        classes.iter_mut().for_each(|class| class.retain(|member| self.is_present(*member)));
-        classes.retain(|class| !class.is_empty());
-        let led = state.plan.rule.get(rule).filter(|_| !classes.is_empty());
-        if let Some(led) = led {
-            let mut known = Known::default();
-            let intent: Intent = state.intent(led, &mut known);
-            for class in &classes {
-                let other = class.first().and_then(|member| self.family.rule(*member, rule));
-                let same = other.is_some_and(|other| lead_alike(&led.select, &other.select) && state.intent(other, &mut known) == intent);
-                if !same {
-                    class.iter().for_each(|member| self.part(state.index, *member));
-                }
-            }
-        }
-        if let Some(place) = self.deeds.get_mut(rule) {
-            *place = classes;
-        }
-    }
-
-    /// Would the overflow be put down to the same cause?
-    pub fn overflow(&mut self, state: &State<'_>, cause: Cause) {
-        let Some(look) = state.look else { return };
-        let Some(limits) = self.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)) else { return };
-        let differs = |limit: f64| state.cause(Some(Look { limit, ..look })) != cause;
-        let parting: Vec<u32> = limits.iter().filter(|(limit, _)| differs(*limit)).map(|(_, member)| *member).collect();
-        parting.into_iter().for_each(|member| self.part(state.index, member));
-    }
-
-    fn is_present(&self, member: u32) -> bool {
+    fn has(&self, member: u32) -> bool {
         self.present.get(member as usize) == Some(&Presence::With)
     }
 
@@ -112,13 +73,84 @@ impl<'a> Referee<'a> {
     }
 }
 
+impl<'a> Referee<'a> {
+    /// Looks on while these go with their leader.
+    pub fn new(family: &'a Family<'a>, company: Company) -> Referee<'a> {
+        Referee { family, company }
+    }
+
+    /// Those who have gone with the leader to the end.
+    pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
+        self.company.present.iter().zip(0..).filter(|(presence, _)| **presence == Presence::With).map(|(_, member)| member)
+    }
+
+    /// Who has parted, and at which call, in order.
+    pub fn parted(&self) -> &[(usize, u32)] {
+        &self.company.parted
+    }
+
+    /// Is the limit reached for the others as it is for the leader? And would a shrinking be as early?
+    pub fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
+        let Some(level) = verdict.level else { return };
+        let strict = self.family.strict(rule);
+        let Some(limits) = self.company.limits.get_mut(rule) else { return };
+        let tokens = level.tokens as f64;
+        let mut parting = Vec::new();
+        limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
+        if verdict.fires {
+            let reach = before as f64 + state.plan.window.safety_buffer as f64;
+            limits.keep(level.limit, |limit| reach >= limit, &mut parting);
+        }
+        parting.into_iter().for_each(|member| self.company.part(state.index, member));
+    }
+
+    /// Would the others act upon the same?
+    pub fn deed(&mut self, state: &State<'_>, rule: usize) {
+        let Some(classes) = self.company.deeds.get(rule).map(Arc::clone) else { return };
+        let Some(led) = state.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
+        let mut known = Known::default();
+        let intent = state.intent(rule, led, &mut known);
+        let mut gone = false;
+        for class in classes.iter() {
+            // Some of the class may have parted by now, for whatever reason.
+            let Some(one) = class.iter().find(|member| self.company.has(**member)) else {
+                gone = true;
+                continue;
+            };
+            let same = self.family.rule(*one, rule).is_some_and(|other| {
+                let others = state.intent(rule, other, &mut known);
+                lead_alike(&led.select, &other.select) && known.same(&intent, &others)
+            });
+            if !same {
+                class.iter().for_each(|member| self.company.part(state.index, *member));
+                gone = true;
+            }
+        }
+        if gone {
+            let left = classes.iter().filter(|class| class.iter().any(|member| self.company.has(*member))).cloned().collect();
+            if let Some(place) = self.company.deeds.get_mut(rule) {
+                *place = Arc::new(left);
+            }
+        }
+    }
+
+    /// Would the overflow be put down to the same cause?
+    pub fn overflow(&mut self, state: &State<'_>, cause: Cause) {
+        let Some(look) = state.look else { return };
+        let Some(limits) = self.company.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)) else { return };
+        let differs = |limit: f64| state.cause(Some(Look { limit, ..look })) != cause;
+        let parting: Vec<u32> = limits.iter().filter(|(limit, _)| differs(*limit)).map(|(_, member)| *member).collect();
+        parting.into_iter().for_each(|member| self.company.part(state.index, member));
+    }
+}
+
 impl Limits {
     fn new(family: &Family<'_>, rule: usize, others: &[u32]) -> Limits {
         let limit = |member: &u32| family.limit(*member, rule).map(|limit| (limit, *member));
         let mut sorted: Vec<(f64, u32)> = others.iter().filter_map(limit).collect();
         sorted.sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
         let high = sorted.len();
-        Limits { sorted, low: 0, high }
+        Limits { sorted: sorted.into(), low: 0, high }
     }
 
     /// Keeps those for whose limit the test says the same as for the leader's. It holds for all limits up to some point and for none above.

@@ -21,12 +21,12 @@ pub(super) struct Request {
 impl State<'_> {
     /// The request goes out; hands back the tokens that it has in common with the request before.
     pub fn send(&mut self, actual: u64) -> u64 {
-        let prefix = self.prefix();
+        let messages = self.has_views().then(|| self.context.messages_as_sent());
+        let prefix = self.prefix_of(messages.as_deref());
         let hidden = self.hidden();
         let visible = self.context.size().actual.0;
         let missing = (hidden + visible).saturating_sub(actual);
         let recorded_missing = self.call.map_or(0, |call| call.missing);
-        let messages = self.has_views().then(|| self.context.messages_as_sent());
         self.last_request = Some(Request { hidden, visible, missing, recorded_missing, actual, messages });
         self.context.sent();
         prefix
@@ -34,13 +34,16 @@ impl State<'_> {
 
     /// Tokens at the head of the context as it stands that stood the same in the last request.
     pub fn prefix(&self) -> u64 {
+        let messages = self.has_views().then(|| self.context.messages_as_sent());
+        self.prefix_of(messages.as_deref())
+    }
+
+    /// The same where these are the messages, looked up for policies with views alone.
+    fn prefix_of(&self, now: Option<&[Sent]>) -> u64 {
         let Some(last) = &self.last_request else { return 0 };
-        let visible = match &last.messages {
+        let visible = match now.zip(last.messages.as_ref()) {
             // What was changed for one request alone is gone again: only the requests themselves tell what they have in common.
-            Some(sent) => {
-                let now = self.context.messages_as_sent();
-                now.iter().zip(sent).take_while(|(now, sent)| now == sent).map(|(now, _)| now.actual).sum()
-            }
+            Some((now, sent)) => now.iter().zip(sent).take_while(|(now, sent)| now == sent).map(|(now, _)| now.actual).sum(),
             None => self.context.unchanged(),
         };
         let actual = self.actual();

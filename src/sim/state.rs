@@ -4,6 +4,7 @@ use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
 use super::intake::{Gauge, Intake};
+use super::mask::Masks;
 use super::note::Note;
 use super::outcome::{CallOutcome, Outcome, Totals, Warning};
 use super::referee::Referee;
@@ -83,6 +84,8 @@ pub(super) struct State<'a> {
     pub conditions: &'a Conditions,
     /// The session's messages as they enter.
     pub intake: Rc<Intake>,
+    /// What masks leave of them.
+    pub masks: Rc<Masks>,
     pub context: Context,
     /// Set aside for one request, or for one turn.
     pub aside: Option<Aside>,
@@ -138,6 +141,7 @@ impl<'a> State<'a> {
     pub fn with_intake(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions, intake: Rc<Intake>) -> State<'a> {
         State {
             intake,
+            masks: Rc::new(Masks::new(plan.rule.len())),
             detail: Detail::Everything,
             referee: None,
             keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {

@@ -11,11 +11,11 @@ use ctxsim::experiment::{
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
-use ctxsim::report::{Billed, Swept};
 use ctxsim::report::chart::{
     Axis, Chart, Drawing, Form, Hue, Kind, Life, Limit, Marks, Named, Place, Plot, Quantity, Series, Symbol, buffer, cache, context, cost,
     drift, errors, overflows, peaks, references, reuse, stages, survival, sweep, sweep_map,
 };
+use ctxsim::report::{Billed, Swept};
 use ctxsim::report::{Provenance, Table};
 use std::fs;
 use std::sync::OnceLock;
@@ -97,7 +97,8 @@ fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Bui
     let dimensions: Vec<Dimension> = vary.iter().map(|text| Dimension::parse(text).unwrap()).collect();
     let settings = settings(&bases, &dimensions, Design::Grid).unwrap();
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
-    let run = Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1, billing: None };
+    let run =
+        Sweep { corpus, bases: &bases, settings: &settings, replay, measures: &[objective.measure], resamples: 50, seed: 1, billing: None };
     let mut rows = Vec::new();
     run.run(0, &mut |block| {
         rows.extend_from_slice(block);

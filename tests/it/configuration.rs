@@ -10,7 +10,11 @@ use std::process::{Command, Stdio};
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
 const DOCUMENTED: [(&str, &str, &[&str]); 11] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
-    ("codex", "codex.md", &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"]),
+    (
+        "codex",
+        "codex.md",
+        &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"],
+    ),
     ("pi", "pi.md", &["compaction."]),
     ("claude-code", "claude-code.md", &["env.", "autoCompactWindow", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"]),
     ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),
@@ -55,7 +59,9 @@ fn every_key_belongs_to_a_parameter_and_is_documented() {
         assert!(policies.iter().any(|policy| system(policy) == name), "{name} has lost its configuration");
     }
     for policy in &policies {
-        let Some((_, page, beginnings)) = DOCUMENTED.iter().find(|(name, ..)| *name == system(policy)) else { panic!("{} is not in the table", policy.name) };
+        let Some((_, page, beginnings)) = DOCUMENTED.iter().find(|(name, ..)| *name == system(policy)) else {
+            panic!("{} is not in the table", policy.name)
+        };
         let facts = pages.as_ref().and_then(|pages| std::fs::read_to_string(pages.join(page)).ok());
         for file in policy.configuration_files() {
             for (param, key) in &file.keys {
@@ -68,7 +74,12 @@ fn every_key_belongs_to_a_parameter_and_is_documented() {
                 let begins = beginnings.is_empty() || beginnings.iter().any(|beginning| key.path().starts_with(beginning));
                 assert!(prose || begins, "{}: `{}` of {}", policy.name, key.path(), file.file);
                 let Some(facts) = &facts else { continue };
-                assert!(elsewhere || prose || facts.to_lowercase().contains(&last.to_lowercase()), "{}: `{last}` of {} is not documented in {page}", policy.name, file.file);
+                assert!(
+                    elsewhere || prose || facts.to_lowercase().contains(&last.to_lowercase()),
+                    "{}: `{last}` of {} is not documented in {page}",
+                    policy.name,
+                    file.file
+                );
             }
         }
     }

@@ -2,11 +2,11 @@
 //! those of a naive engine that adds all of it up anew at every call.
 
 use crate::support::shared;
-use ctxsim::catalog::Catalog;
+use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::{Progress, ReadSettings, read};
-use ctxsim::policy::{Facts, Plan, Policy, presets};
+use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch};
 use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
@@ -190,6 +190,37 @@ fn together_as_alone_over_real_sessions() {
         let plans = plans(name, &facts, 20, &mut random);
         for trace in &corpus.traces {
             compare(name, trace, &plans, &conditions);
+        }
+    }
+}
+
+/// A draft works plans out in another way than the policy: the plans are the same, for every preset, setting and model.
+#[test]
+fn drafts_give_the_plans_of_their_policy() {
+    let mut random = Random(13);
+    for preset in presets() {
+        let base = Policy::load(preset.name).unwrap();
+        let mut settings = vec![base.clone()];
+        for name in base.params.keys() {
+            for value in ["0", "1", "0.4", "12_345", "=window / 3", "max_output + 7"] {
+                let mut policy = base.clone();
+                policy.set(name, value).unwrap();
+                settings.push(policy);
+            }
+        }
+        let mut drafts = Drafts::new(&base);
+        for policy in &settings {
+            let dialled = drafts.dial(policy);
+            for family in [None, Some(Family::ClaudeNew), Some(Family::Gpt)] {
+                let window = (!random.one_in(4)).then(|| 8_000 + random.below(400_000));
+                let facts = Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family };
+                let (drafted, own) = (drafts.plan(&dialled, &facts), policy.plan(&facts));
+                match (drafted, own) {
+                    (Ok(drafted), Ok(own)) => assert_eq!(*drafted, own, "{} under {facts:?}", preset.name),
+                    (Err(drafted), Err(own)) => assert_eq!(drafted.to_string(), own.to_string(), "{}", preset.name),
+                    (drafted, own) => panic!("{}: {drafted:?} beside {own:?}", preset.name),
+                }
+            }
         }
     }
 }

@@ -89,7 +89,9 @@ fn a_baseline_holds_what_replay_and_cost_count() {
     let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(root).args(words).output().unwrap();
     let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
     let policy = &replay["policies"][0];
-    for (metric, key) in [("prompt tokens", "prompt_tokens"), ("calls", "calls"), ("peak context", "peak_tokens"), ("overflows", "overflows")] {
+    for (metric, key) in
+        [("prompt tokens", "prompt_tokens"), ("calls", "calls"), ("peak context", "peak_tokens"), ("overflows", "overflows")]
+    {
         assert_eq!(baseline["totals"][place(metric)], policy[key], "{metric}");
     }
     let dollars: f64 = policy["cost"]["modelled"]["cost_usd"].as_str().unwrap().parse().unwrap();

@@ -30,10 +30,10 @@ mod explain;
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
-/// `ctxsim gate`: limits, baselines, forms, exit codes.
-mod gate;
 /// Compact JSON, and escapes of half characters.
 mod format_json;
+/// `ctxsim gate`: limits, baselines, forms, exit codes.
+mod gate;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// The oracle and the bound beside policies and beside every possible choice.
@@ -145,7 +145,7 @@ mod manual;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
-/// `ctxsim tune`: the optimum, held-out sessions, refusals.
-mod tune;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.
 mod truth;
+/// `ctxsim tune`: the optimum, held-out sessions, refusals.
+mod tune;

@@ -5,8 +5,8 @@ use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::tune::{Axis, Bound, Split, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
-    Billing, Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep, by_session,
-    read, settings,
+    Billing, Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep,
+    by_session, read, settings,
 };
 use ctxsim::policy::Policy;
 use ctxsim::sim::Refetching;

@@ -9,13 +9,13 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Corpus, Design, Dimension, Direction, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
-    settings,
+    Constraint, Corpus, Design, Dimension, Direction, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for,
+    price, reads, settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
-use ctxsim::report::{Billed, Swept};
 use ctxsim::report::chart::{self, Chart, Kind, Life};
+use ctxsim::report::{Billed, Swept};
 
 /// The policy that a chart of one policy shows where none is named.
 const ONE: &str = "baseagent";

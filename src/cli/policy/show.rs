@@ -3,9 +3,9 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
+use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
 use ctxsim::render::section_alone;
 use ctxsim::report;
-use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
 
 const EXAMPLES: &str = "\
 Examples:

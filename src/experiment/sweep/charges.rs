@@ -70,7 +70,12 @@ impl AddAssign<&Charges> for Charges {
 /// What settings came to in one session, with the charges of each of the sums that occur. A bill needs every call, so of settings that
 /// act alike one is replayed again for it. In a closed loop settings that acted alike may part: each of them is replayed by itself where
 /// anything is missed, and stands with those that come to the same.
-pub(super) fn billed(trace: &Trace, shared: Shared, settings: &[(&Plan, &Conditions)], billing: Option<Billing<'_>>) -> (Shared, Vec<Charges>) {
+pub(super) fn billed(
+    trace: &Trace,
+    shared: Shared,
+    settings: &[(&Plan, &Conditions)],
+    billing: Option<Billing<'_>>,
+) -> (Shared, Vec<Charges>) {
     let none = vec![Charges::default(); shared.totals.len()];
     let Some(billing) = billing else { return (shared, none) };
     let of_one = |place: usize| {

@@ -8,11 +8,12 @@ use crate::experiment::chance::resamples;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;
-use crate::policy::{Facts, Plan, Policy, PolicyError};
+use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Settings that are run, and written down, together.
 const BLOCK: usize = 1_024;
@@ -88,6 +89,10 @@ impl Sweep<'_> {
 
     fn block(&self, block: &[Setting], summaries: &RecordedSummaries, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
         let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
+        let mut drafts: Vec<Drafts<'_>> = self.bases.iter().map(Drafts::new).collect();
+        let base = |setting: &Setting| drafts.get(setting.base);
+        let dialled: Vec<Dialled<'_>> =
+            block.iter().zip(&policies).filter_map(|(setting, policy)| Some(base(setting)?.dial(policy))).collect();
         let own: Vec<Option<u64>> = policies.iter().map(Policy::default_window).collect();
         let mut defaults = own.clone();
         defaults.sort_unstable();
@@ -101,7 +106,7 @@ impl Sweep<'_> {
         }
         let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
         // Sessions of the same windows stand side by side here: their plans are worked out once.
-        let mut known: Option<(&Windows, Vec<Plan>)> = None;
+        let mut known: Option<(&Windows, Vec<Arc<Plan>>)> = None;
         for ((windows, recorded_summary), places) in &alike {
             let window = |default: &Option<u64>| {
                 let place = defaults.binary_search(default).unwrap_or(0);
@@ -110,11 +115,14 @@ impl Sweep<'_> {
             let plans = match known.take() {
                 Some((of, plans)) if of == windows => plans,
                 _ => {
-                    let plan = |(policy, default): (&Policy, &Option<u64>)| {
+                    let mut plans = Vec::with_capacity(block.len());
+                    for ((setting, dialled), default) in block.iter().zip(&dialled).zip(&own) {
                         let (window, _, max_input, max_output, family) = window(default);
-                        policy.plan(&Facts { window: Some(window), max_input, max_output, family })
-                    };
-                    policies.par_iter().zip(&own).map(plan).collect::<Result<Vec<Plan>, PolicyError>>()?
+                        let facts = Facts { window: Some(window), max_input, max_output, family };
+                        let Some(drafts) = drafts.get_mut(setting.base) else { continue };
+                        plans.push(drafts.plan(dialled, &facts)?);
+                    }
+                    plans
                 }
             };
             let conditions = |default: &Option<u64>| {
@@ -128,13 +136,15 @@ impl Sweep<'_> {
                 }
             };
             let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
-            let settings: Vec<(&Plan, &Conditions)> = plans.iter().zip(&conditions).collect();
+            let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(&conditions).collect();
             let flock = Flock::new(&settings);
             for batch in places.chunks(BATCH) {
-                let simulate = |place: &usize| self.corpus.traces.get(*place).map(|trace| {
-                    let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
-                    (*place, shared, charges)
-                });
+                let simulate = |place: &usize| {
+                    self.corpus.traces.get(*place).map(|trace| {
+                        let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
+                        (*place, shared, charges)
+                    })
+                };
                 let done: Vec<(usize, Shared, Vec<Charges>)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
                 for (place, shared, charges) in &done {
                     accounts.add(shared, charges, weights.get(*place).map_or(&[], Vec::as_slice));
@@ -158,14 +168,20 @@ impl Sweep<'_> {
             .chain(self.measures.iter().copied())
             .filter(|measure| measure.parts().all(|metric| metric.over_sessions == OverSessions::Sum))
             .collect();
+        let objective = self.measures.first().filter(|measure| measure.parts().all(|part| part.over_sessions == OverSessions::Sum));
+        // What a setting comes to that is nowhere different from the first one, worked out once.
+        let usual: Vec<Option<(i64, i64)>> = spread_over.iter().map(|measure| between(accounts.resampled(None, measure))).collect();
         let row = |place: usize| {
-            let resampled = |measure: &Measure| accounts.resampled(place, measure);
-            let spread = spread_over.iter().filter_map(|measure| Some((measure.name(), between(resampled(measure))?))).collect();
-            let objective = self.measures.first().filter(|measure| measure.parts().all(|part| part.over_sessions == OverSessions::Sum));
+            let resampled = |measure: &Measure| accounts.resampled(Some(place), measure);
+            let spread_of = |measure: &Measure, usual: &Option<(i64, i64)>| {
+                if accounts.as_usual(place, measure) { *usual } else { between(resampled(measure)) }
+            };
+            let spread = spread_over.iter().zip(&usual);
+            let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
             Row {
                 setting: first + place,
-                totals: accounts.totals.get(place).cloned().unwrap_or_default(),
-                charges: accounts.charges.get(place).copied().unwrap_or_default(),
+                totals: accounts.totals_of(place),
+                charges: accounts.charges_of(place),
                 spread,
                 resampled: objective.map(resampled).unwrap_or_default(),
             }
@@ -176,15 +192,21 @@ impl Sweep<'_> {
 
 /// The 5th and the 95th percentile; `None` of nothing.
 pub(in crate::experiment) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
-    values.sort_unstable();
     let last = values.len().checked_sub(1)?;
-    Some((*values.get(last * 5 / 100)?, *values.get((last * 95).div_ceil(100))?))
+    let (low, high) = (last * 5 / 100, (last * 95).div_ceil(100));
+    let (_, high, _) = values.select_nth_unstable(high);
+    let high = *high;
+    let (_, low, _) = values.select_nth_unstable(low);
+    Some((*low, high))
 }
 
 /// Sums that grow session by session.
 struct Accounts {
+    /// By setting: the sums over sessions in which it came to something else than another setting.
     totals: Vec<Totals>,
     charges: Vec<Charges>,
+    /// The sums over sessions that were the same for all settings.
+    common: (Totals, Charges),
     resamples: usize,
     /// By metric and resample: what the first setting came to.
     first: Vec<i64>,
@@ -195,14 +217,29 @@ struct Accounts {
 impl Accounts {
     fn new(settings: usize, resamples: usize) -> Accounts {
         let cells = METRICS.len() * resamples;
-        let (totals, charges) = (vec![Totals::default(); settings], vec![Charges::default(); settings]);
-        Accounts { totals, charges, resamples, first: vec![0; cells], beyond: vec![0; cells * settings] }
+        Accounts {
+            totals: vec![Totals::default(); settings],
+            charges: vec![Charges::default(); settings],
+            common: Default::default(),
+            resamples,
+            first: vec![0; cells],
+            beyond: vec![0; cells * settings],
+        }
     }
 
     /// Adds what all settings came to in one session, which stands so often in each resample.
     fn add(&mut self, shared: &Shared, charges: &[Charges], weights: &[u16]) {
-        let values_of = |(totals, charges): (&Totals, &Charges)| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect();
-        let values: Vec<Vec<i64>> = shared.totals.iter().zip(charges).map(values_of).collect();
+        let values_of =
+            |totals: &Totals, charges: &Charges| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect::<Vec<i64>>();
+        let Some(place) = shared.of.first().map(|of| *of as usize) else { return };
+        let same = shared.of.iter().all(|of| *of as usize == place);
+        if let (true, Some(totals), Some(charges)) = (same, shared.totals.get(place), charges.get(place)) {
+            self.common.0 += totals;
+            self.common.1 += charges;
+            add_weighted(&mut self.first, values_of(totals, charges).into_iter(), weights);
+            return;
+        }
+        let values: Vec<Vec<i64>> = shared.totals.iter().zip(charges).map(|(totals, charges)| values_of(totals, charges)).collect();
         let Some(first) = shared.of.first().and_then(|of| values.get(*of as usize)) else { return };
         add_weighted(&mut self.first, first.iter().copied(), weights);
         let cells = METRICS.len() * self.resamples;
@@ -219,14 +256,42 @@ impl Accounts {
         }
     }
 
-    /// A measure of one setting in each resample.
-    fn resampled(&self, setting: usize, measure: &Measure) -> Vec<i64> {
+    /// The sums of one setting over all sessions.
+    fn totals_of(&self, setting: usize) -> Totals {
+        let mut totals = self.totals.get(setting).cloned().unwrap_or_default();
+        totals += &self.common.0;
+        totals
+    }
+
+    /// Its charges over all sessions.
+    fn charges_of(&self, setting: usize) -> Charges {
+        let mut charges = self.charges.get(setting).copied().unwrap_or_default();
+        charges += &self.common.1;
+        charges
+    }
+
+    /// What a setting came to beyond the first one, in each resample.
+    fn beyond(&self, setting: usize, metric: &Metric) -> &[i64] {
+        self.row(&self.beyond, setting * METRICS.len() + place_of(metric))
+    }
+
+    fn row<'c>(&self, cells: &'c [i64], place: usize) -> &'c [i64] {
+        cells.get(place * self.resamples..(place + 1) * self.resamples).unwrap_or(&[])
+    }
+
+    /// Does a setting come to the same as the first one in each resample?
+    fn as_usual(&self, setting: usize, measure: &Measure) -> bool {
+        measure.parts().all(|metric| self.beyond(setting, metric).iter().all(|beyond| *beyond == 0))
+    }
+
+    /// A measure of one setting in each resample; of the first one where none is named.
+    fn resampled(&self, setting: Option<usize>, measure: &Measure) -> Vec<i64> {
         let part = |metric: &'static Metric| {
-            let place = METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0);
-            let row = |cells: &[i64], place: usize| cells.get(place * self.resamples..(place + 1) * self.resamples).unwrap_or(&[]).to_vec();
-            let first = row(&self.first, place);
-            let beyond = row(&self.beyond, setting * METRICS.len() + place);
-            first.into_iter().zip(beyond).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>()
+            let first = self.row(&self.first, place_of(metric)).iter();
+            match setting {
+                None => first.copied().collect(),
+                Some(setting) => first.zip(self.beyond(setting, metric)).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>(),
+            }
         };
         let parts = part(measure.part);
         match measure.whole {
@@ -240,6 +305,10 @@ impl Accounts {
             }
         }
     }
+}
+
+fn place_of(metric: &Metric) -> usize {
+    METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0)
 }
 
 fn add_weighted(cells: &mut [i64], values: impl Iterator<Item = i64>, weights: &[u16]) {

@@ -1,8 +1,8 @@
 //! Which sessions decided: what each of them came to under the defaults and under the setting that was found.
 
+use super::Tune;
 use super::split::Split;
 use super::verdict::Tuned;
-use super::Tune;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::sessions::by_session;
 use crate::experiment::sweep::{Setting, SweepError};

@@ -1,7 +1,7 @@
 //! The search: a coarse grid over all parameters, then ever finer ones around the best setting. Nothing in it is left to chance.
 
-use super::space::{Axis, Coordinate};
 use super::Tune;
+use super::space::{Axis, Coordinate};
 use crate::experiment::corpus::Corpus;
 use crate::experiment::sweep::{Comparator, Constraint, Direction, Measure, Objective, Row, Setting, SweepError};
 use std::cmp::Ordering;
@@ -145,8 +145,11 @@ impl<'a> Search<'a> {
         let Some(here) = self.points.get(best).map(coordinate) else { return vec![None] };
         let Some(number) = axis.number(&here) else { return vec![here] };
         let known = || self.points.iter().filter_map(|point| axis.number(&coordinate(point)));
-        let below = known().filter(|other| *other < number).fold(None, |most: Option<f64>, other| Some(most.map_or(other, |most| most.max(other))));
-        let above = known().filter(|other| *other > number).fold(None, |least: Option<f64>, other| Some(least.map_or(other, |least| least.min(other))));
+        let below =
+            known().filter(|other| *other < number).fold(None, |most: Option<f64>, other| Some(most.map_or(other, |most| most.max(other))));
+        let above = known()
+            .filter(|other| *other > number)
+            .fold(None, |least: Option<f64>, other| Some(least.map_or(other, |least| least.min(other))));
         let mut around = vec![here];
         for other in [below, above].into_iter().flatten() {
             let halfway = axis.between(number, other);

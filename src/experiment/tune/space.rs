@@ -1,7 +1,7 @@
 //! A parameter that is tuned: the values that it may take, and which of them are looked at.
 
 use crate::experiment::sweep::SweepError;
-use crate::policy::{Policy, Range, number, suggestion};
+use crate::policy::{Policy, SearchRange, number, suggestion};
 
 /// From here on a range is gone through by factors and not by steps.
 const WIDE: f64 = 8.0;
@@ -11,7 +11,7 @@ const WIDE: f64 = 8.0;
 pub struct Axis {
     /// The parameter.
     pub param: String,
-    range: Range,
+    range: SearchRange,
     /// Its default; absent where that is a formula, which no other value can be held against.
     default: Option<f64>,
 }
@@ -22,9 +22,10 @@ pub type Coordinate = Option<String>;
 impl Axis {
     /// All parameters of a policy that declare a range.
     pub fn declared(policy: &Policy) -> Vec<Axis> {
-        let declared = policy.params.iter().filter_map(|(name, parameter)| {
-            Some(Axis { param: name.clone(), range: parameter.range?, default: parameter.number() })
-        });
+        let declared = policy
+            .params
+            .iter()
+            .filter_map(|(name, parameter)| Some(Axis { param: name.clone(), range: parameter.range?, default: parameter.number() }));
         declared.collect()
     }
 
@@ -41,23 +42,21 @@ impl Axis {
             wrong(format!("policy `{}` has no parameter `{name}`{hint}", policy.name))
         })?;
         let range = match range {
-            None => {
-                parameter.range.ok_or_else(|| wrong(format!("`{name}` declares no range: give it one, as in `{name}=1000..50000`")))?
-            }
+            None => parameter.range.ok_or_else(|| wrong(format!("`{name}` declares no range: give it one, as in `{name}=1000..50000`")))?,
             Some(text) => {
                 let ends = text.split_once("..").and_then(|(from, to)| Some((number(from.trim())?, number(to.trim())?)));
                 let (from, to) = ends.ok_or_else(|| wrong("a range is written FROM..TO".to_owned()))?;
                 if from >= to {
                     return Err(wrong("the range ends before it begins".to_owned()));
                 }
-                Range { from, to }
+                SearchRange { from, to }
             }
         };
         Ok(Axis { param: name.to_owned(), range, default: parameter.number() })
     }
 
     /// The least and the most value.
-    pub fn range(&self) -> Range {
+    pub fn range(&self) -> SearchRange {
         self.range
     }
 

@@ -1,8 +1,8 @@
 //! What is to be said of the setting that was found: recommended, or not, and why not.
 
+use super::Tune;
 use super::search::Bound;
 use super::split::Split;
-use super::Tune;
 use crate::experiment::sweep::{Direction, Objective, Row, Setting, between};
 
 /// With fewer held-out sessions than this nothing is recommended: intervals over them would say nothing.
@@ -121,7 +121,10 @@ fn difference(objective: &Objective, row: &Row, default: &Row) -> Option<Differe
         let value = row.value(&objective.measure);
         match objective.measure.whole {
             None => value.part,
-            Some(_) => (i128::from(value.part) * PARTS).checked_div(i128::from(value.whole)).and_then(|value| i64::try_from(value).ok()).unwrap_or(0),
+            Some(_) => (i128::from(value.part) * PARTS)
+                .checked_div(i128::from(value.whole))
+                .and_then(|value| i64::try_from(value).ok())
+                .unwrap_or(0),
         }
     };
     Some(Difference { value: whole(row) - whole(default), low, high })

@@ -57,7 +57,13 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
     notes.extend(references::notes(corpus));
     notes.extend(unread(&told));
     let chapters = vec![
-        Chapter { id: "policies", title: "The policies", lead: Vec::new(), charts: Vec::new(), sections: vec![by_policy(replays, &Asked { cache, ..Asked::default() })] },
+        Chapter {
+            id: "policies",
+            title: "The policies",
+            lead: Vec::new(),
+            charts: Vec::new(),
+            sections: vec![by_policy(replays, &Asked { cache, ..Asked::default() })],
+        },
         overflow(&told),
         savings(&told),
         filling(replays.get(choice.place)),

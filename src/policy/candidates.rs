@@ -1,0 +1,161 @@
+//! The items that a selection looks at, from the newest to the oldest, and where those begin that it takes.
+//!
+//! What an end at the new side keeps of the items that are looked for is always the newest of them. So one scan of the context serves all
+//! selections that differ in nothing but how much such an end keeps.
+
+use super::select::middle_out;
+use super::selector::{Crossing, End, EndOf, EndUnit, Order, Select, Stop, Take};
+use crate::context::{Seen, SeenItem, State, View};
+use crate::transcript::Role;
+
+/// What a scan of the context has found.
+#[derive(Clone, Debug, Default)]
+pub struct Candidates(Vec<Candidate>);
+
+/// An item that a selection looks at.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    item: SeenItem,
+    /// The message that it belongs to.
+    owner: u32,
+    /// Its tokens and those of all newer ones.
+    sum: u64,
+}
+
+impl Candidates {
+    /// The items, the newest first.
+    pub fn items(&self) -> impl ExactSizeIterator<Item = &SeenItem> {
+        self.0.iter().map(|candidate| &candidate.item)
+    }
+
+    /// How many of them, the newest ones, the ends of a selection keep.
+    pub fn kept(&self, select: &Select) -> usize {
+        select.tail.iter().map(|end| self.kept_by(end)).max().unwrap_or(0)
+    }
+
+    fn kept_by(&self, end: &End) -> usize {
+        match (end.unit, end.of, end.crossing) {
+            (EndUnit::Items, ..) => self.0.len().min(end.n.max(0.0) as usize),
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.0.partition_point(|candidate| candidate.sum as f64 <= end.n),
+            // The item that crosses the line is kept.
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if end.n > 0.0 => {
+                let below = self.0.partition_point(|candidate| (candidate.sum as f64) < end.n);
+                self.0.len().min(below + 1)
+            }
+            _ => 0,
+        }
+    }
+}
+
+impl Select {
+    /// The items that the selection takes, in the order in which they are taken. Masked ones are never taken again.
+    pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
+        self.choose(&self.candidates(view, tools), view, tools)
+    }
+
+    /// The items that it takes of those that it looks at.
+    pub fn choose(&self, candidates: &Candidates, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
+        let untouched = self.untouched(view);
+        let found = candidates.0.get(candidates.kept(self)..).unwrap_or(&[]);
+        let mut taken = Vec::with_capacity(found.len());
+        taken.extend(found.iter().rev().filter(|found| !untouched.contains(&found.owner)).map(|found| found.item));
+        self.spare_first(&mut taken, view, tools);
+        taken.truncate(self.step.map_or(taken.len(), |step| step.taken(taken.len())));
+        match self.order {
+            Order::Oldest => {}
+            Order::Largest => taken.sort_by_key(|item| (std::cmp::Reverse(item.alone), item.id)),
+            Order::MiddleOut => taken = middle_out(taken),
+        }
+        let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
+        match self.take {
+            Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
+            Take::Count(n) => taken.truncate(n as usize),
+            Take::Share(part) => taken.truncate(share(part)),
+            Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),
+        }
+        taken
+    }
+
+    /// Does it take all that it looks at but what its ends at the new side keep, the oldest first?
+    pub fn takes_the_rest(&self) -> bool {
+        let all = matches!(self.take, Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_));
+        all && self.order == Order::Oldest && self.head.is_empty() && self.protect.is_empty() && self.step.is_none()
+    }
+
+    /// Do two selections that take the rest look at the same items?
+    pub fn looks_alike(&self, other: &Select) -> bool {
+        let keeps_items = |end: &End| end.unit == EndUnit::Items || (end.unit == EndUnit::Tokens && end.of == EndOf::Selected);
+        let alike = |(one, other): (&End, &End)| one == other || (keeps_items(one) && End { n: other.n, ..one.clone() } == *other);
+        self.takes_the_rest()
+            && other.takes_the_rest()
+            && self.tail.len() == other.tail.len()
+            && self.tail.iter().zip(&other.tail).all(alike)
+            && self.kind == other.kind
+            && self.tools == other.tools
+            && self.not_tools == other.not_tools
+            && self.not_errors == other.not_errors
+            && self.superseded == other.superseded
+            && self.stop_at == other.stop_at
+    }
+
+    /// The items that the selection looks at: those of the kinds and tools that it asks for, outside of messages that it protects as a
+    /// whole, and not masked.
+    pub fn candidates(&self, view: View<'_>, tools: &[String]) -> Candidates {
+        let mut found = Vec::with_capacity(view.len());
+        let mut sum = 0;
+        let mut scan = Scan::default();
+        'scan: for message in view.messages().rev() {
+            scan.pass(&message);
+            if self.tail.iter().any(|end| scan.guards(end)) {
+                continue;
+            }
+            if message.is_summary && self.stop_at.contains(&Stop::Summary) {
+                break;
+            }
+            for item in view.items(message).rev() {
+                if !self.wants(&item, &message, tools) {
+                    continue;
+                }
+                if item.state == State::Masked {
+                    if self.stop_at.contains(&Stop::Masked) {
+                        break 'scan;
+                    }
+                    continue;
+                }
+                sum += item.alone;
+                found.push(Candidate { item, owner: message.id, sum });
+            }
+        }
+        Candidates(found)
+    }
+}
+
+/// Counters of a scan from the newest message to the oldest.
+#[derive(Default)]
+struct Scan {
+    messages: u64,
+    turns: u64,
+    user_messages: u64,
+    tokens: u64,
+}
+
+impl Scan {
+    fn pass(&mut self, message: &Seen) {
+        self.messages += 1;
+        self.turns += u64::from(message.opens_turn);
+        self.user_messages += u64::from(message.role == Role::User);
+        self.tokens += message.estimated;
+    }
+
+    /// Is the message that was just passed protected as a whole?
+    fn guards(&self, end: &End) -> bool {
+        let number = match (end.unit, end.of) {
+            (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
+            (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,
+            (EndUnit::Messages, _) => self.messages,
+            (EndUnit::Tokens, EndOf::All) => self.tokens,
+            _ => return false,
+        };
+        number as f64 <= end.n
+    }
+}

@@ -1,0 +1,226 @@
+//! A policy under many settings and for many models: its formulas are parsed once, and plans that come to the same numbers are worked out
+//! once.
+//!
+//! [`Policy::plan`] is what a plan means. A draft gives the same plan, and leaves to it whatever it cannot work out, errors above all.
+
+use super::document::{Facts, Policy, PolicyError, window_of};
+use super::expression::{Expression, Resolved};
+use super::family;
+use super::parameter::as_number;
+use super::plan::Plan;
+use crate::catalog::Family;
+use serde::de::value::{Error, MapAccessDeserializer, MapDeserializer, SeqDeserializer};
+use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::forward_to_deserialize_any;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use toml::{Table, Value};
+
+/// Facts of the model stand in front of all parameters.
+const FACTS: [&str; 3] = ["window", "max_input", "max_output"];
+
+/// The plans of one base policy.
+pub struct Drafts<'p> {
+    base: &'p Policy,
+    /// Facts, then parameters.
+    names: Vec<String>,
+    by_family: BTreeMap<Option<Family>, Option<Draft>>,
+    plans: BTreeMap<(Option<Family>, Vec<u64>), Arc<Plan>>,
+}
+
+/// A document for one family, with its formulas resolved.
+struct Draft {
+    root: Leaf,
+    formulas: Vec<Resolved>,
+}
+
+/// A value of the document.
+enum Leaf {
+    Plain(Value),
+    /// The formula at this place.
+    Formula(usize),
+    Array(Vec<Leaf>),
+    Table(Vec<(String, Leaf)>),
+}
+
+/// A setting of the base policy: its parameters, ready for any model.
+pub struct Dialled<'p> {
+    policy: &'p Policy,
+    /// Facts and formulas at nought, numbers as they are.
+    slots: Vec<f64>,
+    /// Formulas among the parameters, in an order in which they can be worked out; `None` where they must be left to the policy.
+    formulas: Option<Vec<(usize, Resolved)>>,
+}
+
+impl<'p> Drafts<'p> {
+    /// No plan is worked out yet.
+    pub fn new(base: &'p Policy) -> Drafts<'p> {
+        let names = FACTS.iter().map(|fact| (*fact).to_owned()).chain(base.params.keys().cloned()).collect();
+        Drafts { base, names, by_family: BTreeMap::new(), plans: BTreeMap::new() }
+    }
+
+    /// Makes a setting of the base policy ready.
+    pub fn dial(&self, policy: &'p Policy) -> Dialled<'p> {
+        let mut slots = vec![0.0; FACTS.len()];
+        if FACTS.iter().any(|fact| policy.params.contains_key(*fact)) {
+            // A parameter that bears the name of a fact is none that places can tell from it.
+            return Dialled { policy, slots, formulas: None };
+        }
+        let mut waiting: Vec<(usize, &str)> = Vec::new();
+        for parameter in policy.params.values() {
+            if let Value::String(text) = &parameter.value {
+                waiting.push((slots.len(), text.strip_prefix('=').unwrap_or(text)));
+            }
+            slots.push(as_number(&parameter.value).unwrap_or(0.0));
+        }
+        Dialled { policy, slots, formulas: self.in_order(waiting) }
+    }
+
+    /// Formulas of parameters, each behind those that it asks about.
+    fn in_order(&self, waiting: Vec<(usize, &str)>) -> Option<Vec<(usize, Resolved)>> {
+        let mut waiting: Vec<(usize, Resolved)> =
+            waiting.into_iter().map(|(slot, text)| Some((slot, self.resolve(text)?))).collect::<Option<_>>()?;
+        let mut ordered = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            let free = |formula: &Resolved| waiting.iter().all(|(slot, _)| !formula.asks(*slot));
+            let ready = waiting.iter().position(|(_, formula)| free(formula))?;
+            ordered.push(waiting.remove(ready));
+        }
+        Some(ordered)
+    }
+
+    fn resolve(&self, text: &str) -> Option<Resolved> {
+        Expression::parse(text).ok()?.resolve(&|name| self.names.iter().position(|known| known == name))
+    }
+
+    /// The plan of a setting for one model.
+    pub fn plan(&mut self, dialled: &Dialled<'_>, facts: &Facts) -> Result<Arc<Plan>, PolicyError> {
+        let family = facts.family;
+        if !self.by_family.contains_key(&family) {
+            let draft = self.draft(family);
+            self.by_family.insert(family, draft);
+        }
+        let draft = self.by_family.get(&family).and_then(Option::as_ref);
+        let Some((draft, values)) = draft.and_then(|draft| Some((draft, draft.values(dialled, facts)?))) else {
+            return dialled.policy.plan(facts).map(Arc::new);
+        };
+        let key = (family, values.iter().map(|value| value.to_bits()).collect());
+        if let Some(plan) = self.plans.get(&key) {
+            return Ok(Arc::clone(plan));
+        }
+        let plan = Arc::new(match draft.plan(&values) {
+            Some(plan) => plan,
+            None => dialled.policy.plan(facts)?,
+        });
+        self.plans.insert(key, Arc::clone(&plan));
+        Ok(plan)
+    }
+
+    fn draft(&self, family: Option<Family>) -> Option<Draft> {
+        let mut body: Table = self.base.body().clone();
+        family::choose(&mut body, family);
+        let mut formulas = Vec::new();
+        let root = self.leaf(Value::Table(body), &mut formulas)?;
+        Some(Draft { root, formulas })
+    }
+
+    fn leaf(&self, value: Value, formulas: &mut Vec<Resolved>) -> Option<Leaf> {
+        Some(match value {
+            Value::String(text) if text.starts_with('=') => {
+                formulas.push(self.resolve(text.strip_prefix('=')?)?);
+                Leaf::Formula(formulas.len() - 1)
+            }
+            Value::Array(values) => Leaf::Array(values.into_iter().map(|value| self.leaf(value, formulas)).collect::<Option<_>>()?),
+            Value::Table(table) => {
+                let entries = table.into_iter().map(|(key, value)| Some((key, self.leaf(value, formulas)?)));
+                Leaf::Table(entries.collect::<Option<_>>()?)
+            }
+            Value::Datetime(_) => return None,
+            value => Leaf::Plain(value),
+        })
+    }
+}
+
+impl Draft {
+    /// What all formulas of the document come to; `None` where one has no finite value.
+    fn values(&self, dialled: &Dialled<'_>, facts: &Facts) -> Option<Vec<f64>> {
+        let mut slots = dialled.slots.clone();
+        let known = [window_of(dialled.policy, facts) as f64, facts.max_input as f64, facts.max_output as f64];
+        slots.iter_mut().zip(known).for_each(|(slot, fact)| *slot = fact);
+        for (slot, formula) in dialled.formulas.as_ref()? {
+            let value = formula.value(&slots).filter(|value| value.is_finite())?;
+            *slots.get_mut(*slot)? = value;
+        }
+        self.formulas.iter().map(|formula| formula.value(&slots).filter(|value| value.is_finite())).collect()
+    }
+
+    fn plan(&self, values: &[f64]) -> Option<Plan> {
+        let mut plan = Plan::deserialize(At { leaf: &self.root, values }).ok()?;
+        plan.check().ok()?;
+        plan.rule.retain(|rule| rule.condition != Some(0.0));
+        Some(plan)
+    }
+}
+
+/// A value of the document, with all formulas worked out.
+#[derive(Clone, Copy)]
+struct At<'de> {
+    leaf: &'de Leaf,
+    values: &'de [f64],
+}
+
+impl<'de> IntoDeserializer<'de, Error> for At<'de> {
+    type Deserializer = At<'de>;
+
+    fn into_deserializer(self) -> At<'de> {
+        self
+    }
+}
+
+impl<'de> At<'de> {
+    fn entries(self, table: &'de [(String, Leaf)]) -> MapDeserializer<'de, impl Iterator<Item = (&'de str, At<'de>)>, Error> {
+        MapDeserializer::new(table.iter().map(move |(key, leaf)| (key.as_str(), At { leaf, ..self })))
+    }
+}
+
+impl<'de> Deserializer<'de> for At<'de> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.leaf {
+            Leaf::Plain(Value::String(text)) => visitor.visit_borrowed_str(text),
+            Leaf::Plain(Value::Integer(number)) => visitor.visit_i64(*number),
+            Leaf::Plain(Value::Float(number)) => visitor.visit_f64(*number),
+            Leaf::Plain(Value::Boolean(yes)) => visitor.visit_bool(*yes),
+            Leaf::Plain(_) => Err(Error::custom("not in a draft")),
+            Leaf::Formula(place) => match self.values.get(*place).copied().unwrap_or(f64::NAN) {
+                // As a document is worked out: whole numbers are integers.
+                whole if whole.fract() == 0.0 && whole.abs() < 9e15 => visitor.visit_i64(whole as i64),
+                number => visitor.visit_f64(number),
+            },
+            Leaf::Array(leaves) => visitor.visit_seq(SeqDeserializer::new(leaves.iter().map(|leaf| At { leaf, ..self }))),
+            Leaf::Table(table) => visitor.visit_map(self.entries(table)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(self, _: &'static str, _: &'static [&'static str], visitor: V) -> Result<V::Value, Error> {
+        match self.leaf {
+            Leaf::Plain(Value::String(text)) => visitor.visit_enum(text.as_str().into_deserializer()),
+            Leaf::Table(table) if table.len() == 1 => visitor.visit_enum(MapAccessDeserializer::new(self.entries(table))),
+            _ => Err(Error::custom("no word of a policy")),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        identifier ignored_any
+    }
+}
