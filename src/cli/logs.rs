@@ -2,7 +2,7 @@
 
 use super::failure::{Failure, tell};
 use super::progress::Bar;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::experiment::{Converted, Corpus, Home, ReadSettings, Target, Vocabularies, convert, homes, read};
@@ -33,12 +33,27 @@ pub struct Logs {
     /// End with exit code 1 if a file is skipped or a part of one cannot be used
     #[arg(long)]
     pub strict: bool,
+    /// Sessions that another one started: counted with all others, shown apart where a row is a policy, or left out
+    #[arg(long, value_name = "HOW", default_value = "include")]
+    pub subagents: SubAgents,
     /// No progress bar, no word on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
     /// Use so many threads instead of one for each core
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+}
+
+/// What becomes of sessions that another one started.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum SubAgents {
+    /// They count like all others
+    #[default]
+    Include,
+    /// They count like all others, and have rows of their own
+    Separate,
+    /// They are left out
+    Exclude,
 }
 
 impl Logs {
@@ -54,7 +69,10 @@ impl Logs {
 
     /// The same, every text counted in these vocabularies.
     pub fn read_in(&self, catalog: &Catalog, vocabularies: Vocabularies, wanted: Wanted) -> Result<Corpus, Failure> {
-        let (paths, corpus) = self.with(catalog, vocabularies, wanted, &mut |paths, settings| Ok(read(paths, settings)?))?;
+        let (paths, mut corpus) = self.with(catalog, vocabularies, wanted, &mut |paths, settings| Ok(read(paths, settings)?))?;
+        if self.subagents == SubAgents::Exclude {
+            corpus.leave_out_sub_agents();
+        }
         if corpus.traces.is_empty() { Err(nothing(&paths, &corpus)) } else { Ok(corpus) }
     }
 
@@ -111,6 +129,8 @@ impl Logs {
                 words.extend([flag.to_owned(), value.clone()]);
             }
         }
+        let named = self.subagents.to_possible_value().filter(|_| self.subagents != SubAgents::default());
+        words.extend(named.into_iter().flat_map(|value| ["--subagents".to_owned(), value.get_name().to_owned()]));
         words
     }
 

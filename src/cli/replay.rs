@@ -1,7 +1,7 @@
 //! `ctxsim replay`: recorded sessions in, a report on each policy out.
 
 use super::failure::{Failure, tell};
-use super::logs::Logs;
+use super::logs::{Logs, SubAgents};
 use super::output::Output;
 use super::policies::Policies;
 use super::pricing::Pricing;
@@ -90,7 +90,8 @@ impl Replay {
         experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
-        let asked = |command| Asked { by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
+        let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
+        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
         self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
         if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));

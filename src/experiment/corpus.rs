@@ -75,6 +75,9 @@ pub struct CorpusFacts {
     pub recorded_compactions: u64,
     /// What was counted once although it stood in several files.
     pub duplicates: Duplicates,
+    /// Sessions that another one started and that were left out because somebody asked for it.
+    #[serde(skip)]
+    pub sub_agents_left_out: u64,
     /// Files that gave nothing, each with its reason.
     pub skipped: Vec<Skipped>,
     /// Damage within files that were used.
@@ -193,6 +196,14 @@ impl FileResult {
 }
 
 impl Corpus {
+    /// Leaves out the sessions that another one started, and says how many.
+    pub fn leave_out_sub_agents(&mut self) {
+        let all = self.traces.len();
+        self.traces.retain(|trace| trace.parent.is_none());
+        self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
+        facts::sum_up(self);
+    }
+
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
     pub fn forget_folders(&mut self) {
         let sources = self.traces.iter_mut().map(|trace| &mut trace.source);

@@ -21,6 +21,9 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     let facts = &mut corpus.facts;
     facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
     facts.sessions = corpus.traces.len() as u64;
+    (facts.messages, facts.calls, facts.recorded_compactions) = (0, 0, 0);
+    (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
+    facts.usage_by_trust.clear();
     facts.skipped.sort();
     facts.losses.sort();
     for trace in &corpus.traces {

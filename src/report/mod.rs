@@ -46,7 +46,7 @@ pub use explain::{Subject, explain};
 pub use gate::{Check, Gated, Outcome, checks, gate};
 pub use inspect::inspect;
 pub use record::{Record, Series};
-pub use replay::{Asked, By, Oracle, replay};
+pub use replay::{Asked, By, Oracle, SubAgents, replay};
 pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, by_interest, story};
 pub use sweep::{Billed, Swept, sweep};
 pub use tune::{Found, configuration, tune};

@@ -26,6 +26,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(summaries(replays));
     notes.extend(undone(facts));
     notes.extend(duplicates(facts));
+    notes.extend(sub_agents(corpus, replays));
     notes.extend(unknown_models(replays));
     notes.extend(outgrown(replays));
     notes.extend(prompt_limits(corpus, replays));
@@ -138,6 +139,25 @@ fn trust(facts: &CorpusFacts) -> Option<String> {
     let doubtful = facts.usage_by_trust.iter().any(|(trust, count)| *trust != Trust::Provider && *count > 0);
     let mix: Vec<String> = facts.usage_by_trust.iter().map(|(trust, count)| format!("{} {}", grouped(*count), named(trust))).collect();
     doubtful.then(|| format!("Recorded usage is {}; only the provider's own anchors sizes.", mix.join(", ")))
+}
+
+/// The part of sessions that another one started, and those of them that were left out.
+fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let left_out = corpus.facts.sub_agents_left_out;
+    if left_out > 0 {
+        notes.push(format!("Left out, as was asked: {} that another one started.", counted(left_out, "session")));
+    }
+    let theirs = corpus.traces.iter().filter(|trace| trace.parent.is_some()).count() as u64;
+    if let (1.., Some(replay)) = (theirs, replays.first()) {
+        let prompts = |outcome: &crate::sim::Outcome| outcome.totals.baseline_tokens;
+        let of_sub_agents = corpus.traces.iter().zip(&replay.outcomes).filter(|(trace, _)| trace.parent.is_some());
+        let part: u64 = of_sub_agents.map(|(_, outcome)| prompts(outcome)).sum();
+        let whole: u64 = replay.outcomes.iter().map(prompts).sum();
+        let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
+        notes.push(format!("{} of {} were started by another one: {share} of the prompt tokens under no policy.", grouped(theirs), counted(corpus.traces.len() as u64, "session")));
+    }
+    notes
 }
 
 fn summaries(replays: &[Replay]) -> Option<String> {

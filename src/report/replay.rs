@@ -5,8 +5,10 @@ use super::figures::{FIGURES, oracle_cell};
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
-use crate::cost::CacheKind;
+use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Corpus, CorpusFacts, Replay, least_budget};
+use crate::sim::Totals;
+use crate::trace::Trace;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +38,16 @@ pub enum Oracle {
     Beside,
 }
 
+/// How sessions that another one started are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubAgents {
+    /// With all others.
+    #[default]
+    Together,
+    /// With all others, and once more by themselves.
+    Apart,
+}
+
 /// What was asked, beside the question itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
@@ -45,6 +57,8 @@ pub struct Asked {
     pub series: Series,
     /// Does the oracle have a row beside each policy?
     pub oracle: Oracle,
+    /// Have sessions that another one started rows of their own?
+    pub sub_agents: SubAgents,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
     /// The command, where the report is to name it.
@@ -57,7 +71,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     notes.extend(cost_figures::unpriced(replays.iter()));
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
-        By::Policy => vec![by_policy(replays, asked)],
+        By::Policy => vec![by_policy(corpus, replays, asked)],
         By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
@@ -102,13 +116,30 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
 }
 
 /// A row a policy.
-pub(super) fn by_policy(replays: &[Replay], asked: &Asked) -> Section {
+pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Section {
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
     columns.extend(cost_figures::COLUMNS);
-    let row = |replay: &Replay| -> Vec<Cell> {
-        let name = std::iter::once(Cell::Name(replay.policy.clone()));
-        name.chain(by_session::cells(FIGURES, &replay.totals)).chain(cost_figures::cells(&replay.bill, asked.cache)).collect()
+    let cells = |name: String, totals: &Totals, bill: &Bills| -> Vec<Cell> {
+        let name = std::iter::once(Cell::Name(name));
+        name.chain(by_session::cells(FIGURES, totals)).chain(cost_figures::cells(bill, asked.cache)).collect()
+    };
+    let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill);
+    // The two parts of a row: what people started, and what other sessions did.
+    let part = |replay: &Replay, name: &str, is_part: &dyn Fn(&Trace) -> bool| {
+        let (mut totals, mut bill) = (Totals::default(), Bills::default());
+        for (place, _) in corpus.traces.iter().enumerate().filter(|(_, trace)| is_part(trace)) {
+            replay.outcomes.get(place).into_iter().for_each(|outcome| totals += &outcome.totals);
+            replay.bills.get(place).into_iter().for_each(|own| bill += own);
+        }
+        cells(format!("  {name} ({})", replay.policy), &totals, &bill)
+    };
+    let parts = |replay: &Replay| match asked.sub_agents {
+        SubAgents::Together => Vec::new(),
+        SubAgents::Apart => vec![
+            part(replay, "started by people", &|trace| trace.parent.is_none()),
+            part(replay, "sub-agents", &|trace| trace.parent.is_some()),
+        ],
     };
     let oracle = |replay: &Replay| -> Vec<Cell> {
         let name = Cell::Name(format!("oracle ({})", replay.policy));
@@ -117,7 +148,7 @@ pub(super) fn by_policy(replays: &[Replay], asked: &Asked) -> Section {
     };
     let rows = replays.iter().flat_map(|replay| {
         let beside = (asked.oracle == Oracle::Beside).then(|| oracle(replay));
-        std::iter::once(row(replay)).chain(beside)
+        std::iter::once(row(replay)).chain(beside).chain(parts(replay))
     });
     Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: rows.collect() }) }
 }

@@ -62,7 +62,7 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
             title: "The policies",
             lead: Vec::new(),
             charts: Vec::new(),
-            sections: vec![by_policy(replays, &Asked { cache, ..Asked::default() })],
+            sections: vec![by_policy(corpus, replays, &Asked { cache, ..Asked::default() })],
         },
         overflow(&told),
         savings(&told),
