@@ -109,10 +109,10 @@ impl Project {
             Value::Array(values) => values.into_iter().map(|value| word(name, value)).collect::<Result<Vec<_>, _>>()?,
             value => vec![word(name, value)?],
         };
-        Ok((name.to_owned(), values.into_iter().map(|value| self.from_its_folder(name, value)).collect()))
+        Ok((name.to_owned(), values.into_iter().map(|value| self.meant_from_its_folder(name, value)).collect()))
     }
 
-    fn from_its_folder(&self, name: &str, value: String) -> String {
+    fn meant_from_its_folder(&self, name: &str, value: String) -> String {
         let folder = self.path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let Some(joined) = folder.map(|folder| folder.join(&value)).filter(|_| PATHS.contains(&name) && value != "-") else { return value };
         let meant = name != "policy" || joined.is_file();

@@ -56,6 +56,9 @@ pub enum SubAgents {
     Exclude,
 }
 
+/// What is done with paths, as they are to be read.
+type Work<'a, T> = &'a mut dyn FnMut(&[String], &ReadSettings<'_>) -> Result<T, Failure>;
+
 impl Logs {
     /// Reads the logs that were named, or those in the agents' own folders, for a replay that shows references. At least one session is there.
     pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
@@ -89,7 +92,7 @@ impl Logs {
         catalog: &Catalog,
         vocabularies: Vocabularies,
         wanted: Wanted,
-        work: &mut dyn FnMut(&[String], &ReadSettings<'_>) -> Result<T, Failure>,
+        work: Work<'_, T>,
     ) -> Result<(Vec<String>, T), Failure> {
         let (engine, vocabulary) = self.tokenizer()?;
         let format = self.reader()?;

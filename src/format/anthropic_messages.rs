@@ -111,14 +111,14 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 /// `at_end`: the text is the end of the file, and may be cut off.
 fn exchanges(text: &str, at_end: bool, lose: &mut dyn FnMut(&str)) -> Vec<Exchange> {
-    let mut decode = |value: Result<&RawValue, serde_json::Error>| match value {
+    let decode = |value: Result<&RawValue, serde_json::Error>| match value {
         Ok(value) => exchange(value.get(), lose),
         Err(error) => {
             lose(fault(&error, at_end));
             None
         }
     };
-    values::<&RawValue>(text).filter_map(|value| decode(value)).collect()
+    values::<&RawValue>(text).filter_map(decode).collect()
 }
 
 fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {

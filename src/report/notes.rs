@@ -155,7 +155,11 @@ fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
         let part: u64 = of_sub_agents.map(|(_, outcome)| prompts(outcome)).sum();
         let whole: u64 = replay.outcomes.iter().map(prompts).sum();
         let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
-        notes.push(format!("{} of {} were started by another one: {share} of the prompt tokens under no policy.", grouped(theirs), counted(corpus.traces.len() as u64, "session")));
+        notes.push(format!(
+            "{} of {} were started by another one: {share} of the prompt tokens under no policy.",
+            grouped(theirs),
+            counted(corpus.traces.len() as u64, "session")
+        ));
     }
     notes
 }

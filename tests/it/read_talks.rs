@@ -31,14 +31,14 @@ fn talks_of_groups() {
 
 #[test]
 fn talks_printed_as_one_text() {
-    let (transcripts, losses) = fixture("plain-talk/displayed.jsonl");
+    let (transcripts, losses) = fixture("messages-display/displayed.jsonl");
     assert_eq!(lost(&losses), [("call of a tool that was not printed", 1), ("unknown record type", 1), ("not JSON", 1)]);
     assert_eq!(in_short(&transcripts[0]), ["u: Hi\nline two", "a: ", "t: ()=", "a: Done: all"]);
 }
 
 #[test]
 fn what_a_summariser_read() {
-    let (transcripts, losses) = fixture("plain-talk/summaries.jsonl");
+    let (transcripts, losses) = fixture("summariser/summaries.jsonl");
     assert_eq!(lost(&losses), [("cut off at the end of the file", 1)]);
     let [talk] = transcripts.as_slice() else { panic!("{} sessions", transcripts.len()) };
     // The second reading repeats the end of the first; equal messages are told apart by their places.

@@ -1,6 +1,11 @@
 use crate::support::{fixture, in_short, prompts};
 use ctxsim::transcript::{Transcript, Trust};
 
+/// Tokens of a prompt and of its reply.
+type PromptAndReply = (u64, u64);
+
+type Prompts = Vec<PromptAndReply>;
+
 fn marks(transcript: &Transcript) -> Vec<(Trust, bool)> {
     let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
     calls.map(|call| (call.usage.map(|usage| usage.trust).unwrap_or_default(), call.unchained)).collect()
@@ -41,8 +46,8 @@ fn a_trace_that_breaks_off() {
 fn spans_of_three_conventions() {
     let (transcripts, lost) = fixture("otlp/spans.jsonl");
     assert_eq!(lost, [("unknown record type".to_owned(), 1), ("cut off at the end of the file".to_owned(), 1)]);
-    let found: Vec<(Vec<String>, Vec<(u64, u64)>)> = transcripts.iter().map(|session| (in_short(session), prompts(session))).collect();
-    let expected: [(&[&str], &[(u64, u64)]); 4] = [
+    let found: Vec<(Vec<String>, Prompts)> = transcripts.iter().map(|session| (in_short(session), prompts(session))).collect();
+    let expected: [(&[&str], &[PromptAndReply]); 4] = [
         (&["s: Be good", "u: Hi", "a: look(c1)", "t: look(c1)=", "a: Done"], &[(30, 4), (50, 6)]),
         (&["s: S", "u: Q", "a: look(c7)"], &[(21, 3)]),
         (&["u: Ask", "a: Say"], &[(8, 1)]),

@@ -135,7 +135,7 @@ fn section(out: &mut String, section: &Section) {
     match &section.body {
         Body::Lines(lines) => paragraphs(out, lines),
         Body::Code(_, code) => {
-            let lines: Vec<String> = code.lines().map(words).map(String::from).collect();
+            let lines: Vec<String> = code.lines().map(words).collect();
             let _ = writeln!(out, "<pre><code>{}</code></pre>", lines.join("\n"));
         }
         Body::Table(table) => {
