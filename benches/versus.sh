@@ -31,7 +31,10 @@ mkdir "$work/vocabulary"
 cp "$vocabulary" "$work/vocabulary/fb374d419588a4632f3f557e76b4b70aebbca790"
 
 reader=""
-if command -v npm >/dev/null && npm install --silent --no-fund --no-audit --prefix "$work/reader" ccusage >/dev/null 2>&1; then
+# Its program is a package of its own for each system, which may lag behind: both are taken in the newest version of that one.
+version="$(npm view @ccusage/ccusage-linux-x64 version 2>/dev/null || true)"
+if [ -n "$version" ] && npm install --silent --include=optional --no-fund --no-audit --prefix "$work/reader" "ccusage@$version" >/dev/null 2>&1 &&
+    "$work/reader/node_modules/.bin/ccusage" --version >/dev/null 2>&1; then
     reader="$work/reader/node_modules/.bin/ccusage"
 else
     echo "left out: ccusage cannot be installed from npm"

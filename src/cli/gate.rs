@@ -116,7 +116,7 @@ impl Gate {
         };
         print(&out)?;
         let passed = comparison.measures.iter().flat_map(|moved| &moved.passed);
-        complaints.extend(passed.map(|words| format!("policy {}: passes {words}", policy.name)));
+        complaints.extend(passed.map(|words| format!("policy {}: exceeds {words}", policy.name)));
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 

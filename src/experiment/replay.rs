@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, in_hindsight, simulate};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, simulate, with_hindsight};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -150,7 +150,7 @@ impl<'a> Ready<'a> {
             let session = self.session(place);
             let Some((plan, conditions)) = session else { return Outcome::default() };
             match refetch {
-                Refetching::Never => in_hindsight(trace, plan, &conditions, &mut |_, _| {}),
+                Refetching::Never => with_hindsight(trace, plan, &conditions),
                 _ => simulate(trace, plan, &Conditions { refetch, ..conditions }),
             }
         };

@@ -52,8 +52,8 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let table = table(&comparison.measures);
     let broken = checks(comparison).iter().filter(|check| check.outcome == Outcome::Broken).count() as u64;
     let verdict = match broken {
-        0 => "The gate is open: nothing has passed its limit.".to_owned(),
-        _ => format!("The gate is shut: {} passed.", counted(broken, "limit")),
+        0 => "The gate is open: nothing has exceeded its limit.".to_owned(),
+        _ => format!("The gate is shut: {} exceeded.", counted(broken, "limit")),
     };
     let mut sections = vec![
         Section { title: String::new(), body: Body::Lines(vec![verdict]) },
@@ -146,7 +146,7 @@ fn table(measures: &[Moved]) -> Table {
         let verdict = match (moved.allowed.is_empty(), moved.passed.is_empty()) {
             (true, _) => "moved",
             (false, true) => "kept",
-            (false, false) => "passed",
+            (false, false) => "exceeded",
         };
         vec![
             Cell::Name(measure.name()),

@@ -166,9 +166,9 @@ pub(super) struct FiguresRecord {
     belief_drift: DriftRecord,
     references: Vec<ReferenceRecord>,
     broken_calls: u64,
-    oracle: u64,
-    oracle_broken_calls: u64,
-    achievable: u64,
+    oracle: Option<u64>,
+    oracle_broken_calls: Option<u64>,
+    achievable: Option<u64>,
     carried_tokens: u64,
     needed_tokens: u64,
     dead_tokens: u64,
@@ -343,6 +343,9 @@ impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
         let rules = totals.retention.by_rule.iter();
         let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
+        // The oracle keeps at least what the policy keeps: with less, nobody asked it.
+        let kept = totals.retention.of(Evidence::Line).kept;
+        let in_hindsight = |number: u64| (totals.retention.oracle >= kept).then_some(number);
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {
@@ -376,9 +379,9 @@ impl FiguresRecord {
             belief_drift: DriftRecord::new(&totals.beliefs),
             references: references.collect(),
             broken_calls: totals.retention.broken_calls,
-            oracle: totals.retention.oracle,
-            oracle_broken_calls: totals.retention.oracle_broken_calls,
-            achievable: totals.retention.achievable,
+            oracle: in_hindsight(totals.retention.oracle),
+            oracle_broken_calls: in_hindsight(totals.retention.oracle_broken_calls),
+            achievable: in_hindsight(totals.retention.achievable),
             carried_tokens: totals.retention.carried_tokens,
             needed_tokens: totals.retention.needed_tokens,
             dead_tokens: totals.retention.dead_tokens,

@@ -22,7 +22,7 @@ mod summary;
 
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
-pub use hindsight::in_hindsight;
+pub use hindsight::{in_hindsight, with_hindsight};
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};

@@ -193,7 +193,7 @@ impl Warning {
             Warning::Oscillation => "oscillates at its threshold: three or more compactions within ten calls",
             Warning::NoGain => "compactions or prunings that free less than 5 % of the context",
             Warning::Loop => "its fallback ran to the limit of tries without the call going through",
-            Warning::NeverFires => "can never fire: none of its limits lies below the window",
+            Warning::NeverFires => "can fire on a refusal alone: none of its limits lies below the largest prompt that the provider takes",
         }
     }
 }

@@ -53,7 +53,7 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     let shut = with(&turned);
     assert_eq!(shut.status.code(), Some(1));
     let text = String::from_utf8_lossy(&shut.stdout).into_owned();
-    assert!(text.contains("The gate is shut") && text.contains("passed") && text.contains("has changed since the baseline"), "{text}");
+    assert!(text.contains("The gate is shut") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
     let form = |form: &str| String::from_utf8(with(&[&turned[..], &["--format", form]].concat()).stdout).unwrap();
     let github = form("github");
     assert!(github.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::notice title=")), "{github}");

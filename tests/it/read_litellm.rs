@@ -24,7 +24,7 @@ fn calls_of_a_folder_are_joined_to_their_session() {
     assert_eq!(session.window, Some(200_000));
     let message = &session.messages[3];
     let call = message.call.as_ref().unwrap();
-    assert_eq!((call.id.as_str(), call.usage.unwrap().cost_nano_usd), ("chatcmpl-1", Some(10_000_000)));
+    assert_eq!((call.id.as_str(), call.usage.unwrap().cost_nano_usd), ("chatcmpl-1 4812+146", Some(10_000_000)));
     assert_eq!(message.time, Some(1_757_015_025_970));
 }
 

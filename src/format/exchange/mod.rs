@@ -136,5 +136,10 @@ impl Dialect {
 
 /// A call by which no reply was recorded with usage, and one with it, in the same form.
 fn call(id: &str, model: &str, usage: Option<Usage>) -> Call {
-    Call { id: id.to_owned(), model: model.to_owned(), usage, unchained: false }
+    // Published recordings have their ids scrubbed, so that different responses share one: the same response has the same usage too.
+    let id = match usage {
+        Some(usage) if !id.is_empty() => format!("{id} {}+{}", usage.prompt, usage.output),
+        _ => id.to_owned(),
+    };
+    Call { id, model: model.to_owned(), usage, unchained: false }
 }

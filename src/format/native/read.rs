@@ -345,7 +345,12 @@ impl Session {
     }
 
     fn compaction(&self, written: &NativeCompaction, scale: &dyn Scale, number: u64, source: &mut Source) -> Compaction {
-        let kept_from = written.kept_from.as_ref().and_then(|id| self.place(id, number, source));
+        // What is kept may begin with the message that comes next.
+        let next = format!("#{}", self.transcript.messages.len() + 1);
+        let kept_from = written.kept_from.as_ref().and_then(|id| match **id == next {
+            true => Some(self.transcript.messages.len()),
+            false => self.place(id, number, source),
+        });
         let mut tokens = |count: Count| {
             count.known().unwrap_or_else(|_| {
                 source.lose(number, ABSURD);

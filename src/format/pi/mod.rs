@@ -136,8 +136,7 @@ impl<'s> Session<'s> {
         if let Some(id) = entry.id.some_id() {
             self.transcript.id = id.to_owned();
         }
-        let parent = entry.parent_session.some_id().or(entry.branched_from.some_id());
-        self.transcript.parent = parent.map(session_of_file);
+        // A header that names another session tells of a fork by a person. That is no sub-agent: the session has no parent.
     }
 
     /// Puts the entry into the tree. False where it is there already.
@@ -371,13 +370,6 @@ impl<'s> Session<'s> {
             time,
         });
     }
-}
-
-/// The id of the session in a file of this name: `<time>_<id>.jsonl`, or `<id>.jsonl`.
-fn session_of_file(path: &str) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
-    let stem = name.split(".jsonl").next().unwrap_or(name);
-    stem.rsplit('_').next().unwrap_or(stem).to_owned()
 }
 
 impl record::Usage {

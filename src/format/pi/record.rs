@@ -55,10 +55,6 @@ pub struct Entry<'a> {
     pub first_kept_entry_index: Count,
     pub tokens_before: Count,
     pub usage: Option<Usage>,
-    #[serde(borrow)]
-    pub parent_session: Words<'a>,
-    #[serde(borrow)]
-    pub branched_from: Words<'a>,
 }
 
 fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Cow<'de, str>>>, D::Error> {

@@ -112,7 +112,7 @@ pub fn dash(hue: Hue) -> &'static [f64] {
     match hue {
         Hue::Recorded | Hue::Alarm => &[],
         Hue::Limit => &[4.0, 3.0],
-        Hue::Other(place) => DASHES.get(place % DASHES.len()).copied().unwrap_or(&[]),
+        Hue::Other(place) => DASHES.get((place + place / DASHES.len()) % DASHES.len()).copied().unwrap_or(&[]),
     }
 }
 
@@ -121,6 +121,6 @@ pub fn symbol(hue: Hue) -> Symbol {
     match hue {
         Hue::Recorded | Hue::Limit => Symbol::Ring,
         Hue::Alarm => Symbol::Cross,
-        Hue::Other(place) => SYMBOLS.get(place % SYMBOLS.len()).copied().unwrap_or(Symbol::Disc),
+        Hue::Other(place) => SYMBOLS.get((place + place / SYMBOLS.len()) % SYMBOLS.len()).copied().unwrap_or(Symbol::Disc),
     }
 }

@@ -14,10 +14,10 @@ pub use needs::{Need, Way};
 pub use room::{Ahead, Source};
 
 use super::outcome::Outcome;
-use super::{Conditions, follow, watch};
+use super::{Conditions, follow, simulate, watch};
 use crate::context::Context;
 use crate::policy::Plan;
-use crate::trace::Trace;
+use crate::trace::{Evidence, Trace};
 
 /// As [`follow`], and the outcome says what the oracle, and anybody at most, would have kept in contexts of the same sizes.
 pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
@@ -33,6 +33,18 @@ pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &
     retention.oracle = kept.iter().filter(|kept| **kept).count() as u64;
     retention.oracle_broken_calls = ahead.broken_calls(&kept);
     retention.achievable = ahead.bound(retention.oracle);
+    outcome
+}
+
+/// The same outcome, without a look at contexts. Where the policy itself keeps every reference to lines, nobody keeps more, and nothing is looked for.
+pub fn with_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
+    let mut outcome = simulate(trace, plan, conditions);
+    let retention = &mut outcome.totals.retention;
+    let lines = retention.of(Evidence::Line);
+    if lines.kept < lines.all() {
+        return in_hindsight(trace, plan, conditions, &mut |_, _| {});
+    }
+    (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
     outcome
 }
 
