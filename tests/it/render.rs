@@ -82,6 +82,7 @@ fn report(by: By) -> Report {
             by,
             series: Series::LeftOut,
             oracle: Oracle::LeftOut,
+            sub_agents: Default::default(),
             cache: CacheKind::Modelled,
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
