@@ -1,4 +1,4 @@
-//! `.ctxtrace` files: as they are, and with the bytes as what was packed, which a checksum would keep out of reach otherwise.
+//! `.ctxtrace` files (the magic below is that of the current version): as they are, and with the bytes as what was packed, which a checksum would keep out of reach otherwise.
 #![no_main]
 
 use ctxsim::experiment::read_traces;

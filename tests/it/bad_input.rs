@@ -277,7 +277,7 @@ fn mutated_fixtures_are_read_in_bounded_time_and_memory() {
     assert!(peak < 128 << 20, "{} MiB", peak >> 20);
 }
 
-/// What fuzzing found (see `fuzz/`), and inputs that it took long to get to.
+/// What fuzzing found (see `fuzz/`), and a late input of each target.
 #[test]
 fn inputs_found_by_fuzzing_are_read() {
     let inputs = fixtures("fuzz");
