@@ -1,11 +1,19 @@
 //! No agent wrote these files so: each gives its fixed sentences and what it still holds, in bounded time and memory.
 
 use crate::support::PlainScale;
-use ctxsim::format::{READERS, Source, by_name, sniff};
+use ctxsim::catalog::Catalog;
+use ctxsim::estimate::Vocabulary;
+use ctxsim::experiment::read_traces;
+use ctxsim::format::{Claim, READERS, Source, by_name, sniff};
+use ctxsim::measure::{Measure, trace};
+use ctxsim::policy::Policy;
 use ctxsim::transcript::Transcript;
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
 use std::io::{self, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// What a reader made of a file.
 #[derive(Debug)]
@@ -261,6 +269,22 @@ fn a_long_session_is_read_in_bounded_memory() {
     assert!(peak < 128 << 20, "{} MiB", peak >> 20);
 }
 
+/// Fixtures of all readers, mutated: no panic, no hang, and no more memory than a few times what the largest of them needs.
+#[test]
+fn mutated_fixtures_are_read_in_bounded_time_and_memory() {
+    let Some(peak) = peak_of_child("mutated") else { return mutated() };
+    println!("peak of the mutated fixtures: {} MiB", peak >> 20);
+    assert!(peak < 128 << 20, "{} MiB", peak >> 20);
+}
+
+/// What fuzzing found (see `fuzz/`), and a late input of each target.
+#[test]
+fn inputs_found_by_fuzzing_are_read() {
+    let inputs = fixtures("fuzz");
+    assert!(!inputs.is_empty());
+    inputs.iter().for_each(|input| read_by_all(&std::fs::read(input).unwrap()));
+}
+
 /// Runs one of the cases of [`child`] in a process of its own and gives its peak of memory in bytes. Only Linux tells.
 fn peak_of_child(case: &str) -> Option<u64> {
     if !cfg!(target_os = "linux") {
@@ -281,6 +305,7 @@ fn child() {
     match std::env::var("CTXSIM_BAD_INPUT").as_deref() {
         Ok("huge") => huge(),
         Ok("session") => long_session(),
+        Ok("mutated") => mutated(),
         _ => return,
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -315,6 +340,65 @@ fn huge() {
         let refused = outcome.error.as_deref() == Some("document larger than 64 MiB");
         assert!(refused || outcome.reasons().contains(&"line longer than 64 MiB"), "{reader} {outcome:?}");
     }
+}
+
+/// The files below a folder of `tests/data`, in the same order everywhere.
+fn fixtures(folder: &str) -> Vec<PathBuf> {
+    let walk =
+        ignore::WalkBuilder::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(folder)).standard_filters(false).build();
+    let mut paths: Vec<PathBuf> = walk.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file()).collect();
+    paths.sort();
+    paths
+}
+
+/// Reads the bytes with every reader that claims them, measures what they hold, and takes them for a trace file and a policy as well.
+fn read_by_all(bytes: &[u8]) {
+    let catalog = Catalog::builtin().unwrap();
+    let open = || Source::from_reader(Path::new("absent/bad"), Box::new(Cursor::new(bytes.to_vec())));
+    let Ok(head) = open() else { return };
+    for reader in READERS.iter().filter(|reader| (reader.claims)(&head) != Claim::No) {
+        let Ok(mut source) = open() else { continue };
+        let _ = (reader.read)(&mut source, &PlainScale { keep_content: false }, &mut |session| {
+            trace(session, "bad", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase });
+        });
+    }
+    let _ = read_traces(bytes);
+    let _ = Policy::parse("bad", &String::from_utf8_lossy(bytes));
+}
+
+/// What stands for something else than it says, wherever it is put.
+const SPLINTERS: [&str; 16] =
+    ["", "null", "-1", "18446744073709551615", "1e999", "\"", "{", "}", "[", "]", "\n", "\\ud83d", "\"\"", ",", "\u{feff}", "\0"];
+
+/// One change: a place and a length (in parts of 65 536 of the file), and what is put there: a splinter, or a piece of the file itself.
+type Change = (u16, u16, Option<u8>, u16);
+
+fn change(bytes: &mut Vec<u8>, (place, length, splinter, from): Change) {
+    let at = |part: u16, of: usize| of * usize::from(part) / 65_536;
+    let start = at(place, bytes.len());
+    // Most changes are small; a few take a large piece out.
+    let until = (start + at(length, if length % 8 == 0 { bytes.len() } else { 24 })).min(bytes.len());
+    let inserted = match splinter {
+        Some(which) => SPLINTERS[usize::from(which) % SPLINTERS.len()].as_bytes().to_vec(),
+        None => bytes[at(from, bytes.len())..].iter().copied().take(400).collect(),
+    };
+    bytes.splice(start..until, inserted);
+}
+
+fn mutated() {
+    let fixtures: Vec<Vec<u8>> =
+        fixtures("").iter().map(|path| std::fs::read(path).unwrap()).filter(|bytes| bytes.len() < 1 << 18).collect();
+    let changes = proptest::collection::vec(any::<Change>(), 1..6);
+    let config = ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() };
+    let ran = TestRunner::new(config).run(&(any::<prop::sample::Index>(), changes), |(fixture, changes)| {
+        let mut bytes = fixture.get(&fixtures).clone();
+        changes.into_iter().for_each(|one| change(&mut bytes, one));
+        let start = Instant::now();
+        read_by_all(&bytes);
+        let took = start.elapsed();
+        if took < Duration::from_secs(10) { Ok(()) } else { Err(TestCaseError::fail(format!("took {took:?}"))) }
+    });
+    ran.unwrap_or_else(|error| panic!("{error}"));
 }
 
 fn long_session() {

@@ -1,0 +1,7 @@
+//! Agents that write a line a record.
+#![no_main]
+
+const READERS: &[&str] =
+    &["native", "claude-code", "qwen-code", "codex", "copilot-cli", "deepseek-harness", "pi", "goose", "kimi-cli", "picoclaw", "baseagent"];
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ctxsim_fuzz::read(READERS, bytes));

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Copies the fixtures of tests/data into fuzz/corpus, each to the targets whose readers know it. Run it before the first `cargo fuzz run`.
+set -euo pipefail
+cd "$(dirname "$0")"
+data=../tests/data
+
+# seed TARGET FOLDER...: every file below the folders, named by its content so that none overwrites another.
+seed() {
+    local target=$1
+    shift
+    mkdir -p "corpus/$target"
+    for folder in "$@"; do
+        find "$data/$folder" -type f -size -64k | while read -r file; do
+            cp "$file" "corpus/$target/$(sha1sum <"$file" | cut -c1-16)"
+        done
+    done
+}
+
+lines=(native claude-code qwen-code codex copilot-cli deepseek-harness pi goose kimi-cli picoclaw baseagent cli references drift)
+documents=(opencode cline vscode-chat mycoder gemini-cli mini-swe-agent openhands crush)
+benchmarks=(tau2 swe-agent atif tau-bench sharegpt autogen plain-talk)
+exchanges=(api-exchange litellm anthropic-messages openai-chat)
+telemetry=(langfuse otlp)
+seed agent_lines "${lines[@]}"
+seed agent_documents "${documents[@]}"
+seed benchmarks "${benchmarks[@]}"
+seed exchanges "${exchanges[@]}"
+seed telemetry "${telemetry[@]}"
+seed vcr vcr
+seed aider aider
+seed inspect inspect
+seed sniff "${lines[@]}" "${documents[@]}" "${benchmarks[@]}" "${exchanges[@]}" "${telemetry[@]}" vcr aider inspect
+mkdir -p corpus/policy
+cp ../src/policy/presets/*.toml "$data"/*/*.toml corpus/policy/
+
+# A trace file of the short sample sessions, whole and unpacked (the first 11 bytes are the magic).
+mkdir -p corpus/trace_file
+if command -v ctxsim >/dev/null; then
+    ctxsim trace build "$data/native" "$data/pi" -o corpus/trace_file/whole
+    tail -c +12 corpus/trace_file/whole | gunzip >corpus/trace_file/unpacked
+fi
