@@ -18,7 +18,7 @@ seed() {
 
 lines=(native claude-code qwen-code codex copilot-cli deepseek-harness pi goose kimi-cli picoclaw baseagent cli references drift)
 documents=(opencode cline vscode-chat mycoder gemini-cli mini-swe-agent openhands crush)
-benchmarks=(tau2 swe-agent atif tau-bench sharegpt autogen plain-talk)
+benchmarks=(tau2 swe-agent atif tau-bench sharegpt autogen messages-display summariser)
 exchanges=(api-exchange litellm anthropic-messages openai-chat)
 telemetry=(langfuse otlp)
 seed agent_lines "${lines[@]}"

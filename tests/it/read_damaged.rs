@@ -16,9 +16,7 @@ fn read(reader: &str, path: &Path, bytes: Vec<u8>) {
 fn no_damage_makes_a_reader_panic() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     for reader in READERS {
-        // Two readers share the fixtures of plain talk.
-        let folder = if matches!(reader.name, "messages-display" | "summariser") { "plain-talk" } else { reader.name };
-        let mut fixtures = files(&data.join(folder));
+        let mut fixtures = files(&data.join(reader.name));
         if reader.name == "opencode" {
             fixtures.push(data.join("opencode/tree_since_0.6/storage/session/pr/ses_tree.json"));
         }

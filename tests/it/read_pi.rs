@@ -32,7 +32,7 @@ fn a_header_is_claimed_and_another_agents_is_not() {
 fn version_one_is_a_list() {
     let (session, losses) = only("version1.jsonl");
     assert_eq!(losses, []);
-    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("one", Some("mother")));
+    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("one", None));
     let roles: Vec<Role> = session.messages.iter().map(|message| message.role).collect();
     use Role::{Assistant, Tool, User};
     assert_eq!(roles, [User, Assistant, Tool, Assistant, Assistant, User, Assistant, User, Assistant]);
@@ -84,7 +84,7 @@ fn version_one_counts_kept_entries_from_the_header() {
 fn a_branch_rewinds_and_a_return_shows_messages_again() {
     let (session, losses) = only("tree.jsonl");
     assert_eq!(losses, []);
-    assert_eq!(session.parent.as_deref(), Some("mother2"));
+    assert_eq!(session.parent, None, "a fork is no sub-agent");
     let seen: Vec<(&str, Option<usize>, Option<usize>)> =
         session.messages.iter().map(|message| (content(message), message.rewind, message.copy_of)).collect();
     assert_eq!(
