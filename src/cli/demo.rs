@@ -2,13 +2,10 @@
 
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Output, Waiting, print};
-use super::policies::Policies;
-use super::pricing::Pricing;
+use super::output::{Waiting, print};
+use super::welcome::Welcome;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::price;
-use ctxsim::report::{self, Asked};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -46,16 +43,10 @@ impl Demo {
         let folder = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
         write_into(folder.path())?;
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
-        let choice = Policies::default();
-        let policies = choice.load()?;
-        let catalog = Catalog::builtin()?;
-        let mut corpus = logs.read(&catalog)?;
+        let (first_look, catalog) = (Welcome::of(logs), Catalog::builtin()?);
+        let mut corpus = first_look.read(&catalog)?;
         corpus.forget_folders();
-        let mut replays = choice.replay(&policies, &corpus, &catalog, &logs)?;
-        let pricing = Pricing::default();
-        price(&corpus, &mut replays, &pricing.tariff(&pricing.tables()?, &catalog, None));
-        let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give("replay", "ctxsim demo".to_owned(), |command| report::replay(&corpus, &replays, &asked(command)))?;
+        first_look.show(&catalog, &corpus, "ctxsim demo")?;
         print(&format!(
             "\nThese six sessions are made up and part of the program. To try more on them: ctxsim demo --write demo-logs\n{}",
             next("demo-logs")

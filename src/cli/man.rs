@@ -40,7 +40,7 @@ impl Man {
 fn pages(command: &Command) -> Result<Vec<(String, Vec<u8>)>, Failure> {
     let name = command.get_display_name().unwrap_or_else(|| command.get_name());
     let mut all = vec![(format!("{name}.1"), page(command)?)];
-    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         all.extend(pages(sub)?);
     }
     Ok(all)

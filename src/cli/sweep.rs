@@ -9,8 +9,7 @@ use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Direction, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError,
-    settings,
+    Constraint, Design, Dimension, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError, settings,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, grouped, sweep};
@@ -182,12 +181,7 @@ impl Sweep {
     }
 
     fn objective(&self) -> Result<Objective, SweepError> {
-        let (direction, words) = match (&self.minimise, &self.maximise) {
-            (_, Some(words)) => (Direction::Maximise, words.as_str()),
-            (Some(words), None) => (Direction::Minimise, words.as_str()),
-            (None, None) => (Direction::Minimise, "tokens"),
-        };
-        Ok(Objective { direction, measure: Measure::parse(words)? })
+        Objective::asked_or_tokens(self.minimise.as_deref(), self.maximise.as_deref())
     }
 
     /// The command as it would be typed again. What does not change the report is left out.

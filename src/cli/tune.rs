@@ -9,7 +9,7 @@ use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
-use ctxsim::experiment::{Billing, Direction, Measure, Objective, SweepError};
+use ctxsim::experiment::{Billing, Objective, SweepError};
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
@@ -132,12 +132,7 @@ impl Tune {
     }
 
     fn objective(&self) -> Result<Option<Objective>, SweepError> {
-        let asked = match (&self.minimise, &self.maximise) {
-            (_, Some(words)) => (Direction::Maximise, words),
-            (Some(words), None) => (Direction::Minimise, words),
-            (None, None) => return Ok(None),
-        };
-        Ok(Some(Objective { direction: asked.0, measure: Measure::parse(asked.1)? }))
+        Objective::asked(self.minimise.as_deref(), self.maximise.as_deref())
     }
 
     /// The command as it would be typed again. What does not change the report is left out.

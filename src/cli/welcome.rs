@@ -25,14 +25,30 @@ pub struct Welcome {
 impl Welcome {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let policies = self.policies.load()?;
         let catalog = Catalog::builtin()?;
-        let corpus = self.logs.read(&catalog)?;
-        let mut replays = self.policies.replay(&policies, &corpus, &catalog, &self.logs)?;
-        price(&corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, &catalog, None));
-        let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give("replay", "ctxsim".to_owned(), |command| report::replay(&corpus, &replays, &asked(command)))?;
+        let corpus = self.read(&catalog)?;
+        let replays = self.show(&catalog, &corpus, "ctxsim")?;
         print(&next(&corpus, &replays))
+    }
+
+    /// The logs that are found, under the main presets.
+    pub fn of(logs: Logs) -> Welcome {
+        Welcome { logs, ..Welcome::default() }
+    }
+
+    /// Reads them.
+    pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
+        self.logs.read(catalog)
+    }
+
+    /// Replays a corpus and prints the report.
+    pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
+        let policies = self.policies.load()?;
+        let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
+        price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
+        let asked = |command| Asked { command, ..Asked::default() };
+        Output::default().give("replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
+        Ok(replays)
     }
 }
 

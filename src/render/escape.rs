@@ -14,6 +14,23 @@ pub fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// Text in which HTML, SVG and XML find nothing to act upon, within an element or an attribute's quotes, and no character that XML forbids.
+pub(super) fn markup(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for letter in escape(text).chars() {
+        match letter {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '"' => out += "&quot;",
+            '\'' => out += "&#39;",
+            '\u{fffe}' | '\u{ffff}' => out.extend(letter.escape_unicode()),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
 /// Would this character change how its neighbours are shown, or hide among them?
 pub(super) fn is_hazardous(letter: char) -> bool {
     letter.is_control()

@@ -1,6 +1,6 @@
 //! For build servers: checks as JUnit's XML.
 
-use super::escape::escape;
+use super::escape::markup;
 use crate::report::{Check, Outcome};
 
 /// A suite of checks.
@@ -10,34 +10,17 @@ pub fn junit(suite: &str, checks: &[Check]) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites tests=\"{0}\" failures=\"{broken}\">\n  \
          <testsuite name=\"{1}\" tests=\"{0}\" failures=\"{broken}\">\n",
         checks.len(),
-        xml(suite)
+        markup(suite)
     );
     for check in checks {
-        let (name, sentence) = (xml(&check.name), xml(&check.sentence));
+        let (name, sentence) = (markup(&check.name), markup(&check.sentence));
         out += &match check.outcome {
-            Outcome::Kept => format!("    <testcase classname=\"{}\" name=\"{name}\"/>\n", xml(suite)),
+            Outcome::Kept => format!("    <testcase classname=\"{}\" name=\"{name}\"/>\n", markup(suite)),
             Outcome::Broken => format!(
                 "    <testcase classname=\"{}\" name=\"{name}\">\n      <failure message=\"{sentence}\"/>\n    </testcase>\n",
-                xml(suite)
+                markup(suite)
             ),
         };
     }
     out + "  </testsuite>\n</testsuites>\n"
-}
-
-/// Text within an attribute: XML finds nothing in it to act upon, and no character that it forbids.
-fn xml(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in escape(text).chars() {
-        match letter {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&apos;",
-            '\u{fffe}' | '\u{ffff}' => out.extend(letter.escape_unicode()),
-            other => out.push(other),
-        }
-    }
-    out
 }

@@ -1,7 +1,6 @@
 //! For pages: GitHub's Markdown. Words of others stay words: nothing in them is markup.
 
-use super::escape::escape;
-use super::html::words as html_words;
+use super::escape::{escape, markup};
 use super::text::{figure, is_number};
 use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Report, Section, Story, Table};
@@ -39,7 +38,7 @@ pub fn summary(story: &Story<'_>, chapters: &[&str]) -> String {
 
 /// A chart by the files that lie beside the summary, as GitHub picks one by theme.
 fn picture(chart: &Chart) -> String {
-    let (kind, words) = (chart.kind, html_words(&chart.title));
+    let (kind, words) = (chart.kind, markup(&chart.title));
     format!(
         "<picture><source media=\"(prefers-color-scheme: dark)\" srcset=\"charts/{kind}-dark.svg\"><img alt=\"{words}\" \
          src=\"charts/{kind}.svg\"></picture>\n\n"

@@ -9,8 +9,8 @@ use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Corpus, Design, Dimension, Direction, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for,
-    price, reads, settings,
+    Constraint, Corpus, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
+    settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -171,12 +171,7 @@ impl Asked<'_> {
             return Err(Failure::Usage("name what is varied, as in --vary prune_protect=10k..80k:10k".to_owned()));
         }
         let dimensions = self.question.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
-        let (direction, words) = match (&self.question.minimise, &self.question.maximise) {
-            (_, Some(words)) => (Direction::Maximise, words.as_str()),
-            (Some(words), None) => (Direction::Minimise, words.as_str()),
-            (None, None) => (Direction::Minimise, "tokens"),
-        };
-        let objective = Objective { direction, measure: Measure::parse(words)? };
+        let objective = Objective::asked_or_tokens(self.question.minimise.as_deref(), self.question.maximise.as_deref())?;
         let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
         let settings = settings(bases, &dimensions, Design::Grid)?;
         settings.iter().try_for_each(|setting| setting.policy(bases).map(drop))?;

@@ -23,6 +23,20 @@ pub struct Objective {
     pub measure: Measure,
 }
 
+impl Objective {
+    /// What is asked to be small or large, in the words of [`Measure::parse`]; `None` where neither is asked for.
+    pub fn asked(minimise: Option<&str>, maximise: Option<&str>) -> Result<Option<Objective>, SweepError> {
+        let asked = maximise.map(|words| (Direction::Maximise, words)).or(minimise.map(|words| (Direction::Minimise, words)));
+        asked.map(|(direction, words)| Ok(Objective { direction, measure: Measure::parse(words)? })).transpose()
+    }
+
+    /// The same; few tokens where neither is asked for.
+    pub fn asked_or_tokens(minimise: Option<&str>, maximise: Option<&str>) -> Result<Objective, SweepError> {
+        let tokens = || Ok(Objective { direction: Direction::Minimise, measure: Measure::parse("tokens")? });
+        Objective::asked(minimise, maximise)?.map_or_else(tokens, Ok)
+    }
+}
+
 /// How a constraint compares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparator {

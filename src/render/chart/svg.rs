@@ -3,12 +3,13 @@
 use super::font::Weight;
 use super::picture::{Anchor, Paint, Picture, Point, Shape, Text};
 use super::theme::Colour;
+use crate::render::escape::markup;
 use std::fmt::Write;
 
 /// The picture as SVG, with a newline at its end.
 pub fn svg(picture: &Picture) -> String {
     let (width, height) = (number(picture.width), number(picture.height));
-    let title = plain(&picture.title);
+    let title = markup(&picture.title);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
          aria-label=\"{title}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\">\n<title>{title}</title>\n\
@@ -40,7 +41,7 @@ fn path(out: &mut String, points: &[Point], paint: &Paint, title: &str) {
     let painted = painted(paint);
     let _ = match title {
         "" => writeln!(out, "<path d=\"{data}\"{painted}/>"),
-        title => writeln!(out, "<path d=\"{data}\"{painted}><title>{}</title></path>", plain(title)),
+        title => writeln!(out, "<path d=\"{data}\"{painted}><title>{}</title></path>", markup(title)),
     };
 }
 
@@ -66,8 +67,8 @@ fn words(out: &mut String, text: &Text) {
     };
     let weight = if text.weight == Weight::Bold { " font-weight=\"bold\"" } else { "" };
     let length = format!(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(text.width));
-    let full = text.full.as_ref().map(|full| format!("<title>{}</title>", plain(full))).unwrap_or_default();
-    let (size, colour, words) = (number(text.size), code(text.colour), plain(&text.words));
+    let full = text.full.as_ref().map(|full| format!("<title>{}</title>", markup(full))).unwrap_or_default();
+    let (size, colour, words) = (number(text.size), code(text.colour), markup(&text.words));
     let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\"{anchor}{weight}{length}>{full}{words}</text>");
 }
 
@@ -80,20 +81,4 @@ fn number(value: f64) -> String {
 
 fn code(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
-}
-
-/// Text in which XML finds nothing to act upon.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '&' => out += "&amp;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            other => out.push(other),
-        }
-    }
-    out
 }

@@ -1,8 +1,8 @@
 //! What stands in a page: the verdict, then chapter after chapter, then what it rests on.
 
 use super::calls::Packed;
-use super::words;
 use crate::render::chart::{Look, Size, Theme, svg};
+use crate::render::escape::markup;
 use crate::render::text::{best, figure, is_number};
 use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Chapter, Column, Section, Story, Table, Unit, counted, grouped};
@@ -20,9 +20,9 @@ const METHOD: &str = "method";
 pub fn body(story: &Story<'_>, packed: Option<&Packed>) -> String {
     let mut out = String::from("<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<div class=\"top\"><div>\n");
     let heading = if story.verdict.is_empty() { story.title.as_str() } else { "What would these policies have done?" };
-    out += &format!("<h1>{}</h1>\n", words(heading));
+    out += &format!("<h1>{}</h1>\n", markup(heading));
     if !story.verdict.is_empty() {
-        out += &format!("<p class=\"looked-at\">{}</p>\n", words(&story.title));
+        out += &format!("<p class=\"looked-at\">{}</p>\n", markup(&story.title));
     }
     out += "</div></div>\n";
     contents(&mut out, story);
@@ -56,7 +56,7 @@ fn contents(out: &mut String, story: &Story<'_>) {
     }
     *out += "<nav aria-label=\"Chapters\"><ul>\n";
     for chapter in chapters {
-        let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", chapter.id, words(chapter.title));
+        let _ = writeln!(out, "<li><a href=\"#{}\">{}</a></li>", chapter.id, markup(chapter.title));
     }
     *out += "</ul></nav>\n";
 }
@@ -65,7 +65,7 @@ fn contents(out: &mut String, story: &Story<'_>) {
 fn chapter(out: &mut String, chapter: &Chapter, packed: Option<&Packed>) {
     let _ = writeln!(out, "<section id=\"{}\">", chapter.id);
     if !chapter.title.is_empty() {
-        let _ = writeln!(out, "<h2>{}</h2>", words(chapter.title));
+        let _ = writeln!(out, "<h2>{}</h2>", markup(chapter.title));
     }
     // Where sessions can be opened, the table that stands here is replaced by one that opens them.
     let kept = if chapter.id == SESSIONS && packed.is_some() { "<div class=\"static\">\n" } else { "<div>\n" };
@@ -96,18 +96,18 @@ fn foundations(out: &mut String, story: &Story<'_>) {
     if !story.notes.is_empty() {
         *out += "<h3>What the numbers rest on</h3>\n<ul class=\"notes\">\n";
         story.notes.iter().for_each(|note| {
-            let _ = writeln!(out, "<li>{}</li>", words(note));
+            let _ = writeln!(out, "<li>{}</li>", markup(note));
         });
         *out += "</ul>\n";
     }
     if let Some(command) = &story.command {
-        let _ = writeln!(out, "<h3>The command that makes this again</h3>\n<pre><code>{}</code></pre>", words(command));
+        let _ = writeln!(out, "<h3>The command that makes this again</h3>\n<pre><code>{}</code></pre>", markup(command));
     }
 }
 
 fn paragraphs(out: &mut String, sentences: &[String]) {
     sentences.iter().for_each(|sentence| {
-        let _ = writeln!(out, "<p>{}</p>", words(sentence));
+        let _ = writeln!(out, "<p>{}</p>", markup(sentence));
     });
 }
 
@@ -122,7 +122,7 @@ fn figure_of(out: &mut String, chart: &Chart) {
             "<img class=\"{class}\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"data:image/svg+xml;base64,{packed}\">",
             size.width,
             size.height,
-            words(&format!("{}. {}", chart.title, chart.subtitle))
+            markup(&format!("{}. {}", chart.title, chart.subtitle))
         );
     }
     *out += "</figure>\n";
@@ -130,12 +130,12 @@ fn figure_of(out: &mut String, chart: &Chart) {
 
 fn section(out: &mut String, section: &Section) {
     if !section.title.is_empty() {
-        let _ = writeln!(out, "<h3>{}</h3>", words(&section.title));
+        let _ = writeln!(out, "<h3>{}</h3>", markup(&section.title));
     }
     match &section.body {
         Body::Lines(lines) => paragraphs(out, lines),
         Body::Code(_, code) => {
-            let lines: Vec<String> = code.lines().map(words).collect();
+            let lines: Vec<String> = code.lines().map(markup).collect();
             let _ = writeln!(out, "<pre><code>{}</code></pre>", lines.join("\n"));
         }
         Body::Table(table) => {
@@ -149,18 +149,19 @@ fn table(out: &mut String, table: &Table, title: &str) {
     let name = if title.is_empty() { "Table" } else { title };
     // What can be scrolled can be reached by keyboard.
     let _ =
-        writeln!(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"sortable\">", words(name));
+        writeln!(out, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">\n<table class=\"sortable\">", markup(name));
     *out += "<thead><tr>";
     for column in &table.columns {
         let class = if is_number(column) { " class=\"number\"" } else { "" };
-        let _ = write!(out, "<th scope=\"col\"{class}>{}</th>", column.header.split('\u{ad}').map(words).collect::<Vec<_>>().join("&shy;"));
+        let _ =
+            write!(out, "<th scope=\"col\"{class}>{}</th>", column.header.split('\u{ad}').map(markup).collect::<Vec<_>>().join("&shy;"));
     }
     *out += "</tr></thead>\n<tbody>\n";
     let best = best(table);
     for (row, cells) in table.rows.iter().enumerate() {
         *out += "<tr>";
         for (place, (cell, column)) in cells.iter().zip(&table.columns).enumerate() {
-            let shown = words(&figure(cell));
+            let shown = markup(&figure(cell));
             let _ = match place {
                 0 if table.labels > 0 => write!(out, "<th scope=\"row\">{shown}</th>"),
                 _ => {
@@ -202,7 +203,7 @@ fn legend(out: &mut String, table: &Table) {
     *out += "<details class=\"legend\"><summary>What the columns say</summary><dl>\n";
     for column in explained {
         let source = format!("{:?}", column.provenance).to_lowercase();
-        let _ = writeln!(out, "<dt>{}</dt><dd>{} ({source})</dd>", words(&column.plain_header()), words(column.meaning));
+        let _ = writeln!(out, "<dt>{}</dt><dd>{} ({source})</dd>", markup(&column.plain_header()), markup(column.meaning));
     }
     *out += "</dl></details>\n";
 }

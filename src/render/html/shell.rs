@@ -1,7 +1,7 @@
 //! The shell of a page: head, style, script, and the policy that forbids all else.
 
 use super::calls::Packed;
-use super::words;
+use crate::render::escape::markup;
 use crate::report::Story;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -52,7 +52,7 @@ pub fn page(story: &Story<'_>, body: &str, packed: Option<&Packed>) -> String {
          {GENERATOR}{version}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n\
          <title>ctxsim: {}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{data}<script>{script}</script>\n</body>\n</html>\n",
-        words(&story.title)
+        markup(&story.title)
     )
 }
 
