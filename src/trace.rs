@@ -176,6 +176,8 @@ pub struct Trace {
     pub compactions: Vec<CompactionRow>,
     /// Usage of calls outside the conversation, with their keys.
     pub side_calls: Vec<(Usage, Option<u128>)>,
+    /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
+    pub mirrored: Vec<(Usage, Option<u128>)>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages take up again from earlier ones, in the order of the messages that do so.

@@ -313,6 +313,9 @@ pub struct Transcript {
     pub window: Option<u64>,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
+    /// Calls of sub-agents that this log only mirrors: they are counted where no log of the sub-agent's own holds them, and never replayed.
+    /// Their id is that of the message, so that they are known there.
+    pub mirrored: Vec<Call>,
 }
 
 impl Transcript {

@@ -35,7 +35,7 @@ pub use break_even::{BreakEven, break_even};
 pub use choice::{Choice, DRAWS, choose};
 pub use composition::{Composed, Composition, Content, compose, whole};
 pub use convert::{ConvertError, Converted, Target, convert};
-pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
+pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};

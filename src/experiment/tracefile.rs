@@ -7,7 +7,7 @@ use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Read, Write};
 
 /// First bytes of the file; the digit is the version of what follows.
-const MAGIC: &[u8] = b"ctxtrace/6\n";
+const MAGIC: &[u8] = b"ctxtrace/7\n";
 
 /// Why a trace file gave nothing.
 #[derive(Debug, thiserror::Error)]
@@ -16,7 +16,7 @@ pub enum TraceFileError {
     #[error("{0}")]
     Io(#[from] io::Error),
     /// It is none, or one of another version.
-    #[error("not a trace file of this version (ctxtrace/6); build it again from the logs")]
+    #[error("not a trace file of this version (ctxtrace/7); build it again from the logs")]
     Foreign,
     /// It is cut or damaged.
     #[error("trace file is damaged: {0}")]

@@ -3,6 +3,9 @@
 mod architecture;
 /// Recorded compactions beside predicted ones: a made session, the samples, real files.
 mod backtest;
+/// Databases that no agent wrote so.
+#[cfg(feature = "sqlite")]
+mod bad_databases;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 /// Chromium through its driver, for pages.
