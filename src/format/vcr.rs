@@ -48,7 +48,7 @@ struct Interaction<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Sent<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "url")]
     uri: Words<'a>,
     /// The body as it was sent.
     #[serde(borrow)]

@@ -39,6 +39,8 @@ mod format_json;
 mod gate;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// Two totals: with and without the calls of sub-agents that are only mirrored.
+mod mirrors;
 /// The oracle and the bound beside policies and beside every possible choice.
 mod oracle;
 /// `ctxsim report`: files, the page in a browser, hostile names.
