@@ -116,11 +116,10 @@ impl Sweep {
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
         let rows = self.rows(&run)?;
-        let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
         self.output.give("sweep", self.command(), |command| {
             sweep(&Swept {
                 corpus: &corpus,
-                bases: &names,
+                bases,
                 settings: &settings,
                 rows: &rows,
                 objective,

@@ -33,6 +33,7 @@ mod sparkline;
 mod story;
 mod sweep;
 mod sweep_record;
+mod ties;
 mod tune;
 mod tune_record;
 mod words;

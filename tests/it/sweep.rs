@@ -129,7 +129,7 @@ fn best_front_and_what_cannot_be_told() {
         row(3, 50, 2, &[50, 60, 40]),
         row(4, 60, 3, &[60, 70, 50]),
     ];
-    let found = judgements(&rows, &objective, &[constraint]);
+    let found = judgements(&rows, &objective, &[constraint], &[]);
     let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
     assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
     let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();
