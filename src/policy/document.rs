@@ -1,7 +1,7 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
 use super::configuration::ConfigurationFile;
-use super::expression::{Expression, ExpressionError, Scope, number};
+use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
@@ -185,7 +185,7 @@ impl Policy {
         self.recorded_by.iter().find(|entry| entry.covers(recorder))
     }
 
-    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `85%`, `1_000`.
+    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `1_000` and, for shares, `85%`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), PolicyError> {
         let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
         let unknown = || {
@@ -193,10 +193,9 @@ impl Policy {
             let list = if all.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", all.join(", ")) };
             PolicyError::NoParameter { policy: self.name.clone(), name: name.to_owned(), hint: if near.is_empty() { list } else { near } }
         };
-        if !self.params.contains_key(name) {
-            return Err(unknown());
-        }
-        let value = match (value, number(value)) {
+        let Some(parameter) = self.params.get(name) else { return Err(unknown()) };
+        let refused = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason: format!("`{name}`: {reason}") };
+        let value = match (value, parameter.typed(value).map_err(refused)?) {
             ("true", _) => Value::Integer(1),
             ("false", _) => Value::Integer(0),
             (_, Some(number)) => numeral(number),

@@ -51,4 +51,4 @@ pub use replay::{Asked, By, Oracle, SubAgents, replay};
 pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, by_interest, story};
 pub use sweep::{Billed, Swept, sweep};
 pub use tune::{Found, configuration, tune};
-pub use words::{counted, decimal_dollars, dollars, first_few, grouped, percent};
+pub use words::{counted, counted_as, decimal_dollars, dollars, first_few, grouped, percent};

@@ -8,7 +8,7 @@ use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
 use super::ties::ties;
-use super::words::{counted, grouped};
+use super::words::{counted, counted_as, grouped};
 use crate::experiment::{Constraint, Corpus, Direction, Judgement, Objective, Row, Setting, Standing, judgements};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
@@ -180,7 +180,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     if !swept.constraints.is_empty() {
         all.push(format!(
             "{} all constraints.",
-            if allowed == 1 { "1 setting keeps".to_owned() } else { format!("{} settings keep", grouped(allowed)) }
+            counted_as(allowed, "setting keeps", "settings keep")
         ));
     }
     let (resamples, seed) = swept.chance;
@@ -195,7 +195,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         if allowed > 0 {
             all.push(format!(
                 "{} otherwise, but cannot be told from the best one: the difference is smaller than the uncertainty.",
-                if tied == 1 { "1 setting comes out".to_owned() } else { format!("{} settings come out", grouped(tied)) }
+                counted_as(tied, "setting comes out", "settings come out")
             ));
         }
     } else {

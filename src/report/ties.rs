@@ -1,7 +1,7 @@
 //! Settings that come to the same: which they are, and why one of them is shown as the best.
 
 use super::sweep::{Judged, Swept};
-use super::words::{first_few, grouped};
+use super::words::{counted, first_few};
 use crate::experiment::{Setting, Standing};
 use crate::policy::number;
 
@@ -30,8 +30,8 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     };
     let shown = format!("{} {}", best.policy, best.setting.words());
     Some(format!(
-        "{} settings are equally good, with the same {}: {}. Shown as best is {}, {rule}.",
-        grouped(count as u64),
+        "{} are equally good, with the same {}: {}. Shown as best is {}, {rule}.",
+        counted(count as u64, "setting"),
         swept.objective.measure.name(),
         named.join("; "),
         shown.trim_end()

@@ -105,20 +105,18 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
             baseline.conditions, now.conditions
         )));
     }
-    let (was, is) = (by_digest(baseline), by_digest(now));
     // A session is known by what was measured: its file may have another name by now.
-    let strangers = |run: &Baseline, known: &BTreeMap<&str, Vec<&BaselineSession>>| -> Vec<String> {
-        run.sessions.iter().filter(|session| !known.contains_key(session.digest.as_str())).map(|session| session.session.clone()).collect()
+    let same = pairs(baseline, now);
+    let (was, is) = (by_digest(baseline), by_digest(now));
+    let measured_otherwise = |session: &&BaselineSession| {
+        let of_name = baseline.sessions.iter().find(|other| other.session == session.session);
+        !was.contains_key(session.digest.as_str()) && of_name.is_some_and(|other| !is.contains_key(other.digest.as_str()))
     };
-    let (mut new, mut gone) = (strangers(now, &was), strangers(baseline, &is));
-    let before = new.len();
-    new.retain(|name| !gone.contains(name));
-    let changed = before - new.len();
-    gone.retain(|name| !now.sessions.iter().any(|session| session.session == *name));
-    let (new, gone) = (new.len(), gone.len());
+    let changed = now.sessions.iter().filter(measured_otherwise).count();
+    let (new, gone) = (now.sessions.len() - same.len() - changed, baseline.sessions.len() - same.len() - changed);
     if new + gone + changed > 0 {
         return Err(Mismatch(format!(
-            "the corpus is another than the baseline's: {new} sessions new, {gone} gone, {changed} measured otherwise; figures over other \
+            "the corpus is another than the baseline's: of its sessions {new} are new, {gone} gone, {changed} measured otherwise; figures over other \
              sessions say nothing of the policy (--update-baseline writes the baseline anew)"
         )));
     }
