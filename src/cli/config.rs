@@ -137,7 +137,12 @@ impl Project {
             let option = command.get_arguments().find(|option| named(option) == Some(key.as_str()));
             option.is_some_and(|option| matches.value_source(option.get_id().as_str()) == Some(ValueSource::DefaultValue))
         });
-        let speaks_of = |value: &String| {
+        // Of `opencode:prune_protect=20k` a sentence may name the parameter alone.
+        let pieces = |value: &String| {
+            let pieces = value.split(['=', ':']).filter(|piece| piece.len() > 3).map(str::to_owned);
+            pieces.chain([value.clone()]).collect::<Vec<String>>()
+        };
+        let speaks_of = |value: String| {
             let stands_alone = |(place, _): (usize, &str)| {
                 let letter = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
                 let (before, after) = (sentence.get(..place), sentence.get(place + value.len()..));
@@ -146,7 +151,7 @@ impl Project {
             !value.is_empty() && sentence.match_indices(value.as_str()).any(stands_alone)
         };
         let keys: Vec<String> =
-            in_force.filter(|(_, values)| values.iter().any(speaks_of)).map(|(key, _)| format!("`{key}`")).collect();
+            in_force.filter(|(_, values)| values.iter().flat_map(pieces).any(speaks_of)).map(|(key, _)| format!("`{key}`")).collect();
         if keys.is_empty() { sentence } else { format!("{}: {}: {sentence}", self.path.display(), keys.join(", ")) }
     }
 
