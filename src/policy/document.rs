@@ -5,7 +5,7 @@ use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
-use super::preset::presets;
+use super::preset::{preset_names, presets};
 use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
 use crate::catalog::Family;
@@ -123,11 +123,6 @@ struct Written {
     configuration: Vec<ConfigurationFile>,
 }
 
-/// Names under which presets are found: with their versions, and the bare names of their systems.
-fn known_names() -> impl Iterator<Item = &'static str> {
-    presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
-}
-
 /// A chain of `extends` longer than this is a ring.
 const LONGEST_CHAIN: usize = 8;
 
@@ -140,7 +135,7 @@ impl Policy {
             return Policy::parse(preset.name, preset.text);
         }
         let text = std::fs::read_to_string(name)
-            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, known_names()) })?;
+            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
     }
@@ -351,7 +346,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, known_names()) };
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;

@@ -120,19 +120,27 @@ fn both(baseline: Value, now: Value, measure: &Measure) -> String {
 
 /// The difference in what the measure counts; that of shares in points.
 fn signed(baseline: Value, now: Value, measure: &Measure) -> String {
-    let difference = difference(baseline, now);
     if measure.is_share() {
-        return format!("{} pp", hundredths(i128::from(difference.part), 100));
+        let (difference, whole) = exact(baseline, now);
+        return format!("{} pp", hundredths(difference.saturating_mul(10_000), whole));
     }
+    let difference = difference(baseline, now);
     let words = phrase(difference, measure);
     if difference.part > 0 { format!("+{words}") } else { words }
 }
 
 /// The difference as a share of the baseline; empty where that is nought.
 fn change(baseline: Value, now: Value) -> String {
-    let scaled = |value: Value| (i128::from(value.part) * 1_000_000).checked_div(i128::from(value.whole)).unwrap_or(0);
-    let (was, is) = (scaled(baseline), scaled(now));
-    if was == 0 { String::new() } else { format!("{} %", hundredths((is - was) * 10_000, was.abs())) }
+    let (difference, _) = exact(baseline, now);
+    let whole = i128::from(baseline.part.unsigned_abs()) * i128::from(now.whole.max(1));
+    if whole == 0 { String::new() } else { format!("{} %", hundredths(difference.saturating_mul(10_000), whole)) }
+}
+
+/// The second quotient less the first, as a quotient; those of nothing are nought.
+fn exact(baseline: Value, now: Value) -> (i128, i128) {
+    let parts = |value: Value| if value.whole == 0 { (0, 1) } else { (i128::from(value.part), i128::from(value.whole)) };
+    let ((was, of), (is, of_now)) = (parts(baseline), parts(now));
+    (is * of - was * of_now, of * of_now)
 }
 
 /// A quotient, which is in hundredths, with its sign. It is rounded away from nought, so that what exceeds a limit is seen to.

@@ -213,7 +213,7 @@ fn table(found: &Found<'_>) -> Table {
     let beside: Vec<_> = FIGURES.iter().filter(|figure| BESIDE.contains(&figure.column.key)).collect();
     columns.extend(beside.iter().map(|figure| figure.column));
     columns.extend(cost_figures::COLUMNS);
-    columns.push(Column { meaning: "are all constraints kept?", ..Column::name("keeps", "keeps") });
+    columns.push(Column { meaning: "whether it keeps all constraints", ..Column::name("keeps", "keeps") });
     let default = &found.tuned.default;
     let trials = std::iter::once(default).chain(found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()));
     let mut rows = Vec::new();

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
-use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
+use ctxsim::policy::{Policy as Document, Preset, preset_names, presets, suggestion};
 use ctxsim::render::section_alone;
 use ctxsim::report;
 
@@ -69,7 +69,7 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
     let exact = presets().iter().find(|preset| preset.name == name);
     let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
     exact.or_else(newest).ok_or_else(|| {
-        let hint = suggestion(name, presets().iter().map(|preset| preset.name));
+        let hint = suggestion(name, preset_names());
         Failure::Usage(format!("`{name}` is no preset{hint} (`ctxsim policy list` lists them)"))
     })
 }
