@@ -230,6 +230,14 @@ impl Corpus {
         facts::sum_up(self);
     }
 
+    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
+    /// under other names, in one file or in many, give the same uncertainty.
+    pub(super) fn by_identity(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.traces.len()).collect();
+        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
+        order
+    }
+
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
     pub fn forget_folders(&mut self) {
         let sources = self.traces.iter_mut().map(|trace| &mut trace.source);

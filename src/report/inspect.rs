@@ -50,9 +50,10 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {} have recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
+            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
+            if with == 1 { "has" } else { "have" },
             grouped(corpus.facts.recorded_prompt_tokens),
             grouped(corpus.facts.recorded_output_tokens),
             grouped(corpus.facts.max_prompt_tokens),

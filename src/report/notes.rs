@@ -115,7 +115,7 @@ fn anchorage(facts: &CorpusFacts) -> String {
         return "No usage was recorded: every size is a tokenizer estimate.".to_owned();
     }
     let share = percent(i64::try_from(anchored).unwrap_or(i64::MAX), 1_000_000);
-    let start = format!("Usage is recorded for {} of {} calls", grouped(facts.calls_with_usage), grouped(facts.calls));
+    let start = format!("Usage is recorded for {} of {}", grouped(facts.calls_with_usage), counted(facts.calls, "call"));
     let verdict = if anchored < LOW_ANCHORAGE { " That is little: take the sizes above for estimates." } else { "" };
     format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
 }

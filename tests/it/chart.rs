@@ -105,11 +105,10 @@ fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Bui
         Ok(())
     })
     .unwrap();
-    let names = [bases[0].name.clone()];
     let constraints = [];
     build(&Swept {
         corpus,
-        bases: &names,
+        bases: &bases,
         settings: &settings,
         rows: &rows,
         objective,

@@ -192,10 +192,9 @@ impl Asked<'_> {
             rows.extend_from_slice(block);
             Ok(())
         })?;
-        let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
         let swept = Swept {
             corpus,
-            bases: &names,
+            bases,
             settings: &search.settings,
             rows: &rows,
             objective: search.objective,

@@ -41,7 +41,7 @@ pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, 
         chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {
         kind: super::Kind::Drift.name(),
-        title: format!("{} is too low at {} of {} calls", low.1, grouped(low.0 as u64), grouped(calls)),
+        title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("estimated", Quantity::Tokens) },

@@ -1,11 +1,11 @@
 //! A measure over the values of one parameter, or of two.
 
 use super::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing, judgements};
+use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
 use crate::policy::number;
 use crate::report::replay::title as of_what;
 use crate::report::{Cell, Column, Provenance, Swept, Table, Unit};
-use crate::report::{notes, sweep as report};
+use crate::report::{notes, sweep as report, ties};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -55,7 +55,7 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     lines.sort_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
     let series = lines.into_iter().take(LINES).enumerate().map(|(place, ((base, others), mut points))| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let policy = swept.bases.get(base).map_or("", String::as_str);
+        let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
         let name = match (several || others.is_empty(), others.is_empty()) {
             (true, false) => format!("{policy}, {others}"),
             (true, true) => policy.to_owned(),
@@ -90,6 +90,7 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     if all > LINES {
         notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));
     }
+    notes.extend(ties(swept));
     notes.extend(notes::below_a_replay(swept.corpus));
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
@@ -131,7 +132,7 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     let measure = swept.objective.measure;
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
     let mut best = None;
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
+    let verdicts = swept.judgements();
     for (x, y, row) in &mapped {
         let place = rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
         let Some((down, across)) = place else { continue };
@@ -147,6 +148,7 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     if swept.bases.len() > 1 {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
+    notes.extend(ties(swept));
     notes.extend(notes::below_a_replay(swept.corpus));
     Ok(Chart {
         kind: super::Kind::SweepMap.name(),
@@ -167,6 +169,10 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     })
 }
 
+fn ties(swept: &Swept<'_>) -> Option<String> {
+    ties::ties(swept, &report::judged(swept))
+}
+
 /// Each value once, as numbers where they are.
 fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut all: Vec<String> = values.cloned().collect();
@@ -183,13 +189,13 @@ fn last_number(words: &str) -> f64 {
 }
 
 fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
+    let verdicts = swept.judgements();
     let best = swept.rows.iter().zip(&verdicts).find(|(_, verdict)| verdict.standing == Standing::Best);
     let verb = if swept.objective.direction == Direction::Minimise { "Least" } else { "Most" };
     let setting = best.and_then(|(row, _)| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
     match setting {
         Some((setting, _)) => {
-            let policy = swept.bases.get(setting.base).map_or("", String::as_str);
+            let policy = swept.policy(setting);
             format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words()).trim_end().to_owned()
         }
         None => "No setting keeps all constraints".to_owned(),
@@ -227,14 +233,14 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         Column::number("low", "low", Unit::Count, Provenance::Simulated),
         Column::number("high", "high", Unit::Count, Provenance::Simulated),
     ];
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
+    let verdicts = swept.judgements();
     let cell = |part: i64, whole: u64| if measure.whole.is_none() { Cell::SignedTokens(part) } else { Cell::Share { part, whole } };
     let row = |((setting, row), verdict): (&(&Setting, &Row), &crate::experiment::Judgement)| {
         let spread = row.spread.get(&measure.name());
         let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| cell(bound, 1_000_000));
         let value = row.value(&measure);
         vec![
-            Cell::Name(swept.bases.get(setting.base).cloned().unwrap_or_default()),
+            Cell::Name(swept.policy(setting).to_owned()),
             Cell::Name(setting.words()),
             Cell::Name(report::words(verdict, swept.constraints)),
             Cell::Name(measure.name()),
