@@ -55,7 +55,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
         }
     });
     let (kept, of) = kept_by(lines, Distances::Tokens, 20_000);
-    let title = format!("The newest 20k tokens keep {} of the lines that replies take up again", percent(kept as i64, of));
+    let title = format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of));
     let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Lines across are limits of presets, in the colour of what they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
@@ -63,10 +63,10 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: super::Kind::Reuse.name(),
         title,
-        subtitle: format!("{} to tool results, estimated; {}", counted(of, "reference"), of_what(&corpus.facts)),
+        subtitle: format!("{} to lines of tool results, estimated; {}", counted(of, "reference"), of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("the newest that stay", Quantity::Tokens) },
-            y: Axis { to: Some(1.0), ..Axis::of("references kept", Quantity::Share) },
+            y: Axis { to: Some(1.0), ..Axis::of("references to tool results kept", Quantity::Share) },
             series: series.collect(),
             limits: limits(window),
             marks: Vec::new(),
