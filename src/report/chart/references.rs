@@ -52,7 +52,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     };
     let worst = replays.iter().min_by_key(|replay| kept(replay));
     let title = worst.map_or(String::new(), |replay| {
-        format!("{} keeps {} of the lines, of whatever source, that replies take up again", replay.policy, percent(kept(replay) as i64, all))
+        format!("{} keeps {} of all lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
     });
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
     let mut notes = vec![how.to_owned()];
@@ -65,7 +65,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
         drawing: Drawing::Plot(Plot {
             x: Axis::of("recorded content in the mean context", Quantity::Tokens),
             // Names of dots at the top stand above them.
-            y: Axis { to: Some(1.05), ..Axis::of("references to lines kept", Quantity::Share) },
+            y: Axis { to: Some(1.08), ..Axis::of("references to lines kept", Quantity::Share) },
             series: std::iter::once(line.clone()).chain(std::iter::once(oracle)).chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
