@@ -8,7 +8,7 @@ use crate::experiment::Corpus;
 use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
 use crate::report::drift::left_out;
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use std::collections::BTreeSet;
@@ -211,7 +211,8 @@ fn nothing_compared() -> NothingToDraw {
 fn chosen<'a>(all: &'a Pairs, used: Use, wanted: &[&str], most: usize) -> Result<Vec<&'a Paired>, NothingToDraw> {
     let usual = ["chars/4 floor", "o200k_base"];
     let names = if wanted.is_empty() { &usual[..] } else { wanted };
-    let of = |name: &&str| all.estimators.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
+    let of =
+        |name: &&str| all.estimators.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
     let found: Vec<&Paired> = names.iter().filter_map(of).take(most).collect();
     if found.is_empty() { Err(nothing_compared()) } else { Ok(found) }
 }

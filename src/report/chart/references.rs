@@ -2,7 +2,7 @@
 
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references as table};
@@ -61,7 +61,11 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     Ok(Chart {
         kind: super::Kind::References.name(),
         title,
-        subtitle: format!("{} to lines of any earlier text; what policies keep is simulated; {}", counted(all, "reference"), of_what(&corpus.facts)),
+        subtitle: format!(
+            "{} to lines of any earlier text; what policies keep is simulated; {}",
+            counted(all, "reference"),
+            of_what(&corpus.facts)
+        ),
         drawing: Drawing::Plot(Plot {
             x: Axis::of("recorded content in the mean context", Quantity::Tokens),
             // Names of dots at the top stand above them.

@@ -3,7 +3,7 @@
 use super::context::short_tokens;
 use super::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use crate::experiment::{Axis as Distances, Corpus, Distance, curve, distances, kept_by, protections, to_results};
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, first_few, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references};

@@ -3,7 +3,7 @@
 use super::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::percent;
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::{Event, EventKind, Lasts};

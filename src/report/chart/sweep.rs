@@ -3,7 +3,7 @@
 use super::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing, judgements};
 use crate::policy::number;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::grouped;
 use crate::report::{Cell, Column, Provenance, Swept, Table, Unit};
 use crate::report::{notes, sweep as report};
