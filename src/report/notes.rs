@@ -45,10 +45,22 @@ pub fn below_a_replay(corpus: &Corpus) -> Vec<String> {
 /// The same below a chart that replays nothing.
 pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
-    let mut notes = vec![anchorage(facts)];
-    notes.extend(skipped(facts));
-    notes.extend(losses(facts));
-    notes
+    std::iter::once(anchorage(facts)).chain(unused(facts)).collect()
+}
+
+/// What was not used, in one sentence: below a chart there is no room for more.
+fn unused(facts: &CorpusFacts) -> Option<String> {
+    let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
+    let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
+    let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, NAMED)));
+    let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
+    let parts: Vec<String> = skipped.into_iter().chain(lost).collect();
+    (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")))
+}
+
+/// The name of a file without its folders.
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The notes of a report over sessions that are not at hand any more: what the whole corpus says.

@@ -3,7 +3,8 @@
 use super::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
 use crate::policy::number;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
+use crate::report::words::grouped;
 use crate::report::{Cell, Column, Provenance, Swept, Table, Unit};
 use crate::report::{notes, sweep as report, ties};
 use std::collections::BTreeMap;
@@ -131,17 +132,16 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     }
     let measure = swept.objective.measure;
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
-    let mut best = None;
-    let verdicts = swept.judgements();
+    let mut best = Vec::new();
+    let bests = bests(swept);
     for (x, y, row) in &mapped {
         let place = rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
         let Some((down, across)) = place else { continue };
         if let Some(cell) = cells.get_mut(down).and_then(|row| row.get_mut(across)) {
             *cell = Some(value(&measure, row));
         }
-        let verdict = swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting);
-        if verdict.is_some_and(|(_, verdict)| verdict.standing == Standing::Best) {
-            best = Some((down, across));
+        if bests.iter().any(|known| known.setting == row.setting) {
+            best.push((down, across));
         }
     }
     let mut notes = Vec::new();
@@ -188,15 +188,27 @@ fn last_number(words: &str) -> f64 {
     words.rsplit(' ').next().and_then(number).unwrap_or(f64::MAX)
 }
 
-fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
+/// The best setting, and behind it those that keep the constraints as well and come to exactly the same.
+fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
     let verdicts = swept.judgements();
-    let best = swept.rows.iter().zip(&verdicts).find(|(_, verdict)| verdict.standing == Standing::Best);
+    let of = |standing: Standing| swept.rows.iter().zip(&verdicts).filter(move |(_, verdict)| verdict.standing == standing).map(|(row, _)| row);
+    of(Standing::Best).chain(of(Standing::Equal)).collect()
+}
+
+fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
+    let bests = bests(swept);
     let verb = if swept.objective.direction == Direction::Minimise { "Least" } else { "Most" };
-    let setting = best.and_then(|(row, _)| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
+    let setting = bests.first().and_then(|row| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
+    let equal = match bests.len().saturating_sub(1) as u64 {
+        0 => String::new(),
+        1 => "; 1 other setting is equal".to_owned(),
+        others => format!("; {} other settings are equal", grouped(others)),
+    };
     match setting {
         Some((setting, _)) => {
             let policy = swept.policy(setting);
-            format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words()).trim_end().to_owned()
+            let named = format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words());
+            format!("{}{equal}", named.trim_end())
         }
         None => "No setting keeps all constraints".to_owned(),
     }
