@@ -125,6 +125,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
 mod read_telemetry;
+/// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
+mod read_variants;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// References: what later messages take up again, and what policies lose of it.

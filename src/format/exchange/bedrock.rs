@@ -16,16 +16,16 @@ pub fn request(text: &str) -> Option<String> {
 pub fn response(text: &str) -> Option<String> {
     let body = serde_json::from_str::<Value>(text).ok().filter(|body| body.get("output").is_some()).or_else(|| joined(text))?;
     let mut reply = message(body.pointer("/output/message")?);
-    let count = |names: [&str; 2]| names.iter().find_map(|name| body.pointer(&format!("/usage/{name}"))).cloned().unwrap_or_default();
+    let count = |names: &[&str]| names.iter().find_map(|name| body.pointer(&format!("/usage/{name}"))).cloned().unwrap_or_default();
     let fields = reply.as_object_mut()?;
     fields.insert("stop_reason".to_owned(), body.get("stopReason").cloned().unwrap_or_default());
     if body.get("usage").is_some() {
         // What was read from the cache, or written to it, is no part of the input.
         let usage = json!({
-            "input_tokens": count(["inputTokens", "inputTokens"]),
-            "output_tokens": count(["outputTokens", "outputTokens"]),
-            "cache_read_input_tokens": count(["cacheReadInputTokens", "cacheReadInputTokenCount"]),
-            "cache_creation_input_tokens": count(["cacheWriteInputTokens", "cacheWriteInputTokenCount"]),
+            "input_tokens": count(&["inputTokens"]),
+            "output_tokens": count(&["outputTokens"]),
+            "cache_read_input_tokens": count(&["cacheReadInputTokens", "cacheReadInputTokenCount"]),
+            "cache_creation_input_tokens": count(&["cacheWriteInputTokens", "cacheWriteInputTokenCount"]),
         });
         fields.insert("usage".to_owned(), usage);
     }
@@ -87,7 +87,7 @@ fn tool(tool: &Value) -> Option<Value> {
 fn joined(stream: &str) -> Option<Value> {
     let mut blocks: Vec<Map<String, Value>> = Vec::new();
     let mut inputs: Vec<String> = Vec::new();
-    let mut body = json!({});
+    let mut body = Map::new();
     let mut rest = stream;
     while let Some(start) = rest.find('{') {
         let from = rest.get(start..)?;
@@ -98,9 +98,9 @@ fn joined(stream: &str) -> Option<Value> {
         };
         rest = from.get(values.byte_offset()..)?;
         if let Some(usage) = event.get("usage") {
-            *body.as_object_mut()?.entry("usage").or_default() = usage.clone();
+            body.insert("usage".to_owned(), usage.clone());
         } else if let Some(reason) = event.get("stopReason") {
-            *body.as_object_mut()?.entry("stopReason").or_default() = reason.clone();
+            body.insert("stopReason".to_owned(), reason.clone());
         } else if let Some(index) = event.get("contentBlockIndex").and_then(Value::as_u64).and_then(|index| usize::try_from(index).ok()) {
             if index > MOST_BLOCKS {
                 continue;
@@ -119,8 +119,8 @@ fn joined(stream: &str) -> Option<Value> {
         }
     }
     let content: Vec<Map<String, Value>> = blocks.into_iter().filter(|block| !block.is_empty()).collect();
-    body.as_object_mut()?.insert("output".to_owned(), json!({ "message": { "role": "assistant", "content": content } }));
-    Some(body)
+    body.insert("output".to_owned(), json!({ "message": { "role": "assistant", "content": content } }));
+    Some(Value::Object(body))
 }
 
 /// No reply has more blocks.
