@@ -97,7 +97,9 @@ impl Logs {
         let (engine, vocabulary) = self.tokenizer()?;
         let format = self.reader()?;
         if self.subagents == SubAgents::Separate && !self.quiet {
-            tell("--subagents separate: sub-agents have rows of their own in `ctxsim replay` by policy alone; here they count like all others");
+            tell(
+                "--subagents separate: sub-agents have rows of their own in `ctxsim replay` by policy alone; here they count like all others",
+            );
         }
         if let Some(threads) = self.threads {
             // It fails only where a pool is running already, which then has the size that it has; results do not depend on it.
@@ -184,9 +186,11 @@ fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
     match skipped.split_at_checked(NAMED) {
         _ if skipped.is_empty() => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),
-        Some((named, rest)) if !rest.is_empty() => {
-            Failure::NothingReadable(format!("nothing readable:\n  {}\n  and {}", named.join("\n  "), counted(rest.len() as u64, "more file")))
-        }
+        Some((named, rest)) if !rest.is_empty() => Failure::NothingReadable(format!(
+            "nothing readable:\n  {}\n  and {}",
+            named.join("\n  "),
+            counted(rest.len() as u64, "more file")
+        )),
         _ if skipped.len() == 1 => Failure::NothingReadable(format!("nothing readable: {}", skipped.join(""))),
         _ => Failure::NothingReadable(format!("nothing readable:\n  {}", skipped.join("\n  "))),
     }

@@ -110,7 +110,8 @@ impl Replay {
 
     /// The logs. Rows of policies show sub-agents apart where that is asked for; nothing else does, and reading says so.
     fn logs_to_read(&self) -> Logs {
-        let subagents = if self.by.is_none() && self.logs.subagents == SubAgents::Separate { SubAgents::Include } else { self.logs.subagents };
+        let subagents =
+            if self.by.is_none() && self.logs.subagents == SubAgents::Separate { SubAgents::Include } else { self.logs.subagents };
         Logs { subagents, ..self.logs.clone() }
     }
 

@@ -24,6 +24,9 @@ pub enum TraceFileError {
     /// It holds more than anybody should unpack.
     #[error("unpacks to more than {0} bytes, which is the most that a trace file may hold; build several of them from parts of the logs")]
     TooLarge(u64),
+    /// It cannot be unpacked.
+    #[error("trace file is cut off or damaged: {0}")]
+    Packed(io::Error),
     /// It is cut or damaged.
     #[error("trace file is damaged: {0}")]
     Damaged(#[from] postcard::Error),
@@ -60,7 +63,7 @@ pub fn read_traces_up_to(mut stream: impl Read, largest: u64) -> Result<Corpus, 
         return Err(TraceFileError::Foreign);
     }
     let mut bytes = Vec::new();
-    GzDecoder::new(stream).take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
+    GzDecoder::new(stream).take(largest.saturating_add(1)).read_to_end(&mut bytes).map_err(TraceFileError::Packed)?;
     if bytes.len() as u64 > largest {
         return Err(TraceFileError::TooLarge(largest));
     }

@@ -190,6 +190,9 @@ impl Policy {
         };
         let Some(parameter) = self.params.get(name) else { return Err(unknown()) };
         let refused = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason: format!("`{name}`: {reason}") };
+        if value.trim_start_matches('=').trim().is_empty() {
+            return Err(refused("no value is given".to_owned()));
+        }
         let value = match (value, parameter.typed(value).map_err(refused)?) {
             ("true", _) => Value::Integer(1),
             ("false", _) => Value::Integer(0),
@@ -354,8 +357,34 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
         }
     };
     leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;
+    check_params(&own, &table, &base).map_err(|reason| no_such(origin, text, reason))?;
     overlay(&mut table, own);
     Ok(table)
+}
+
+/// A parameter that is new and that no formula uses is surely a slip of the pen for an inherited one, and would change nothing.
+fn check_params(own: &Table, inherited: &Table, base: &str) -> Result<(), (String, String)> {
+    let params = |table: &Table| -> Vec<String> {
+        table.get("params").and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned().collect()
+    };
+    let known = params(inherited);
+    let is_stray = |name: &String| !known.contains(name) && !own.values().any(|value| uses(value, name));
+    let Some(stray) = params(own).into_iter().find(is_stray) else { return Ok(()) };
+    let hint = suggestion(&stray, known.iter().map(String::as_str));
+    let reason = format!("`{base}` has no parameter `{stray}`{hint}; a new one must be used by a formula of this document");
+    Err((stray, reason))
+}
+
+/// Does a formula in it use this name?
+fn uses(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => {
+            text.strip_prefix('=').and_then(|text| Expression::parse(text).ok()).is_some_and(|it| it.names().contains(name))
+        }
+        Value::Array(values) => values.iter().any(|value| uses(value, name)),
+        Value::Table(table) => table.values().any(|value| uses(value, name)),
+        _ => false,
+    }
 }
 
 /// Takes rules, by their ids, and parameters, by their names, out of an inherited document.
@@ -384,7 +413,8 @@ fn leave_out(table: &mut Table, without: &[String]) -> Result<(), (String, Strin
 }
 
 fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
-    let (line, column) = position(text, text.find(&format!("\"{word}\"")).map_or(0, |quote| quote + 1));
+    let quoted = text.find(&format!("\"{word}\"")).map(|quote| quote + 1);
+    let (line, column) = position(text, quoted.or_else(|| text.find(&word)).unwrap_or(0));
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
 }
 

@@ -172,11 +172,9 @@ impl Rule {
         }
         if let Some(most) = &self.max_fires {
             let limits = [(most.per_call, "call"), (most.per_turn, "turn"), (most.per_session, "session")];
-            guards.extend(
-                limits
-                    .into_iter()
-                    .filter_map(|(limit, of)| limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))),
-            );
+            guards.extend(limits.into_iter().filter_map(|(limit, of)| {
+                limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))
+            }));
         }
         if self.latch_on_fail == Switch::On {
             guards.push("it has never failed".to_owned());

@@ -124,7 +124,8 @@ fn table(out: &mut String, table: &Table, page: Page) {
         }
         headings(out, table, block);
         for (row, cells) in cells.iter().enumerate() {
-            let is_whole = |column: usize| table.rows.get(row).and_then(|row| row.get(column)).is_some_and(|cell| matches!(cell, Cell::Name(_)));
+            let is_whole =
+                |column: usize| table.rows.get(row).and_then(|row| row.get(column)).is_some_and(|cell| matches!(cell, Cell::Name(_)));
             self::row(out, table, block, cells, is_whole, |column| best.contains(&(row, column)));
         }
     }

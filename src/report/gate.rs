@@ -170,7 +170,11 @@ fn columns(first: Vec<Column>) -> Vec<Column> {
         simulated("baseline", "baseline", "what the policy came to when the baseline was written"),
         simulated("now", "now", "what it comes to now"),
         simulated("difference", "difference", "the second less the first; that of shares in points (pp)"),
-        simulated("change", "change", "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought"),
+        simulated(
+            "change",
+            "change",
+            "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought",
+        ),
     ]);
     columns
 }

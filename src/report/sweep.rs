@@ -178,10 +178,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push(format!("{} of {} settings are shown; CSV and JSON hold all of them.", SHOWN, grouped(judged.len() as u64)));
     }
     if !swept.constraints.is_empty() {
-        all.push(format!(
-            "{} all constraints.",
-            counted_as(allowed, "setting keeps", "settings keep")
-        ));
+        all.push(format!("{} all constraints.", counted_as(allowed, "setting keeps", "settings keep")));
     }
     let (resamples, seed) = swept.chance;
     let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());

@@ -18,7 +18,8 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     }
     let of_base = |(base, policy): (usize, &crate::policy::Policy)| {
         let all: Vec<&Setting> = judged.iter().map(|judged| judged.setting).filter(|setting| setting.base == base).collect();
-        let tied: Vec<&Setting> = judged.iter().filter(is_tied).map(|judged| judged.setting).filter(|setting| setting.base == base).collect();
+        let tied: Vec<&Setting> =
+            judged.iter().filter(is_tied).map(|judged| judged.setting).filter(|setting| setting.base == base).collect();
         (!tied.is_empty()).then(|| format!("{} {}", policy.name, named(&tied, &all)).trim_end().to_owned())
     };
     let named: Vec<String> = swept.bases.iter().enumerate().filter_map(of_base).collect();

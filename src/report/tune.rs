@@ -73,11 +73,14 @@ pub fn configuration(policy: &Policy, snippets: &Snippets) -> Vec<Section> {
         match why {
             Unset::NoKey => format!("`{name}` ({value}) is nothing that this agent's configuration sets, as far as its preset knows."),
             Unset::LeftOut => format!("`{name}` is none here ({value} stands for that): leave its key out."),
-            Unset::Formula => format!("`{name}` is worked out for each model ({value}): nothing is written for it unless --set gives it a number."),
+            Unset::Formula => {
+                format!("`{name}` is worked out for each model ({value}): nothing is written for it unless --set gives it a number.")
+            }
         }
     };
     if !snippets.unset.is_empty() {
-        sections.push(Section { title: "Not in the configuration".to_owned(), body: Body::Lines(snippets.unset.iter().map(line).collect()) });
+        sections
+            .push(Section { title: "Not in the configuration".to_owned(), body: Body::Lines(snippets.unset.iter().map(line).collect()) });
     }
     sections
 }

@@ -175,7 +175,10 @@ fn none_and_percent_are_written_as_the_agents_have_them() {
     }
     let written = |name: &str, param: &str, value: &str| {
         let mut policy = Policy::load(name).unwrap();
-        policy.set(param, value).map(|()| policy.snippets(&[param.to_owned()], &[]).files[0].text.clone()).map_err(|error| error.to_string())
+        policy
+            .set(param, value)
+            .map(|()| policy.snippets(&[param.to_owned()], &[]).files[0].text.clone())
+            .map_err(|error| error.to_string())
     };
     assert!(written("claude-code@early", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60%").unwrap().contains("\"60\""));
     assert!(written("gemini-cli", "compressionThreshold", "60%").unwrap().contains("0.6"));

@@ -107,9 +107,8 @@ fn other_names_are_no_other_facts() {
     std::fs::write(path("one.toml"), "extends = \"pi\"\n").unwrap();
     std::fs::write(path("two.toml"), "extends = \"pi\"\n").unwrap();
     let base = path("base.json");
-    let with = |policy: &str, more: &[&str]| {
-        gate(&[&["--corpus", &path("logs"), "--policy", &path(policy), "--baseline", &base], more].concat())
-    };
+    let with =
+        |policy: &str, more: &[&str]| gate(&[&["--corpus", &path("logs"), "--policy", &path(policy), "--baseline", &base], more].concat());
     assert!(with("one.toml", &["--update-baseline"]).status.success());
     std::fs::rename(path("logs/one.jsonl"), path("logs/two.jsonl")).unwrap();
     let output = with("two.toml", &[]);

@@ -82,7 +82,12 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
     for family in calibrated {
         let (overhead, low, high) = family.overhead;
         let name = family.family.name();
-        let _ = write!(text, "\n# {} of {}. Overhead: p5 {low}, p95 {high}.", counted(family.calls, "call"), counted(family.sessions, "session"));
+        let _ = write!(
+            text,
+            "\n# {} of {}. Overhead: p5 {low}, p95 {high}.",
+            counted(family.calls, "call"),
+            counted(family.sessions, "session")
+        );
         for (source, error) in &family.held_out {
             // A name from a log could end the comment and go on as TOML.
             let source: String = source.chars().filter(|letter| !letter.is_control()).collect();
