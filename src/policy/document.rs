@@ -1,11 +1,11 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
 use super::configuration::ConfigurationFile;
-use super::expression::{Expression, ExpressionError, Scope, number};
+use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
-use super::preset::presets;
+use super::preset::{preset_names, presets};
 use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
 use crate::catalog::Family;
@@ -125,11 +125,6 @@ struct Written {
     configuration: Vec<ConfigurationFile>,
 }
 
-/// Names under which presets are found: with their versions, and the bare names of their systems.
-fn known_names() -> impl Iterator<Item = &'static str> {
-    presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
-}
-
 /// A chain of `extends` longer than this is a ring.
 const LONGEST_CHAIN: usize = 8;
 
@@ -142,7 +137,7 @@ impl Policy {
             return Policy::parse(preset.name, preset.text);
         }
         let text = std::fs::read_to_string(name)
-            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, known_names()) })?;
+            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
     }
@@ -189,7 +184,7 @@ impl Policy {
         self.recorded_by.iter().find(|entry| entry.covers(recorder))
     }
 
-    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `85%`, `1_000`.
+    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `1_000` and, for shares, `85%`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), PolicyError> {
         let unknown = || {
             let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
@@ -197,10 +192,9 @@ impl Policy {
             let list = if all.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", all.join(", ")) };
             PolicyError::NoParameter { policy: self.name.clone(), name: name.to_owned(), hint: if near.is_empty() { list } else { near } }
         };
-        if !self.params.contains_key(name) {
-            return Err(unknown());
-        }
-        let value = match (value, number(value)) {
+        let Some(parameter) = self.params.get(name) else { return Err(unknown()) };
+        let refused = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason: format!("`{name}`: {reason}") };
+        let value = match (value, parameter.typed(value).map_err(refused)?) {
             ("true", _) => Value::Integer(1),
             ("false", _) => Value::Integer(0),
             (_, Some(number)) => numeral(number),
@@ -356,7 +350,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, known_names()) };
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;

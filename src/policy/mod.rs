@@ -45,7 +45,7 @@ pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,
 };
-pub use preset::{Preset, presets};
+pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
 pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;

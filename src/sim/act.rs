@@ -4,7 +4,7 @@ use super::cause::Look;
 use super::intake::cut_item;
 use super::intent::Chosen;
 use super::note::Note;
-use super::outcome::{EventKind, SummaryCall};
+use super::outcome::{EventKind, Lasts, SummaryCall};
 use super::state::State;
 use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
@@ -77,7 +77,7 @@ impl State<'_> {
                 let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
                 self.outcome.totals.premature += u64::from(early && shrinks);
-                self.note(Note { kind, touched, ..note });
+                self.note(Note { kind, touched, lasts: self.lasts(rule), ..note });
                 true
             }
             Done::Nothing | Done::Failed => {
@@ -96,6 +96,17 @@ impl State<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// How long what a rule has just done lasts.
+    fn lasts(&self, rule: &Rule) -> Lasts {
+        match rule.mode {
+            Mode::View => Lasts::Request,
+            Mode::Turn => Lasts::Turn,
+            // What was there before is set aside where too little came of it.
+            Mode::CommitIfFewer if self.aside.is_some() => Lasts::Request,
+            Mode::Commit | Mode::CommitIfFewer => Lasts::Session,
         }
     }
 

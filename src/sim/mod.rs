@@ -25,7 +25,7 @@ mod summary;
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
 pub use hindsight::{in_hindsight, with_hindsight};
-pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Outcome, SummaryCall, Totals, Warning};
+pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Lasts, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};
 pub use stand::{Stand, Standing};

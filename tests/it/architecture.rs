@@ -34,6 +34,7 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 const SHARED_BY_FORMATS: [&str; 17] = [
     "anthropic",
     "blocks",
+    "branches",
     "chat",
     "count",
     "exchange",

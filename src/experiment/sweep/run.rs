@@ -94,7 +94,7 @@ impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sessions = self.corpus.traces.len();
-        let weights = resamples(sessions, if sessions < 2 { 0 } else { self.resamples }, self.seed);
+        let weights = resamples(&self.corpus.by_identity(), if sessions < 2 { 0 } else { self.resamples }, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
