@@ -13,6 +13,7 @@ use crate::estimate::Estimator;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use toml::{Table, Value};
 
 /// A policy before its formulas meet a model.
@@ -30,8 +31,9 @@ pub struct Policy {
     pub recorded_by: Vec<RecordedBy>,
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
-    pub(super) configuration: Vec<ConfigurationFile>,
-    body: Table,
+    // Settings of one policy share what they do not change.
+    pub(super) configuration: Arc<[ConfigurationFile]>,
+    body: Arc<Table>,
 }
 
 /// What a formula may ask about the model.
@@ -169,7 +171,9 @@ impl Policy {
             Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
         };
-        let configuration = body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        let configuration: Vec<ConfigurationFile> =
+            body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        let (configuration, body) = (configuration.into(), Arc::new(body));
         let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
@@ -182,8 +186,8 @@ impl Policy {
 
     /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `1_000` and, for shares, `85%`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), PolicyError> {
-        let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
         let unknown = || {
+            let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
             let near = suggestion(name, all.iter().copied());
             let list = if all.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", all.join(", ")) };
             PolicyError::NoParameter { policy: self.name.clone(), name: name.to_owned(), hint: if near.is_empty() { list } else { near } }
@@ -213,7 +217,7 @@ impl Policy {
     /// The plan for one model: every formula worked out.
     pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
         let scope = self.scope(facts)?;
-        let mut body = self.body.clone();
+        let mut body = Table::clone(&self.body);
         for value in body.iter_mut().map(|(_, value)| value) {
             work_out(value, &scope).map_err(|error| self.formula_error(error))?;
         }

@@ -116,7 +116,6 @@ impl State<'_> {
             self.restore_turn_view();
         }
         self.ask_referee(|referee, state| referee.deed(state, index));
-        let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         self.context.edit_for(Some(index as u32));
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(index, rule, mask),
@@ -130,7 +129,7 @@ impl State<'_> {
             }
         };
         self.context.edit_for(None);
-        if let (Done::Changed(..), Some(stored)) = (&done, stored)
+        if let (Done::Changed(..), Some(stored)) = (&done, self.replaced.take())
             && self.context.len() >= stored.context.len()
         {
             self.aside = Some(stored);
@@ -257,6 +256,9 @@ impl State<'_> {
     }
 
     fn summarise(&mut self, rule: &Rule, summarise: &Summarise) -> Done {
+        if self.is_refused_unread(rule, summarise) {
+            return Done::Failed;
+        }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
         let replaced = self.actual_of(&selection.gone);
         let size = self.summary_tokens(replaced);
@@ -286,6 +288,19 @@ impl State<'_> {
         self.insert(&text_of(size + summarise.wrapper_tokens), summarise.role, summarise.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Compact), leaving.len() as u32)
+    }
+
+    /// Is the summariser refused whatever there is to replace? Where it reads the whole context, and everything would go, there is no need
+    /// to look at the messages. A session that has outgrown its window asks this at every call.
+    fn is_refused_unread(&mut self, rule: &Rule, summarise: &Summarise) -> bool {
+        let whole = summarise.input == Input::Context && summarise.on_overflow == SummariserOverflow::Fail;
+        let unguarded = (rule.min_saving.as_ref(), rule.min_progress, rule.min_messages) == (None, None, None);
+        whole
+            && unguarded
+            && rule.no_inflate == Switch::Off
+            && rule.select.takes_all_messages()
+            && self.context.view().message_count() > 0
+            && self.summariser_input(summarise, &Selection::default()).is_none()
     }
 
     /// Tokens that the summariser reads; `None` where its request is refused.

@@ -59,7 +59,7 @@ impl Policy {
         let mut snippets = Snippets::default();
         let of = params.iter().filter_map(|name| Some((name, self.params.get(name)?)));
         let numbers: Vec<(&String, &Parameter)> = of.filter(|(_, parameter)| parameter.number().is_some()).collect();
-        for file in &self.configuration {
+        for file in self.configuration.iter() {
             let keyed: Vec<(&String, Setting<'_>)> = numbers
                 .iter()
                 .filter_map(|(name, parameter)| {
