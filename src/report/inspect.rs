@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// So many sessions are shown to people; spreadsheets and programs get all.
 const SHOWN: usize = 20;
 
-const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are estimates.";
+const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are guessed from their lengths unless --tokenizer asks for counts.";
 
 /// The report on what a corpus holds.
 pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> Report {
