@@ -30,6 +30,16 @@ seed vcr vcr
 seed aider aider
 seed inspect inspect
 seed sniff "${lines[@]}" "${documents[@]}" "${benchmarks[@]}" "${exchanges[@]}" "${telemetry[@]}" vcr aider inspect
+# Statements that make databases, and the databases that they make.
+mkdir -p corpus/databases
+for statements in "$data"/*/*.sql; do
+    name=$(basename "$(dirname "$statements")")
+    cp "$statements" "corpus/databases/$name.sql"
+    if command -v sqlite3 >/dev/null; then
+        rm -f "corpus/databases/$name.db"
+        sqlite3 "corpus/databases/$name.db" "PRAGMA page_size = 512" ".read $statements"
+    fi
+done
 mkdir -p corpus/policy
 cp ../src/policy/presets/*.toml "$data"/*/*.toml corpus/policy/
 

@@ -43,7 +43,13 @@ pub fn read(readers: &[&str], bytes: &[u8]) {
 
 /// Reads the bytes with this reader, and replays what they held.
 pub fn read_with(reader: &Reader, bytes: &[u8]) {
-    let Some(mut source) = source(bytes) else { return };
+    if let Some(source) = source(bytes) {
+        read_source_with(reader, source);
+    }
+}
+
+/// The same of a source that is open already.
+pub fn read_source_with(reader: &Reader, mut source: Source) {
     let scale = TextScale::new(COUNTER.clone(), Content::Drop);
     let _ = (reader.read)(&mut source, &scale, &mut |session| {
         scale.next_session();

@@ -46,6 +46,17 @@ pub struct Duplicates {
     pub calls: u64,
 }
 
+/// Sums over calls with usage that take mirrors into account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mirrored {
+    /// Calls.
+    pub calls: u64,
+    /// Sum of their prompts.
+    pub prompt_tokens: u64,
+    /// Sum of their outputs.
+    pub output_tokens: u64,
+}
+
 /// What a corpus holds, for reports. Every number is recorded but `anchored_share`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CorpusFacts {
@@ -75,6 +86,9 @@ pub struct CorpusFacts {
     pub recorded_compactions: u64,
     /// What was counted once although it stood in several files.
     pub duplicates: Duplicates,
+    /// Calls of sub-agents that are mirrored in the logs of those who started them, and stand in no log of their own. No other number
+    /// of these facts holds them.
+    pub mirrored: Mirrored,
     /// Sessions that another one started and that were left out because somebody asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
@@ -197,13 +211,33 @@ impl FileResult {
     }
 }
 
+impl CorpusFacts {
+    /// The calls with usage and their tokens together with those that are known from mirrors alone; `None` where nothing is mirrored.
+    pub fn with_mirrored(&self) -> Option<Mirrored> {
+        (self.mirrored.calls > 0).then(|| Mirrored {
+            calls: self.calls_with_usage + self.mirrored.calls,
+            prompt_tokens: self.recorded_prompt_tokens + self.mirrored.prompt_tokens,
+            output_tokens: self.recorded_output_tokens + self.mirrored.output_tokens,
+        })
+    }
+}
+
 impl Corpus {
     /// Leaves out the sessions that another one started, and says how many.
     pub fn leave_out_sub_agents(&mut self) {
         let all = self.traces.len();
         self.traces.retain(|trace| trace.parent.is_none());
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
+        self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
         facts::sum_up(self);
+    }
+
+    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
+    /// under other names, in one file or in many, give the same uncertainty.
+    pub(super) fn by_identity(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.traces.len()).collect();
+        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
+        order
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.

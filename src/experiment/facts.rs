@@ -1,6 +1,6 @@
 //! Sums over a corpus, for the head of every report.
 
-use super::corpus::{Corpus, CorpusFacts};
+use super::corpus::{Corpus, CorpusFacts, Mirrored};
 use crate::policy::Plan;
 use crate::sim::{Conditions, simulate};
 use rayon::prelude::*;
@@ -24,6 +24,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     (facts.messages, facts.calls, facts.recorded_compactions) = (0, 0, 0);
     (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
     facts.usage_by_trust.clear();
+    facts.mirrored = Mirrored::default();
     facts.skipped.sort();
     facts.losses.sort();
     for trace in &corpus.traces {
@@ -33,6 +34,11 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         facts.recorded_compactions += trace.compactions.len() as u64;
         for usage in trace.usages() {
             count(facts, usage);
+        }
+        for (usage, _) in &trace.mirrored {
+            facts.mirrored.calls += 1;
+            facts.mirrored.prompt_tokens += usage.prompt;
+            facts.mirrored.output_tokens += usage.output;
         }
     }
 }

@@ -35,7 +35,7 @@ pub use break_even::{BreakEven, break_even};
 pub use choice::{Choice, DRAWS, choose};
 pub use composition::{Composed, Composition, Content, compose, whole};
 pub use convert::{ConvertError, Converted, Target, convert};
-pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Progress, ReadSettings, Skipped, Vocabularies, read};
+pub use corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Progress, ReadSettings, Skipped, Vocabularies, read};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
@@ -53,4 +53,4 @@ pub use sweep::{
     Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
-pub use tracefile::{TraceFileError, read_traces, write_traces};
+pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, read_traces, read_traces_up_to, write_traces};

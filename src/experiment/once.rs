@@ -26,6 +26,10 @@ pub(super) fn count_once(corpus: &mut Corpus) {
             empty.insert(index);
         }
     }
+    // What is mirrored stays where nobody has it as his own: in the first of several mirrors.
+    for trace in &mut corpus.traces {
+        trace.mirrored.retain(|(_, key)| key.is_none_or(|key| !seen.calls.contains(&key) && seen.messages.insert(key)));
+    }
     let mut index = 0;
     corpus.traces.retain(|_| {
         index += 1;

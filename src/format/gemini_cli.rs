@@ -7,6 +7,7 @@ use super::blocks::Blocks;
 use super::count::{ABSURD, Absurd, Count};
 use super::google::{Piece, piece, text_of};
 use super::json::{compact, fault, values};
+use super::pieces::{Take, each_piece};
 use super::time::millis;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
@@ -22,7 +23,9 @@ fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let head = outline.has("sessionId") && (outline.has("projectHash") || outline.has("startTime"));
     let other = ["messages[].role", "chatMessages", "type"].iter().any(|key| outline.has(key));
-    if head && !other { Claim::Yes } else { Claim::No }
+    // A conversation that the user saved is the model's context and nothing else.
+    let saved = ["[].", "history[]."].iter().any(|at| outline.has(&format!("{at}parts")) && outline.has(&format!("{at}role")));
+    if (head && !other) || saved { Claim::Yes } else { Claim::No }
 }
 
 /// A line of a journal; an old file is one such record with all messages in it.
@@ -114,7 +117,53 @@ impl Tokens {
     }
 }
 
+/// An entry of a saved conversation.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    parts: Blocks<'a, Piece<'a>>,
+}
+
+/// A conversation that `/chat save` wrote (`checkpoint-*.json`): it holds no usage, and no model is named.
+fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    each_piece(source, &[("history", Take::Elements)], |source, taken| {
+        let mut lose = |reason: &str| source.lose(taken.number, reason);
+        let content = match serde_json::from_str::<Content>(taken.text) {
+            Ok(content) => content,
+            Err(error) => {
+                lose(fault(&error, false));
+                return Ok(());
+            }
+        };
+        let role = match &*content.role {
+            "user" | "function" => Role::User,
+            "model" => Role::Assistant,
+            _ => {
+                lose("message of an unknown role");
+                return Ok(());
+            }
+        };
+        let (mut parts, mut results) = (Vec::new(), Vec::new());
+        content.parts.0.iter().for_each(|block| piece(block, scale, &mut parts, &mut results, &mut lose));
+        transcript.messages.extend(results.into_iter().map(|result| Message::new(Role::Tool, vec![result])));
+        if !parts.is_empty() {
+            let call = (role == Role::Assistant).then(Call::default);
+            transcript.messages.push(Message { call, ..Message::new(role, parts) });
+        }
+        Ok(())
+    })?;
+    if transcript.messages.is_empty() { source.lose(0, "session without messages") } else { hand_over(transcript) }
+    Ok(())
+}
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    if !source.outline().has("sessionId") && ["[].parts", "history[].parts"].iter().any(|key| source.outline().has(key)) {
+        return saved(source, scale, hand_over);
+    }
     let mut session = Session::new(scale, source);
     // The old files are.
     if source.is_printed_over_lines() {

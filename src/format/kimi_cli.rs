@@ -138,8 +138,10 @@ impl Context<'_> {
         match &*line.role {
             "_usage" => match line.token_count.known() {
                 Ok(size) => {
-                    if let (Before::Reply, Some(size)) = (before, size) {
-                        self.replied(size);
+                    if let (Before::Reply, Some(size)) = (before, size)
+                        && !self.replied(size)
+                    {
+                        lose("size with a reply, but none without it (not used)");
                     }
                     self.before = size.map_or(Before::Other, Before::Size);
                 }
@@ -158,16 +160,16 @@ impl Context<'_> {
         }
     }
 
-    /// The size of the context with the reply in it: both sizes together are the call's usage.
-    fn replied(&mut self, size: u64) {
+    /// The size of the context with the reply in it: both sizes together are the call's usage. Is it known by them?
+    fn replied(&mut self, size: u64) -> bool {
         let number = self.transcript.messages.len();
-        let Some(call) = self.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return };
-        let Some((prompt, output)) = self.prompt.and_then(|prompt| Some((prompt, size.checked_sub(prompt)?))) else { return };
-        if prompt > 0 {
-            call.usage = Some(Usage { prompt, output, output_is_final: true, ..Usage::default() });
-            // A context that goes back begins with a copy of the old file.
-            call.id = format!("{number}-{prompt}-{output}");
-        }
+        let Some(call) = self.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return false };
+        let sizes = self.prompt.and_then(|prompt| Some((prompt, size.checked_sub(prompt)?)));
+        let Some((prompt, output)) = sizes.filter(|(prompt, _)| *prompt > 0) else { return false };
+        call.usage = Some(Usage { prompt, output, output_is_final: true, ..Usage::default() });
+        // A context that goes back begins with a copy of the old file.
+        call.id = format!("{number}-{prompt}-{output}");
+        true
     }
 
     fn list(&mut self, line: &Line<'_>, role: Role, lose: Lose<'_>) {

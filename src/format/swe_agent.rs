@@ -19,7 +19,10 @@ pub const READER: Reader = Reader { name: "swe-agent", about: "SWE-agent traject
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let steps = |at: &str| ["action", "observation", "thought"].iter().all(|field| outline.has(&format!("{at}trajectory[].{field}")));
-    let entries = |at: &str| ["role", "content", "agent"].iter().all(|field| outline.has(&format!("{at}history[].{field}")));
+    let entries = |at: &str| {
+        let has = |field: &str| outline.has(&format!("{at}history[].{field}"));
+        has("role") && has("content") && (has("agent") || has("message_type"))
+    };
     if ["", "attempts[]."].iter().any(|at| steps(at) || entries(at)) { Claim::Yes } else { Claim::No }
 }
 

@@ -43,6 +43,8 @@ fn form(source: &Source) -> Form {
         Form::Task
     } else if outline.has("task_id") && outline.has("termination_reason") && outline.has("reward_info") {
         Form::Simulation
+    } else if outline.has("task_id") && outline.has("messages") && results_of(&source.path).is_some() {
+        Form::Simulation
     } else {
         Form::Unknown
     }

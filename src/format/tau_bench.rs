@@ -28,8 +28,10 @@ struct Run<'a> {
     task_id: Option<&'a RawValue>,
     #[serde(borrow)]
     trial: Option<&'a RawValue>,
-    #[serde(borrow, alias = "messages")]
+    #[serde(borrow)]
     traj: Option<Vec<ChatMessage<'a>>>,
+    #[serde(borrow)]
+    messages: Option<Vec<ChatMessage<'a>>>,
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
@@ -52,7 +54,7 @@ fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_ove
     let id = format!("{}#{}.{}", source.name(), text_or_json(run.task_id), text_or_json(run.trial));
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut chat = Chat::default();
-    for written in run.traj.iter().flatten() {
+    for written in run.traj.as_ref().or(run.messages.as_ref()).into_iter().flatten() {
         let Some(mut message) = chat.message(written, scale, &mut |reason| source.lose(number, reason)) else {
             source.lose(number, "message of an unknown role");
             continue;

@@ -48,7 +48,7 @@ struct Interaction<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default)]
 struct Sent<'a> {
-    #[serde(borrow)]
+    #[serde(borrow, alias = "url")]
     uri: Words<'a>,
     /// The body as it was sent.
     #[serde(borrow)]
@@ -123,5 +123,9 @@ fn exchange(interaction: &Interaction, lose: &mut dyn FnMut(&str)) -> Option<Exc
     };
     let response = interaction.response.as_ref().map(Sent::body);
     let decoded = dialect.decode(&request, response.as_deref(), lose);
-    decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
+    let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
+    if exchange.model.is_empty() {
+        exchange.model = dialect.model_of_address(&sent.uri);
+    }
+    Some(exchange)
 }

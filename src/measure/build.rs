@@ -48,7 +48,9 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
     trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &agent)).collect();
-    trace.side_calls = transcript.side_calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
+    let beside = |calls: &[Call]| calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
+    trace.side_calls = beside(&transcript.side_calls);
+    trace.mirrored = beside(&transcript.mirrored);
     trace.id = transcript.id;
     trace.parent = transcript.parent;
     trace.agent = transcript.agent;

@@ -62,13 +62,18 @@ struct Anchoring<'a> {
 }
 
 /// The parts between two recorded prompts.
+#[derive(Default)]
 struct Stretch {
     reply: Vec<usize>,
     /// Reasoning of the reply that is not in the second prompt.
     unsent: Vec<usize>,
     others: Vec<usize>,
+    /// Of the others: replies of calls without a recorded prompt.
+    cut_off: Vec<usize>,
     opens_turn: bool,
     broken: bool,
+    /// The log goes back to an earlier message here, or notes a compaction.
+    rebuilt: bool,
     /// The log notes a pruning here.
     pruned: bool,
 }
@@ -111,10 +116,9 @@ impl Anchoring<'_> {
                 self.share(trace, &stretch, growth, known.then_some(sent), &reply);
             }
             None => {
-                self.give_reply(trace, &stretch, reply_guess, &reply, false);
-                for index in &stretch.others {
-                    self.give(trace, *index, self.calibration.tokens(self.weights[*index]), false);
-                }
+                let same_model = trace.calls[before].model == trace.calls[after].model;
+                let room = growth.filter(|_| same_model && !stretch.rebuilt && !stretch.pruned);
+                self.estimate(trace, &stretch, known.then_some(sent), &reply, room);
             }
         }
         // Reasoning that is not in the next prompt was still part of the output; it just never stands in a context.
@@ -131,19 +135,44 @@ impl Anchoring<'_> {
         }
     }
 
+    /// Gives the parts of a broken stretch their calibrated weights, and no more together than there was `room` for between the two
+    /// prompts. Replies that never came to their end are the first to have been left out: agents seldom send them again.
+    fn estimate(&self, trace: &mut Trace, stretch: &Stretch, sent: Option<u64>, reply: &Reply, room: Option<u64>) {
+        let guess = |index: &usize| self.calibration.tokens(self.weights[*index]);
+        let reply_guess = sent.unwrap_or_else(|| self.calibration.tokens(self.weight(&stretch.reply)));
+        let guesses: Vec<u64> = std::iter::once(reply_guess).chain(stretch.others.iter().map(guess)).collect();
+        let ended = std::iter::once(sent.is_some()).chain(stretch.others.iter().map(|index| !stretch.cut_off.contains(index)));
+        let (whole, cut_off): (Vec<u64>, Vec<u64>) =
+            guesses.iter().zip(ended).map(|(guess, ended)| if ended { (*guess, 0) } else { (0, *guess) }).unzip();
+        let room = room.unwrap_or(u64::MAX);
+        let for_whole = whole.iter().sum::<u64>().min(room);
+        let for_cut_off = cut_off.iter().sum::<u64>().min(room - for_whole);
+        let shares = largest_remainder(for_whole, &whole).into_iter().zip(largest_remainder(for_cut_off, &cut_off));
+        let mut shares = shares.map(|(whole, cut_off)| whole + cut_off);
+        self.give_reply(trace, stretch, shares.next().unwrap_or(0), reply, false);
+        for (index, share) in stretch.others.iter().zip(shares) {
+            self.give(trace, *index, share, false);
+        }
+    }
+
     fn gather(&self, trace: &Trace, before: usize, after: usize) -> Stretch {
         let (first, last) = (trace.calls[before].message as usize, trace.calls[after].message as usize);
         let between = &trace.messages[(first + 1).min(last)..last];
         let opens_turn = between.iter().any(|row| row.opens_turn());
         let dropped = self.fate == Thinking::Dropped || (self.fate == Thinking::Turn && opens_turn);
-        let mut stretch = Stretch { reply: Vec::new(), unsent: Vec::new(), others: Vec::new(), opens_turn, broken: false, pruned: false };
+        let mut stretch = Stretch { opens_turn, ..Stretch::default() };
+        let mut unanswered = trace.calls[before + 1..after].iter().map(|call| call.message as usize).peekable();
         for (index, row) in trace.messages[first..last].iter().enumerate() {
+            let cut_off = unanswered.next_if_eq(&(first + index)).is_some();
             for part in row.first_part as usize..(row.first_part + row.part_count) as usize {
                 let thinking = trace.parts[part].kind == PartKind::Thinking;
                 match (index == 0, thinking && dropped) {
                     (_, true) => stretch.unsent.push(part),
                     (true, false) => stretch.reply.push(part),
                     (false, false) => stretch.others.push(part),
+                }
+                if cut_off {
+                    stretch.cut_off.push(part);
                 }
             }
         }
@@ -153,7 +182,8 @@ impl Anchoring<'_> {
             here.any(|compaction| compaction.kind == kind)
         };
         let unchained = trace.calls[before + 1..=after].iter().any(|call| !call.chained);
-        stretch.broken = rewound || noted(CompactionKind::Compact) || unchained;
+        stretch.rebuilt = rewound || noted(CompactionKind::Compact);
+        stretch.broken = stretch.rebuilt || unchained;
         stretch.pruned = noted(CompactionKind::Prune);
         stretch
     }
@@ -228,7 +258,7 @@ impl Anchoring<'_> {
             let row = &trace.messages[message];
             let parts = (row.first_part as usize..(row.first_part + row.part_count) as usize).collect();
             let reply = Reply::of(trace, &trace.calls[last], &usage, self.weights);
-            let stretch = Stretch { reply: parts, unsent: Vec::new(), others: Vec::new(), opens_turn: false, broken: false, pruned: false };
+            let stretch = Stretch { reply: parts, ..Stretch::default() };
             self.give_reply(trace, &stretch, usage.output, &reply, true);
         }
     }
@@ -274,6 +304,7 @@ fn contexts(trace: &mut Trace) {
             } else {
                 walk.settle(call, &usage, undone && !call.chained);
             }
+            walk.model = call.model;
         } else if undone {
             walk.undo_at_next_anchor = true;
         }
@@ -307,6 +338,8 @@ struct Walk {
     undone: u64,
     undo_at_next_anchor: bool,
     expired_up_to: usize,
+    /// The model of the last recorded prompt.
+    model: Option<u32>,
 }
 
 impl Walk {
@@ -354,7 +387,9 @@ impl Walk {
             self.hidden += more - back;
         } else {
             let less = expected - usage.prompt;
-            let from_hidden = if call.chained { 0 } else { less.min(self.hidden) };
+            // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay, unless
+            // another model gets others.
+            let from_hidden = if call.model == self.model { 0 } else { less.min(self.hidden) };
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
             let beyond = self.missing.saturating_sub(call.visible);

@@ -50,14 +50,24 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {} have recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
+            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
+            if with == 1 { "has" } else { "have" },
             grouped(corpus.facts.recorded_prompt_tokens),
             grouped(corpus.facts.recorded_output_tokens),
             grouped(corpus.facts.max_prompt_tokens),
         ),
     });
+    if let Some(whole) = corpus.facts.with_mirrored() {
+        facts.push(format!(
+            "With {} of sub-agents that are only mirrored in the logs of those who started them: {}, {} prompt tokens, {} output tokens.",
+            counted(corpus.facts.mirrored.calls, "call"),
+            counted(whole.calls, "call"),
+            grouped(whole.prompt_tokens),
+            grouped(whole.output_tokens),
+        ));
+    }
     if all.sub_agents > 0 {
         let share = percent(i64::try_from(all.sub_agent_prompt_tokens).unwrap_or(i64::MAX), all.prompt_tokens);
         facts.push(format!(

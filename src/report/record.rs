@@ -12,7 +12,7 @@ use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
 use crate::cost::Bills;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Replay, Skipped};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
@@ -91,6 +91,10 @@ pub(super) struct CorpusRecord {
     usage_by_trust: BTreeMap<Trust, u64>,
     recorded_prompt_tokens: u64,
     recorded_output_tokens: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mirrored: Option<Mirrored>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    with_mirrored: Option<Mirrored>,
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
@@ -282,6 +286,8 @@ impl CorpusRecord {
             usage_by_trust: facts.usage_by_trust.clone(),
             recorded_prompt_tokens: facts.recorded_prompt_tokens,
             recorded_output_tokens: facts.recorded_output_tokens,
+            mirrored: Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
+            with_mirrored: facts.with_mirrored(),
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,

@@ -26,6 +26,10 @@ def calls_of(response):
     usage = response.get("usage")
     if not usage:
         return []
+    if "inputTokens" in usage:
+        # Bedrock's Converse: what was cached is no part of the input.
+        names = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens")
+        return [(sum(usage.get(name) or 0 for name in names), usage["outputTokens"])]
     if "prompt_tokens" in usage:
         return [(usage["prompt_tokens"], usage["completion_tokens"])]
     if response.get("type") != "message":

@@ -5,6 +5,7 @@ nothing but `skipped` where PyYAML is not installed.
 """
 
 import json
+import struct
 import sys
 
 from api_exchange import calls_of, report
@@ -19,7 +20,23 @@ def body(response):
         try:
             return json.loads(found)
         except ValueError:
-            return None
+            return frames(found) if isinstance(found, bytes) else None
+    return found
+
+
+def frames(stream):
+    """The usage at the end of Amazon's binary streams: lengths of the frame and of its headers, a checksum, headers, JSON, a checksum."""
+    at, found = 0, None
+    while at + 16 <= len(stream):
+        size, headers = struct.unpack(">II", stream[at : at + 8])
+        if size < 16:
+            break
+        try:
+            event = json.loads(stream[at + 12 + headers : at + size - 4])
+        except ValueError:
+            break
+        found = event if "usage" in event else found
+        at += size
     return found
 
 

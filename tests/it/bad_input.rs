@@ -3,7 +3,7 @@
 use crate::support::PlainScale;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::read_traces;
+use ctxsim::experiment::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::format::{Claim, READERS, Source, by_name, sniff};
 use ctxsim::measure::{Measure, trace};
 use ctxsim::policy::Policy;
@@ -277,6 +277,15 @@ fn mutated_fixtures_are_read_in_bounded_time_and_memory() {
     assert!(peak < 128 << 20, "{} MiB", peak >> 20);
 }
 
+/// The same of databases.
+#[cfg(feature = "sqlite")]
+#[test]
+fn mutated_databases_are_read_in_bounded_time_and_memory() {
+    let Some(peak) = peak_of_child("databases") else { return crate::bad_databases::mutated() };
+    println!("peak of the mutated databases: {} MiB", peak >> 20);
+    assert!(peak < 128 << 20, "{} MiB", peak >> 20);
+}
+
 /// What fuzzing found (see `fuzz/`), and a late input of each target.
 #[test]
 fn inputs_found_by_fuzzing_are_read() {
@@ -306,6 +315,8 @@ fn child() {
         Ok("huge") => huge(),
         Ok("session") => long_session(),
         Ok("mutated") => mutated(),
+        #[cfg(feature = "sqlite")]
+        Ok("databases") => crate::bad_databases::mutated(),
         _ => return,
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -343,7 +354,7 @@ fn huge() {
 }
 
 /// The files below a folder of `tests/data`, in the same order everywhere.
-fn fixtures(folder: &str) -> Vec<PathBuf> {
+pub fn fixtures(folder: &str) -> Vec<PathBuf> {
     let walk =
         ignore::WalkBuilder::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(folder)).standard_filters(false).build();
     let mut paths: Vec<PathBuf> = walk.flatten().map(ignore::DirEntry::into_path).filter(|path| path.is_file()).collect();
@@ -371,9 +382,9 @@ const SPLINTERS: [&str; 16] =
     ["", "null", "-1", "18446744073709551615", "1e999", "\"", "{", "}", "[", "]", "\n", "\\ud83d", "\"\"", ",", "\u{feff}", "\0"];
 
 /// One change: a place and a length (in parts of 65 536 of the file), and what is put there: a splinter, or a piece of the file itself.
-type Change = (u16, u16, Option<u8>, u16);
+pub type Change = (u16, u16, Option<u8>, u16);
 
-fn change(bytes: &mut Vec<u8>, (place, length, splinter, from): Change) {
+pub fn change(bytes: &mut Vec<u8>, (place, length, splinter, from): Change) {
     let at = |part: u16, of: usize| of * usize::from(part) / 65_536;
     let start = at(place, bytes.len());
     // Most changes are small; a few take a large piece out.
@@ -440,5 +451,22 @@ impl<I: Iterator<Item = Vec<u8>>> Read for Generated<I> {
             },
             read => Ok(read),
         }
+    }
+}
+
+/// A small file that unpacks to more than anybody has memory for is refused while it is unpacked.
+#[test]
+fn a_trace_file_unpacks_to_no_more_than_its_limit() {
+    let mut bytes = Vec::new();
+    write_traces(&Corpus::default(), &mut bytes).expect("written");
+    assert!(read_traces_up_to(&*bytes, 4_096).is_ok());
+    let mut bomb = b"ctxtrace/6\n".to_vec();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &vec![0; 10_000_000]).expect("packed");
+    bomb.extend(packed.finish().expect("packed"));
+    assert!(bomb.len() < 20_000);
+    match read_traces_up_to(&*bomb, 1_000_000) {
+        Err(error @ TraceFileError::TooLarge(1_000_000)) => assert!(error.to_string().contains("more than 1000000 bytes"), "{error}"),
+        other => panic!("{other:?}"),
     }
 }

@@ -3,6 +3,9 @@
 mod architecture;
 /// Recorded compactions beside predicted ones: a made session, the samples, real files.
 mod backtest;
+/// Databases that no agent wrote so.
+#[cfg(feature = "sqlite")]
+mod bad_databases;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
 /// Chromium through its driver, for pages.
@@ -36,8 +39,12 @@ mod format_json;
 mod gate;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// Two totals: with and without the calls of sub-agents that are only mirrored.
+mod mirrors;
 /// The oracle and the bound beside policies and beside every possible choice.
 mod oracle;
+/// What `cargo package` would publish.
+mod package;
 /// `ctxsim report`: files, the page in a browser, hostile names.
 mod page;
 /// Policies: the session worked by hand, the main facts of each preset, properties.
@@ -118,6 +125,8 @@ mod read_tau2;
 mod read_tau_bench;
 /// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
 mod read_telemetry;
+/// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
+mod read_variants;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// References: what later messages take up again, and what policies lose of it.

@@ -162,6 +162,46 @@ fn reasoning_of_a_model_that_drops_it_stands_in_no_context() {
     assert_eq!((thinking, replies), (0, vec![50; 5]));
 }
 
+/// A session of one model whose calls had these prompts; each reply is short, each result of 200 words.
+fn of_prompts(calls: &[(u64, bool)], cut_off: &str) -> Trace {
+    let mut messages = vec![message(Role::User, 20, None, false)];
+    for (index, (prompt, unchained)) in calls.iter().enumerate() {
+        let ends = !calls.get(index + 1).is_some_and(|(_, unchained)| *unchained && !cut_off.is_empty());
+        let usage = Usage { prompt: *prompt, output: if ends { 30 } else { 2 }, output_is_final: ends, ..Usage::default() };
+        let call = Call { model: MODELS[0].to_owned(), usage: Some(usage), unchained: *unchained, ..Call::default() };
+        let mut reply = message(Role::Assistant, 10, Some(call), false);
+        if !ends {
+            reply.parts = vec![Part::Text(PlainScale { keep_content: false }.weigh(cut_off))];
+        }
+        messages.push(reply);
+        messages.push(if ends { message(Role::Tool, 200, None, false) } else { message(Role::User, 20, None, false) });
+    }
+    measured(Transcript { messages, ..Transcript::default() })
+}
+
+#[test]
+fn a_reply_that_was_cut_off_and_not_sent_again_takes_nothing_from_the_hidden_overhead() {
+    // The second call was stopped after 5,000 words, and the third prompt grew by the user's next words alone.
+    let trace = of_prompts(&[(3_000, false), (3_300, false), (3_330, true), (3_600, false)], &"word ".repeat(5_000));
+    let hidden: Vec<u64> = trace.calls.iter().map(|call| call.hidden).collect();
+    assert_eq!(hidden, vec![hidden[0]; 4]);
+    let truth = |message: u32| trace.parts_of(&trace.messages[message as usize])[0].truth;
+    let stopped = trace.calls[1].message;
+    assert!(truth(stopped) < truth(stopped + 1), "{} and {}", truth(stopped), truth(stopped + 1));
+    assert_eq!(differences(&trace), vec![]);
+}
+
+#[test]
+fn what_a_prompt_lacks_without_a_note_is_lacking_in_the_conversation() {
+    // Something of 900 tokens was pruned before the fourth call, and the log does not say what.
+    let trace = of_prompts(&[(3_000, false), (3_600, false), (4_200, false), (3_900, true), (4_500, false)], "");
+    assert!(trace.calls.iter().all(|call| call.hidden == trace.calls[0].hidden));
+    assert!(trace.calls[3].missing > 300 && trace.calls[4].missing == trace.calls[3].missing);
+    // A context without any of it is as large as what no log shows.
+    assert_eq!(trace.calls[4].prompt(0, 0), trace.calls[0].hidden);
+    assert_eq!(differences(&trace), vec![]);
+}
+
 #[test]
 fn sample_sessions_without_compaction_are_reproduced_exactly() {
     let catalog = Catalog::builtin().unwrap();

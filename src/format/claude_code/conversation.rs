@@ -1,5 +1,6 @@
 //! One conversation, put together record by record.
 
+use super::mirror::Mirror;
 use super::record::{CompactMetadata, Kind, Record, Wire};
 use super::tree::Tree;
 use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
@@ -14,7 +15,7 @@ use xxhash_rust::xxh3::Xxh3;
 pub(super) type Lose<'l> = &'l mut dyn FnMut(&'static str);
 
 /// The model of messages that no model wrote.
-const SYNTHETIC: &str = "<synthetic>";
+pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 /// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers the
 /// visible text is taken for the real one.
@@ -26,6 +27,8 @@ pub(super) struct Conversation<'s> {
     pub transcript: Transcript,
     /// Which of its messages stand in the context.
     pub tree: Tree,
+    /// What it shows of sub-agents.
+    pub mirror: Mirror,
     weigher: Weigher<'s>,
     replies: HashMap<String, Reply>,
     /// The compaction whose summary has not come yet.
@@ -53,6 +56,7 @@ impl<'s> Conversation<'s> {
         Conversation {
             transcript: Transcript { agent: "claude-code".to_owned(), ..Transcript::default() },
             tree: Tree::default(),
+            mirror: Mirror::default(),
             weigher: Weigher::new(scale),
             replies: HashMap::new(),
             unsummarised: None,
@@ -268,12 +272,13 @@ impl<'s> Conversation<'s> {
                 usage.output_is_final = reply.settled || grown || plausible;
             }
         }
+        self.transcript.mirrored = self.mirror.finish();
         self.transcript
     }
 }
 
 /// Usage that can be used; a loss is reported where there is none.
-fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
+pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
     match usage.usage() {
         Ok(usage) if usage.prompt == 0 => {
             lose("usage of zero tokens (not used)");

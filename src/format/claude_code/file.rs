@@ -2,7 +2,7 @@
 
 use super::attachment;
 use super::conversation::{Conversation, Lose, is_prompt};
-use super::record::{CompactMetadata, Kind, Record};
+use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::json::{fault, values};
 use crate::format::words::Words;
@@ -113,9 +113,6 @@ impl File<'_> {
     }
 
     fn node(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        if &*record.kind == "progress" && record.data.is_some_and(|data| is_kind(data.get(), "agent_progress")) {
-            lose("sub-agent traffic mirrored in progress records (left out)");
-        }
         let hash = record.uuid.some_id().map(|uuid| xxh3_128(uuid.as_bytes()));
         if let Some((conversation, _)) = hash.and_then(|hash| self.nodes.get(&hash)).copied() {
             lose("repeated record (same uuid)");
@@ -223,6 +220,7 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
             Some(Ok(text)) => conversation.aside(record, node, &text),
             _ => lose("command output of an unexpected shape"),
         },
+        ("progress", _, _) => record.data.into_iter().for_each(|data| conversation.mirror.progress(data, lose)),
         ("attachment", _, _) => match record.attachment.and_then(attachment::text) {
             Some(text) if text.is_empty() => {}
             Some(text) => conversation.aside(record, node, &text),
@@ -238,8 +236,4 @@ fn metadata<'a>(raw: Option<&'a str>, lose: Lose<'_>) -> Option<CompactMetadata<
         lose("compaction data of an unexpected shape");
     }
     metadata
-}
-
-fn is_kind(json: &str, kind: &str) -> bool {
-    serde_json::from_str::<Kind>(json).is_ok_and(|value| &*value.kind == kind)
 }

@@ -68,7 +68,7 @@ pub(super) struct Wire<'a> {
     pub usage: Option<UsageRecord>,
 }
 
-/// An object of which only the kind matters: the data of a progress record, the origin of a prompt.
+/// An object of which only the kind matters: the origin of a prompt.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct Kind<'a> {

@@ -79,6 +79,15 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
             let summary = (!summary.is_empty()).then(|| summary.to_string());
             Some(Kind::Condensed { before: tokens(*prev_context_tokens), after: tokens(*new_context_tokens), summary })
         }
+        // Where a task went back to a checkpoint, what followed is gone but for the sum of its usage. Helpers leave no more either.
+        "deleted_api_reqs" => {
+            lose("usage of requests that were deleted, as a sum alone");
+            None
+        }
+        "subagent_usage" => {
+            lose("usage of sub-agents, as a sum alone");
+            None
+        }
         // What a person is asked in the middle of a reply is shown twice where it streams.
         _ if entry.partial == Some(true) || entry.text.is_empty() => None,
         "reasoning" => Some(Kind::Said { reasoning: true, text: entry.text.to_string() }),

@@ -134,7 +134,9 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
                             .map(|message| Message { time: message.time.or(time), ..message }),
                     );
                 }
-                listed.push(Listed { at, time, is_reply: !is_summary && &*spoken.role == "assistant" });
+                // Sealed reasoning may be an entry of its own, before the reply that it belongs to.
+                let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+                listed.push(Listed { at, time, is_reply });
                 models.push(spoken.model_info.map_or_else(String::new, |info| info.model_id.to_string()));
             }
             Err(error) => {

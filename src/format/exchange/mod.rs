@@ -2,6 +2,7 @@
 //! [`Exchange`]; what is common to all logs, that a request repeats the conversation so far, is the matter of [`Sessions`].
 
 pub mod anthropic;
+mod bedrock;
 pub mod gemini;
 pub mod openai_chat;
 pub mod openai_responses;
@@ -72,6 +73,8 @@ pub enum Dialect {
     OpenAiCompact,
     /// Google: generateContent.
     Gemini,
+    /// Amazon: Converse.
+    Bedrock,
 }
 
 /// What is looked at to tell the dialect of a request.
@@ -112,10 +115,20 @@ impl Dialect {
             Some(Dialect::Gemini)
         } else if (path.ends_with("/messages") || path.ends_with(":rawPredict") || path.ends_with("/invoke")) && keys.messages.is_some() {
             Some(Dialect::Anthropic)
+        } else if (path.ends_with("/converse") || path.ends_with("/converse-stream")) && keys.messages.is_some() {
+            Some(Dialect::Bedrock)
         } else if path.ends_with("/chat/completions") && keys.messages.is_some() {
             Some(Dialect::OpenAiChat)
         } else {
             None
+        }
+    }
+
+    /// The model that the address of a request names, for dialects that do so; empty where there is none.
+    pub fn model_of_address(self, address: &str) -> String {
+        match self {
+            Dialect::Bedrock => bedrock::model(address),
+            _ => String::new(),
         }
     }
 
@@ -130,6 +143,10 @@ impl Dialect {
             Dialect::OpenAiResponses => openai_responses::decode(request, response, lose),
             Dialect::OpenAiCompact => openai_responses::compaction(request, response, lose),
             Dialect::Gemini => gemini::decode(request, response, lose),
+            Dialect::Bedrock => {
+                let response = response.and_then(bedrock::response);
+                anthropic::decode(bedrock::request(request).as_deref().unwrap_or(request), response.as_deref(), lose)
+            }
         }
     }
 }

@@ -15,6 +15,8 @@ pub fn joined(dialect: Dialect, response: &str) -> Option<String> {
         Dialect::OpenAiChat => openai_chat(events),
         Dialect::OpenAiResponses | Dialect::OpenAiCompact => openai_responses(events)?,
         Dialect::Gemini => Value::Array(events),
+        // Its streams are no text.
+        Dialect::Bedrock => return None,
     };
     serde_json::to_string(&body).ok()
 }

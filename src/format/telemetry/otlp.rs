@@ -178,10 +178,10 @@ fn generation(span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         output = indexed(["gen_ai.completion.", "llm.output_messages."]);
     }
     if input.is_null() {
-        input = first(&["gen_ai.prompt", "input.value"]);
+        input = first(&["gen_ai.prompt", "ai.prompt.messages", "input.value"]);
     }
     if output.is_null() {
-        output = first(&["gen_ai.completion", "output.value"]);
+        output = first(&["gen_ai.completion", "ai.response.text", "ai.response.toolCalls", "output.value"]);
     }
     if called && input.is_null() {
         lose("call without its content");

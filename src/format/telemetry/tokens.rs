@@ -17,6 +17,8 @@ pub struct Tokens {
     /// Other parts of the input and of the output that some exporters list: sounds, pictures.
     pub other_input: u64,
     pub other_output: u64,
+    /// Do the names say that the parts lie beside each other? Where there is a total, it tells.
+    pub beside: bool,
 }
 
 impl Tokens {
@@ -26,12 +28,20 @@ impl Tokens {
         for (key, value) in details {
             let count = count(value);
             match key.as_str() {
-                "input" | "input_tokens" | "prompt_tokens" => tokens.input = count,
-                "output" | "output_tokens" | "completion_tokens" => tokens.output = count,
-                "total" | "total_tokens" => tokens.total = count,
+                "input" | "input_tokens" | "prompt_tokens" | "inputTokens" | "promptTokens" | "prompt_token_count" => tokens.input = count,
+                "output" | "output_tokens" | "completion_tokens" | "outputTokens" | "completionTokens" | "candidates_token_count" => {
+                    tokens.output = count;
+                }
+                "total" | "total_tokens" | "totalTokens" | "total_token_count" => tokens.total = count,
                 key if key.contains("reasoning") || key.contains("thought") => tokens.reasoning = count,
-                key if key.contains("cache_creation") || key.contains("cache_write") => tokens.cache_write = count,
-                key if key.contains("cache_read") || key.contains("cached") => tokens.cache_read = count,
+                key if key.contains("cache_creation") || key.contains("cache_write") => {
+                    tokens.cache_write = count;
+                    tokens.beside |= key.starts_with("input_");
+                }
+                key if key.contains("cache_read") || key.contains("cached") => {
+                    tokens.cache_read = count;
+                    tokens.beside |= key.starts_with("input_");
+                }
                 key if key.starts_with("input_") => tokens.other_input += count.or_zero().unwrap_or(0),
                 key if key.starts_with("output_") => tokens.other_output += count.or_zero().unwrap_or(0),
                 _ => {}
@@ -47,7 +57,9 @@ impl Tokens {
         let reasoning = self.reasoning.known()?;
         let whole_input = input + read + written + self.other_input;
         let whole_output = output + reasoning.unwrap_or(0) + self.other_output;
-        let total = self.total.known()?.unwrap_or(input + output);
+        // Langfuse adds up what begins with `input`, and what begins with `output`.
+        let sum = if self.beside { whole_input + whole_output } else { input + output };
+        let total = self.total.known()?.unwrap_or(sum);
         // The parts lie within unless the total says that they lie beside, or the input is too small to hold them.
         let (prompt, reply) = match total {
             _ if total == input + output && read + written <= input => (input, output),

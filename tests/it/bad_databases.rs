@@ -1,0 +1,96 @@
+//! Databases are opened by their path, so `bad_input` does not reach them: the same changes, made to files and to the statements that make them.
+
+use crate::bad_input::{Change, change, fixtures};
+use crate::support::PlainScale;
+use ctxsim::format::{READERS, Source};
+use proptest::prelude::*;
+use proptest::test_runner::{TestCaseError, TestRunner};
+use rusqlite::Connection;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The readers of databases.
+const OWNERS: [&str; 3] = ["crush", "goose", "opencode"];
+
+/// Makes a database of statements, up to the first that is none.
+fn make(path: &Path, statements: &str) {
+    let connection = Connection::open(path).unwrap();
+    connection.execute_batch("PRAGMA page_size = 512; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;").unwrap();
+    let _ = connection.execute_batch(statements);
+}
+
+/// Reads the file with each reader of databases, whether it claims the file or not, and gives how many sessions they found.
+fn read_by_owners(path: &Path) -> usize {
+    let mut sessions = 0;
+    for reader in READERS.iter().filter(|reader| OWNERS.contains(&reader.name)) {
+        let Ok(mut source) = Source::open(path) else { continue };
+        let _ = (reader.claims)(&source);
+        let _ = (reader.read)(&mut source, &PlainScale { keep_content: false }, &mut |_| sessions += 1);
+    }
+    sessions
+}
+
+/// Mutated databases: no panic, no hang.
+pub fn mutated() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let statements: Vec<String> = fixtures("")
+        .into_iter()
+        .filter(|path| path.extension().is_some_and(|ending| ending == "sql"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    assert_eq!(statements.len(), OWNERS.len());
+    let mut whole = Vec::new();
+    for statements in &statements {
+        make(&path, statements);
+        assert!(read_by_owners(&path) >= 2);
+        whole.push(fs::read(&path).unwrap());
+        fs::remove_file(&path).unwrap();
+    }
+    let changes = proptest::collection::vec(any::<Change>(), 1..6);
+    let config = ProptestConfig { cases: 600, failure_persistence: None, ..ProptestConfig::default() };
+    let which = (any::<prop::sample::Index>(), any::<bool>(), changes);
+    let ran = TestRunner::new(config).run(&which, |(fixture, as_file, changes)| {
+        let _ = fs::remove_file(&path);
+        let mut bytes = if as_file { fixture.get(&whole).clone() } else { fixture.get(&statements).clone().into_bytes() };
+        let length = bytes.len();
+        for one in changes {
+            change(&mut bytes, one);
+        }
+        if as_file {
+            // Pages that are shifted are all broken: most changes keep the length.
+            if bytes.len() % 3 > 0 {
+                bytes.resize(length, 0);
+            }
+            fs::write(&path, &bytes).unwrap();
+        } else {
+            make(&path, &String::from_utf8_lossy(&bytes));
+        }
+        let start = Instant::now();
+        read_by_owners(&path);
+        let took = start.elapsed();
+        if took < Duration::from_secs(10) { Ok(()) } else { Err(TestCaseError::fail(format!("took {took:?}"))) }
+    });
+    ran.unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// Every byte of a small database, one at a time.
+#[test]
+fn a_changed_byte_makes_no_reader_of_databases_panic() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    for statements in fixtures("").into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "sql")) {
+        make(&path, &fs::read_to_string(statements).unwrap());
+        let whole = fs::read(&path).unwrap();
+        for place in (0..whole.len()).step_by(1 + whole.len() / 400) {
+            let mut bytes = whole.clone();
+            bytes[place] = b"\"{[\\,\xff0-\0"[place % 9];
+            fs::write(&path, &bytes).unwrap();
+            read_by_owners(&path);
+            fs::write(&path, &whole[..place]).unwrap();
+            read_by_owners(&path);
+        }
+        fs::remove_file(&path).unwrap();
+    }
+}

@@ -1,0 +1,79 @@
+use crate::support::{files, shared};
+use assert_cmd::cargo::cargo_bin_cmd;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const PROJECT: &str = "tests/data/claude-code/mirrors/project";
+
+fn inspected(arguments: &[&str]) -> Value {
+    let ran = cargo_bin_cmd!("ctxsim").args(["inspect", "--json"]).args(arguments).assert().code(0);
+    serde_json::from_slice(&ran.get_output().stdout).unwrap()
+}
+
+fn total(calls: u64, prompt: u64, output: u64) -> Value {
+    json!({ "calls": calls, "prompt_tokens": prompt, "output_tokens": output })
+}
+
+/// Calls, prompt tokens and output tokens without and with what is mirrored alone, as a script counts them in the raw lines.
+fn independent(files: &[PathBuf]) -> Option<[Value; 2]> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/independent/claude_code_totals.py");
+    let Ok(ran) = Command::new("python3").arg(script).args(files).output() else {
+        println!("skipped: no python3");
+        return None;
+    };
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let row = |line: &str| {
+        let numbers: Vec<u64> = line.split('\t').map(|number| number.parse().unwrap()).collect();
+        total(numbers[0], numbers[1], numbers[2])
+    };
+    let rows: Vec<Value> = text.lines().map(row).collect();
+    Some([rows[0].clone(), rows[1].clone()])
+}
+
+fn totals(corpus: &Value) -> [Value; 2] {
+    let own = ["calls_with_usage", "recorded_prompt_tokens", "recorded_output_tokens"].map(|key| corpus[key].as_u64().unwrap());
+    [total(own[0], own[1], own[2]), corpus["with_mirrored"].clone()]
+}
+
+#[test]
+fn mirrored_calls_are_summed_apart_and_once() {
+    let corpus = inspected(&[PROJECT])["corpus"].clone();
+    // The first helper has a file of its own; two replies of the second stand in mirrors alone, one of them in two sessions.
+    assert_eq!(corpus["mirrored"], total(2, 310, 10));
+    assert_eq!(totals(&corpus), [total(4, 3_675, 42), total(6, 3_985, 52)]);
+    let files = ["s1.jsonl", "s2.jsonl", "s1/subagents/agent-h1.jsonl"].map(|name| Path::new(PROJECT).join(name));
+    if let Some(expected) = independent(&files) {
+        assert_eq!(totals(&corpus), expected);
+    }
+    let shown = cargo_bin_cmd!("ctxsim").args(["inspect", PROJECT]).env("COLUMNS", "200").assert().code(0);
+    let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
+    let sentence = "With 2 calls of sub-agents that are only mirrored in the logs of those who started them: 6 calls, 3,985 prompt tokens, 52 output tokens.";
+    assert!(shown.contains(sentence), "{shown}");
+}
+
+#[test]
+fn without_its_file_a_helper_is_known_from_the_mirror() {
+    let corpus = inspected(&[&format!("{PROJECT}/s1.jsonl")])["corpus"].clone();
+    assert_eq!((&corpus["calls_with_usage"], &corpus["mirrored"]), (&json!(2), &total(3, 612, 19)));
+    assert_eq!(inspected(&["transcripts/codex"])["corpus"]["mirrored"], Value::Null);
+}
+
+/// A measured corpus says the same as its logs, and sub-agents that are left out are left out of mirrors too.
+#[test]
+fn traces_and_selections_know_of_mirrors() {
+    let folder = tempfile::tempdir().unwrap();
+    let traces = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
+    cargo_bin_cmd!("ctxsim").args(["trace", "build", PROJECT, "-o", &traces]).assert().code(0);
+    assert_eq!(totals(&inspected(&[&traces])["corpus"]), totals(&inspected(&[PROJECT])["corpus"]));
+    assert_eq!(inspected(&[PROJECT, "--subagents", "exclude"])["corpus"]["mirrored"], Value::Null);
+}
+
+#[test]
+fn both_totals_of_real_logs_are_those_of_the_script() {
+    let Some(shared) = shared() else { return };
+    let folder = shared.join("transcripts/claude-code");
+    let Some(expected) = independent(&files(&folder)) else { return };
+    assert_eq!(totals(&inspected(&[&folder.to_string_lossy()])["corpus"]), expected);
+}
