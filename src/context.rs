@@ -3,6 +3,7 @@
 //! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
+mod following;
 mod prefix;
 mod presence;
 mod region;
@@ -139,6 +140,7 @@ pub struct Context {
     fingerprint: u64,
     /// The rule that edits now.
     acting: Option<u32>,
+    edits: u64,
 }
 
 impl Context {
@@ -164,6 +166,7 @@ impl Context {
             prefix: Prefix::default(),
             fingerprint: 0,
             acting: None,
+            edits: 0,
         }
     }
 
@@ -211,6 +214,7 @@ impl Context {
         if let Some(place) = place {
             self.touch_from(place);
         }
+        self.edits += u64::from(place.is_some() || arrival.message.is_none());
         self.note_places(first, items);
         self.items.extend_from_slice(items);
         self.entries.push(Entry {
@@ -257,6 +261,7 @@ impl Context {
             return;
         }
         self.touch(owner);
+        self.edits += 1;
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             slot.state = by.state;
@@ -278,6 +283,7 @@ impl Context {
             return;
         }
         self.touch(owner);
+        self.edits += 1;
         self.unaccount(item, owner);
         if let Some(slot) = self.items.get_mut(item as usize) {
             *slot = Item { state: State::Removed, by: self.acting, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
@@ -287,6 +293,7 @@ impl Context {
 
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
+        self.edits += gone.len() as u64;
         for id in gone {
             self.touch(*id);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
@@ -323,8 +330,8 @@ impl Context {
         self.remove(&gone);
     }
 
-    /// A real user message has come: reasoning of the turn before leaves, as its provider strips it.
-    pub fn expire(&mut self) {
+    /// A real user message has come: reasoning of the turn before leaves, as its provider strips it. Was it reasoning alone that left?
+    pub fn expire(&mut self) -> bool {
         let mut gone = Vec::new();
         // Only the newest turn can hold such items; older ones have expired before.
         for id in self.order.iter().rev() {
@@ -337,7 +344,8 @@ impl Context {
                 break;
             }
         }
-        gone.into_iter().for_each(|item| self.remove_item(item));
+        gone.iter().for_each(|item| self.remove_item(*item));
+        gone.iter().all(|item| self.item(*item).is_none_or(|item| item.region == Region::Thinking))
     }
 
     /// Live entries in prompt order, with their ids.

@@ -1,6 +1,6 @@
 //! A measured session: numbers only, no content. Measured once, simulated thousands of times.
 
-use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage};
+use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -279,17 +279,10 @@ impl Trace {
         calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| usage))
     }
 
-    /// The model that made most of the session's calls; the earlier one at a tie.
+    /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.
     pub fn main_model(&self) -> Option<&str> {
-        let mut counts = vec![0_u64; self.models.len()];
-        for model in self.calls.iter().filter_map(|call| call.model) {
-            if let Some(count) = counts.get_mut(model as usize) {
-                *count += 1;
-            }
-        }
-        let most = counts.iter().copied().max()?;
-        let index = counts.iter().position(|count| *count == most)?;
-        self.models.get(index).map(String::as_str)
+        let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
+        most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
     }
 
     /// The largest recorded prompt and reply of a replayed call, together.

@@ -321,16 +321,22 @@ pub struct Transcript {
 impl Transcript {
     /// The model that made most of the session's calls; the earlier one at a tie.
     pub fn main_model(&self) -> Option<&str> {
-        let mut counts: Vec<(&str, u64)> = Vec::new();
-        for call in self.messages.iter().filter_map(|message| message.call.as_ref()).filter(|call| !call.model.is_empty()) {
-            match counts.iter_mut().find(|(model, _)| *model == call.model) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((&call.model, 1)),
-            }
-        }
-        let most = counts.iter().map(|(_, count)| *count).max()?;
-        counts.iter().find(|(_, count)| *count == most).map(|(model, _)| *model)
+        let calls = self.messages.iter().filter_map(|message| message.call.as_ref());
+        most_frequent(calls.map(|call| call.model.as_str()).filter(|model| !model.is_empty()))
     }
+}
+
+/// The name that comes most often; the earlier one at a tie, `None` of none.
+pub fn most_frequent<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut counts: Vec<(&str, u64)> = Vec::new();
+    for name in names {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let most = counts.iter().map(|(_, count)| *count).max()?;
+    counts.iter().find(|(_, count)| *count == most).map(|(name, _)| *name)
 }
 
 /// Something that a reader could not use: counted and shown, never passed over in silence.

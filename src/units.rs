@@ -97,3 +97,26 @@ impl Sum for Size {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NanoUsd(pub i64);
+
+/// A number with its thousands set apart: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number and its noun: `1 file`, `2 files`.
+pub fn counted(number: u64, noun: &str) -> String {
+    counted_as(number, noun, &format!("{noun}s"))
+}
+
+/// A number and its noun, where more than an `s` tells one from many: `1 message that was taken back`, `2 messages that were taken back`.
+pub fn counted_as(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(number), if number == 1 { one } else { many })
+}

@@ -1,8 +1,12 @@
-// All sessions under all policies: picked, sorted, filtered, a page of rows at a time. Figures are there at once, calls when a row is opened.
+// All sessions under all policies, the worst first until somebody sorts them otherwise: picked, sorted, filtered, a page of rows at a time.
+// Figures are there at once, calls when a row is opened.
 
 const STEP = 50;
 const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
   "references_kept_share", "cost_usd"];
+
+// What makes a session worse than another one, the most important first: the same as in the table without script.
+const WORSE = ["unrecoverable_sessions", "overflows", "squeezed", "over_budget", "peak_tokens"];
 
 function sessionsTable(overview, open) {
   const at = SHOWN.map((key) => overview.columns.findIndex((column) => column.key === key)).filter((place) => place >= 0);
@@ -12,6 +16,17 @@ function sessionsTable(overview, open) {
     ...at.map((place) => ({ ...overview.columns[place], value: (row) => overview.figures[row.policy][place][row.session] }))];
   const all = overview.policies.flatMap((_, policy) => overview.sessions.map((_, session) => ({ policy, session })));
   for (const row of all) row.words = `${names.map(([, value]) => value(row)).join(" ")} ${overview.sessions[row.session].source}`.toLowerCase();
+
+  const worse = WORSE.map((key) => overview.columns.findIndex((column) => column.key === key)).filter((place) => place >= 0);
+  // The sort is stable: equals stay in the order of policies and sessions.
+  all.sort((one, other) => {
+    const figures = (row) => overview.figures[row.policy];
+    for (const place of worse) {
+      const difference = figures(other)[place][other.session] - figures(one)[place][one.session];
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  });
 
   const asked = address.read();
   const without = new Set((asked.get("without") || "").split(",").filter((word) => word !== "").map(Number));
@@ -23,7 +38,7 @@ function sessionsTable(overview, open) {
   const headers = columns.map(({ header, meaning, name }) => element("th", { scope: "col", class: name ? null : "number", title: meaning || null }, header));
   const body = element("tbody");
   const more = button("", () => { limit += 4 * STEP; show(); });
-  const table = element("table", { class: "sessions" }, element("caption", {}, "Sessions under policies. Open one to walk through its calls."),
+  const table = element("table", { class: "sessions" }, element("caption", {}, "Sessions under policies, the worst first: those that end in a refusal, then by overflows, cut replies, calls over budget and peak context. Open one to walk through its calls."),
     element("thead", {}, element("tr", {}, ...headers)), body);
 
   headers.forEach((header, place) => sorter(header, (_, chosen) => {

@@ -6,7 +6,9 @@
 
 use super::failure::{Failure, tell};
 use super::output::print;
-use clap::{Arg, ArgAction, Args, Command, CommandFactory};
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory};
 use ctxsim::policy::suggestion;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -86,7 +88,8 @@ impl Project {
                         return Err(wrong(&format!("`[{key}]` is named after no command{hint}")));
                     }
                     let own = options.into_iter().map(|(name, value)| project.option(&name, value, &commands)).collect::<Result<_, _>>();
-                    project.by_command.insert(key, own.map_err(|reason: String| wrong(&reason))?);
+                    let own = own.map_err(|reason: String| wrong(&format!("[{key}] {reason}")))?;
+                    project.by_command.insert(key, own);
                 }
                 value => {
                     let commands: Vec<&Command> = command.get_subcommands().collect();
@@ -100,7 +103,8 @@ impl Project {
 
     /// An option and its values as they would be typed, if one of these commands has it.
     fn option(&self, name: &str, value: Value, commands: &[&Command]) -> Result<(String, Vec<String>), String> {
-        let options = || commands.iter().flat_map(|command| leaves(command)).flat_map(Command::get_arguments);
+        let leaves = || commands.iter().flat_map(|command| leaves(command));
+        let options = || leaves().flat_map(Command::get_arguments);
         if !options().any(|option| named(option) == Some(name)) {
             let hint = suggestion(name, options().filter_map(named));
             return Err(format!("`{name}` is no option{hint} (`ctxsim config --template` lists them)"));
@@ -109,6 +113,9 @@ impl Project {
             Value::Array(values) => values.into_iter().map(|value| word(name, value)).collect::<Result<Vec<_>, _>>()?,
             value => vec![word(name, value)?],
         };
+        for command in leaves() {
+            check(command, name, &values).map_err(|reason| format!("`{name}`: {reason}"))?;
+        }
         Ok((name.to_owned(), values.into_iter().map(|value| self.meant_from_its_folder(name, value)).collect()))
     }
 
@@ -117,6 +124,35 @@ impl Project {
         let Some(joined) = folder.map(|folder| folder.join(&value)).filter(|_| PATHS.contains(&name) && value != "-") else { return value };
         let meant = name != "policy" || joined.is_file();
         if meant { joined.to_string_lossy().into_owned() } else { value }
+    }
+
+    /// A sentence on what went wrong with the file and the key before it, where the sentence speaks of a value that was not typed but stands in
+    /// the file.
+    pub fn blame(&self, sentence: String, command: &Command, matches: &ArgMatches) -> String {
+        let Some((name, _)) = matches.subcommand() else { return sentence };
+        let (command, matches) = innermost(command, matches);
+        let mut values = self.all.clone();
+        values.extend(self.by_command.get(name).cloned().unwrap_or_default());
+        let in_force = values.iter().filter(|(key, _)| {
+            let option = command.get_arguments().find(|option| named(option) == Some(key.as_str()));
+            option.is_some_and(|option| matches.value_source(option.get_id().as_str()) == Some(ValueSource::DefaultValue))
+        });
+        // Of `opencode:prune_protect=20k` a sentence may name the parameter alone.
+        let pieces = |value: &String| {
+            let pieces = value.split(['=', ':']).filter(|piece| piece.len() > 3).map(str::to_owned);
+            pieces.chain([value.clone()]).collect::<Vec<String>>()
+        };
+        let speaks_of = |value: String| {
+            let stands_alone = |(place, _): (usize, &str)| {
+                let letter = |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '-');
+                let (before, after) = (sentence.get(..place), sentence.get(place + value.len()..));
+                !letter(before.and_then(|text| text.chars().next_back())) && !letter(after.and_then(|text| text.chars().next()))
+            };
+            !value.is_empty() && sentence.match_indices(value.as_str()).any(stands_alone)
+        };
+        let keys: Vec<String> =
+            in_force.filter(|(_, values)| values.iter().flat_map(pieces).any(speaks_of)).map(|(key, _)| format!("`{key}`")).collect();
+        if keys.is_empty() { sentence } else { format!("{}: {}: {sentence}", self.path.display(), keys.join(", ")) }
     }
 
     /// The command with these defaults in the places of its own.
@@ -128,6 +164,38 @@ impl Project {
             command.mut_subcommand(name, |sub| with_defaults(sub, &values))
         })
     }
+}
+
+/// Would the command take these values if they were typed? The same parser says so, before anything else is asked of the command line.
+fn check(command: &Command, name: &str, values: &[String]) -> Result<(), String> {
+    let Some(option) = command.get_arguments().find(|option| named(option) == Some(name)) else { return Ok(()) };
+    match option.get_action() {
+        ArgAction::SetTrue if !matches!(values, [value] if value == "true" || value == "false") => {
+            return Err("it is either true or false".to_owned());
+        }
+        ArgAction::SetTrue => return Ok(()),
+        ArgAction::Set if values.len() != 1 => return Err("it takes one value, and no list".to_owned()),
+        _ => {}
+    }
+    let flag = option.get_long().map(|long| format!("--{long}="));
+    let typed = values.iter().map(|value| format!("{}{value}", flag.as_deref().unwrap_or_default()));
+    let words = std::iter::once(command.get_name().to_owned()).chain(flag.is_none().then(|| "--".to_owned())).chain(typed);
+    match command.clone().try_get_matches_from(words) {
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => {
+            let text = error.to_string();
+            let lines = text.lines().take_while(|line| !line.starts_with("For more information")).map(str::trim);
+            let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
+            let sentence = lines.join(" ");
+            Err(sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The command that was typed, down to its last word, with what was typed for it.
+fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> (&'a Command, &'a ArgMatches) {
+    let below = matches.subcommand().and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
+    below.map_or((command, matches), |(command, matches)| innermost(command, matches))
 }
 
 /// The commands below a command that do something: itself, where it has none.

@@ -6,7 +6,7 @@ use super::output::{Waiting, print};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Converted, Target};
-use ctxsim::report::{counted, first_few};
+use ctxsim::report::{counted, counted_as, first_few};
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
@@ -73,16 +73,17 @@ impl Convert {
 
     fn sum_up(&self, converted: &Converted) {
         let (sessions, messages) = (counted(converted.sessions, "session"), counted(converted.messages, "message"));
-        tell(&format!("wrote {sessions}, {messages}, into {}", self.output.display()));
+        let place = if self.output == Path::new("-") { "to standard output".into() } else { format!("into {}", self.output.display()) };
+        tell(&format!("wrote {sessions} of {messages} {place}"));
         let left_out = converted.left_out;
         let counts = [
-            (left_out.withdrawn, "message that was taken back"),
-            (left_out.images, "picture"),
-            (left_out.compactions, "recorded compaction or pruning"),
-            (left_out.side_calls, "call outside the conversation"),
+            (left_out.withdrawn, "message that was taken back", "messages that were taken back"),
+            (left_out.images, "picture", "pictures"),
+            (left_out.compactions, "recorded compaction or pruning", "recorded compactions or prunings"),
+            (left_out.side_calls, "call outside the conversation", "calls outside the conversation"),
         ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            tell(&format!("there is no place for {count} x {what} in chat messages"));
+        for (count, one, many) in counts.into_iter().filter(|(count, ..)| *count > 0) {
+            tell(&format!("chat messages have no place for {}", counted_as(count, one, many)));
         }
         let sentences = sentences(converted);
         if !sentences.is_empty() {
@@ -93,6 +94,6 @@ impl Convert {
 
 fn sentences(converted: &Converted) -> Vec<String> {
     let skipped = converted.skipped.iter().map(|skipped| format!("{} skipped: {}", skipped.path, skipped.reason));
-    let losses = converted.losses.iter().map(|loss| format!("{}: {} ({} x)", loss.path, loss.reason, loss.count));
+    let losses = converted.losses.iter().map(|loss| format!("{}: {} ({})", loss.path, loss.reason, counted(loss.count, "time")));
     skipped.chain(losses).collect()
 }

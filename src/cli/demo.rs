@@ -61,7 +61,7 @@ fn next(folder: &str) -> String {
         "
 Next: ctxsim replay {folder} --policy none --policy codex --by session
       ctxsim explain pi --policy opencode {folder}
-      ctxsim sweep {folder} --policy baseagent --vary prune_protect=10k..80k:10k
+      ctxsim sweep {folder} --policy baseagent --vary auto_compact_threshold=0.3..0.9:0.1
       ctxsim drift {folder}
 "
     )

@@ -47,6 +47,12 @@ impl Explain {
         if self.policies.policies.len() != 1 {
             return Err(Failure::Usage("explain tells of one policy: name it with --policy".to_owned()));
         }
+        if self.logs.logs.is_empty() && std::path::Path::new(&self.session).is_dir() {
+            return Err(Failure::Usage(format!(
+                "`{0}` is a folder, and a session is to be named before the logs: ctxsim explain SESSION {0} (`ctxsim replay --by session` lists them)",
+                self.session
+            )));
+        }
         let policies = self.policies.load()?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;

@@ -22,10 +22,11 @@ Examples:
   ctxsim gate --corpus transcripts/ --policy mine.toml --baseline base.json --allow 'tokens +2%' --allow 'overflows +0'
   ctxsim gate --corpus corpus.ctxtrace --policy mine.toml --baseline base.json --format junit > gate.xml
 
-Exit codes: 0 all limits are kept; 1 one of them is passed; 2 usage, or a baseline over other sessions; 3 nothing readable.
-A limit is a measure of `ctxsim sweep`, a sign, and a number or percent of the baseline.";
+Exit codes: 0 all limits are kept; 1 one of them is exceeded; 2 usage, or a baseline over other sessions; 3 nothing readable.
+A limit is a measure of `ctxsim sweep`, a sign, and a number (`overflows +0`), percent of the baseline (`tokens +2%`; `hit rate -1%`: from
+80 % to 79.2 %), or points of a share (`hit rate -1pp`: from 80 % to 79 %; `broken references +2pp`: of all references).";
 
-/// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is passed
+/// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is exceeded
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Gate {

@@ -6,6 +6,7 @@ use super::output::{Output, print};
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::experiment::Vocabularies;
 use ctxsim::measure::Wanted;
 use ctxsim::report;
 
@@ -29,7 +30,9 @@ impl Inspect {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
-        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
+        // Who names a vocabulary wants its counts; what was recorded can be told without any.
+        let vocabularies = if self.logs.tokenizer.is_some() { Vocabularies::Own } else { Vocabularies::None };
+        let corpus = self.logs.read_in(&catalog, vocabularies, Wanted::SIZES)?;
         self.output.give("inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
         if self.output.is_for_people() {
             let logs = quoted(&self.logs.logs);

@@ -103,12 +103,22 @@ pub fn run() -> Result<(), Failure> {
         Ok(Some(project)) => project.apply(command),
         _ => command,
     };
-    let parsed = |matches| Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let command = match parsed(command.clone().get_matches()).command {
-        None => parsed(command.get_matches_from(["ctxsim", "welcome"])).command,
-        typed => typed,
-    };
-    project?;
+    let typed = command.clone().get_matches();
+    let matches = if typed.subcommand().is_some() { typed } else { command.clone().get_matches_from(["ctxsim", "welcome"]) };
+    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let project = project?;
+    let done = done(parsed.command);
+    // Whoever typed nothing wrong is told in which file the wrong word stands.
+    let blame = |sentence| project.iter().fold(sentence, |sentence, project| project.blame(sentence, &command, &matches));
+    done.map_err(|failure| match failure {
+        Failure::Usage(sentence) => Failure::Usage(blame(sentence)),
+        Failure::NothingReadable(sentence) => Failure::NothingReadable(blame(sentence)),
+        other => other,
+    })
+}
+
+/// Does what was asked for.
+fn done(command: Option<Command>) -> Result<(), Failure> {
     match command {
         None => Ok(()),
         Some(Command::Welcome(welcome)) => welcome.run(),

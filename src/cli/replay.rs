@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment;
 use ctxsim::measure::Recall;
-use ctxsim::report::{self, Asked, Series, grouped};
+use ctxsim::report::{self, Asked, Oracle, Series, grouped};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -80,11 +80,18 @@ impl Replay {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let (named, oracle) = self.policies.beside_oracle()?;
+        if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
+            return Err(Failure::Usage(format!(
+                "oracle has a row below each policy, and `--by {}` has no rows of policies: leave one of them out{}",
+                by.name(),
+                if matches!(by, By::Reference) { " (the table has a column for it)" } else { " (`--by reference` has a column for it)" }
+            )));
+        }
         let policies = named.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
-        let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, recall))?;
+        let corpus = self.logs_to_read().read_for(&catalog, Policies::wanted(&policies, recall))?;
         let tables = self.pricing.tables()?;
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
@@ -99,6 +106,13 @@ impl Replay {
         let mut complaints = self.logs.complaints(&corpus);
         complaints.extend(self.fail_on.iter().flat_map(|finding| replays.iter().filter_map(|replay| finding.complaint(replay))));
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// The logs. Rows of policies show sub-agents apart where that is asked for; nothing else does, and reading says so.
+    fn logs_to_read(&self) -> Logs {
+        let subagents =
+            if self.by.is_none() && self.logs.subagents == SubAgents::Separate { SubAgents::Include } else { self.logs.subagents };
+        Logs { subagents, ..self.logs.clone() }
     }
 
     /// The command as it would be typed again. What does not change the report is left out.

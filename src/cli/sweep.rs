@@ -12,7 +12,7 @@ use ctxsim::experiment::{
     Constraint, Design, Dimension, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError, settings,
 };
 use ctxsim::measure::Recall;
-use ctxsim::report::{Billed, Swept, grouped, sweep};
+use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -116,11 +116,10 @@ impl Sweep {
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
         let rows = self.rows(&run)?;
-        let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
         self.output.give("sweep", self.command(), |command| {
             sweep(&Swept {
                 corpus: &corpus,
-                bases: &names,
+                bases,
                 settings: &settings,
                 rows: &rows,
                 objective,
@@ -141,7 +140,7 @@ impl Sweep {
             let header = self.header(run);
             let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
             if self.resume && !self.logs.quiet {
-                tell(&format!("{} of {} settings are known already", grouped(known.len() as u64), grouped(run.settings.len() as u64)));
+                tell(&format!("{} of {} are known already", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
             }
             (rows, store) = (known, Some(begun));
         }

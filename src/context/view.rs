@@ -1,6 +1,6 @@
 //! The context as policies may see it: order, kinds and estimates.
 
-use super::{Context, Item, Region, State};
+use super::{Context, Entry, Item, Region, State};
 use crate::transcript::Role;
 
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
@@ -49,19 +49,23 @@ pub struct SeenItem {
     pub alone: u64,
 }
 
+impl Seen {
+    fn of(id: u32, entry: &Entry) -> Seen {
+        let Entry { role, opens_turn, is_summary, estimated, usage, first, count, .. } = *entry;
+        Seen { id, role, opens_turn, is_summary, estimated, usage, first, count }
+    }
+}
+
 impl<'a> View<'a> {
     /// Messages in prompt order.
     pub fn messages(self) -> impl DoubleEndedIterator<Item = Seen> + 'a {
-        self.context.live().map(|(id, entry)| Seen {
-            id,
-            role: entry.role,
-            opens_turn: entry.opens_turn,
-            is_summary: entry.is_summary,
-            estimated: entry.estimated,
-            usage: entry.usage,
-            first: entry.first,
-            count: entry.count,
-        })
+        self.context.live().map(|(id, entry)| Seen::of(id, entry))
+    }
+
+    /// The message at a place in prompt order; `None` behind the last one.
+    pub fn message(self, place: usize) -> Option<Seen> {
+        let id = *self.context.order.get(place)?;
+        self.context.entry(id).map(|entry| Seen::of(id, entry))
     }
 
     /// Items of a message that are still there.

@@ -4,6 +4,7 @@ mod clean;
 mod content;
 mod estimator;
 mod length;
+mod letters;
 mod long_piece;
 mod memo;
 mod pieces;
@@ -11,6 +12,7 @@ mod ranks;
 pub mod seam;
 mod shape;
 mod vocabulary;
+mod wide;
 
 pub use clean::cleaned;
 pub use content::ContentKind;

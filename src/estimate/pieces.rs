@@ -5,7 +5,7 @@
 //! at most one leading space, and the line ends behind it; whitespace up to its last line end; whitespace less its last
 //! character, which is left to lead the next word; whitespace.
 
-use super::Vocabulary;
+use super::{Vocabulary, wide};
 
 /// How one vocabulary splits a text.
 #[derive(Clone, Copy, Debug)]
@@ -14,6 +14,7 @@ pub struct Pattern {
     case: Case,
     digits: usize,
     tail: Tail,
+    wide: Wide,
 }
 
 /// What becomes of `'s`, `'ll` and the like.
@@ -39,6 +40,15 @@ enum Case {
 enum Tail {
     Lines,
     LinesAndSlashes,
+}
+
+/// Who splits what is not ASCII?
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Wide {
+    /// [`wide`].
+    Own,
+    /// The vocabulary's own program.
+    Engine,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -115,7 +125,15 @@ impl Pattern {
             Vocabulary::Qwen2 => (Contraction::Apart, Case::Ignored, 1, Tail::Lines),
             Vocabulary::DeepseekV3 => return None,
         };
-        Some(Pattern { contraction, case, digits, tail })
+        let wide = if vocabulary == Vocabulary::O200kBase { Wide::Own } else { Wide::Engine };
+        Some(Pattern { contraction, case, digits, tail, wide })
+    }
+
+    /// Where the piece that begins at `at` ends; `None` where only the vocabulary's own program can tell.
+    #[inline]
+    pub fn end(&self, text: &str, at: usize) -> Option<usize> {
+        let end = self.piece_end(text.as_bytes(), at);
+        if end.is_none() && self.wide == Wide::Own { Some(wide::piece_end(text, at)) } else { end }
     }
 
     /// Where the piece that begins at `at` ends; `None` where that hangs on a character that is not ASCII.
@@ -178,7 +196,7 @@ impl Pattern {
 
 /// The end of the contraction that begins at `at`, if one does.
 #[inline]
-fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
+pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
     let letter = |offset: usize| bytes.get(at + offset).map_or(0, u8::to_ascii_lowercase);
     if letter(0) != b'\'' {
         return None;

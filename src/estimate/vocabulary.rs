@@ -3,9 +3,10 @@
 use super::long_piece;
 use super::memo::Memo;
 use super::pieces::Pattern;
-use super::ranks::Ranks;
+use super::ranks::{self, Ranks};
 use super::seam;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
@@ -124,11 +125,30 @@ thread_local! {
 /// is not asked.
 const LONGEST_REFERENCE_SPACE: usize = 64 * 1024;
 
-/// The fast engine, and what we split and encode short pieces with where we know the vocabulary's pattern.
+/// The fast engine, loaded when something needs it, and what we split and encode pieces with where we know the vocabulary's pattern.
 struct Loaded {
-    engine: tiktoken::CoreBpe,
+    vocabulary: Vocabulary,
+    engine: OnceLock<tiktoken::CoreBpe>,
     splitter: Option<(Pattern, Ranks)>,
 }
+
+impl Loaded {
+    fn new(vocabulary: Vocabulary) -> Loaded {
+        let engine = OnceLock::new();
+        let ranks = match vocabulary {
+            Vocabulary::O200kBase => Ranks::of_listing(Cow::Borrowed(O200K_BASE)),
+            _ => Ranks::of(engine.get_or_init(|| vocabulary.load())),
+        };
+        Loaded { vocabulary, engine, splitter: Pattern::of(vocabulary).zip(ranks) }
+    }
+
+    fn engine(&self) -> &tiktoken::CoreBpe {
+        self.engine.get_or_init(|| self.vocabulary.load())
+    }
+}
+
+/// The tokens of the vocabulary that most sessions are counted in, as `build.rs` lists them.
+static O200K_BASE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base.tokens"));
 
 /// Counts tokens in one vocabulary. Special tokens (`<|endoftext|>`) count as the plain text that they are in a log.
 pub struct Counter {
@@ -160,6 +180,11 @@ impl Counter {
         self.vocabulary
     }
 
+    /// Does the fast engine count?
+    pub fn is_fast(&self) -> bool {
+        self.reference.is_none()
+    }
+
     /// Loads the fast engine's data now (a tenth of a second), so that it can be done on another thread beside the first reads.
     pub fn load(&self) {
         self.fast();
@@ -180,9 +205,9 @@ impl Counter {
     /// `wanted` and of the tokens up to there, and says which place is wanted next.
     pub fn count_along(&self, text: &str, mut wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
         if self.reference.is_none()
-            && let Loaded { engine, splitter: Some((pattern, ranks)) } = self.fast()
+            && let loaded @ Loaded { splitter: Some((pattern, ranks)), .. } = self.fast()
         {
-            return self.with_memo(|memo| count_pieces(engine, pattern, ranks, memo, text, wanted, reached));
+            return self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, wanted, reached));
         }
         let (mut at, mut tokens) = (0, 0);
         while at < text.len() {
@@ -202,11 +227,7 @@ impl Counter {
     }
 
     fn fast(&self) -> &Loaded {
-        self.fast.get_or_init(|| {
-            let engine = self.vocabulary.load();
-            let splitter = Pattern::of(self.vocabulary).zip(Ranks::of(&engine));
-            Loaded { engine, splitter }
-        })
+        self.fast.get_or_init(|| Loaded::new(self.vocabulary))
     }
 
     fn with_memo(&self, count: impl FnOnce(&mut Memo) -> u64) -> u64 {
@@ -221,19 +242,19 @@ impl Counter {
     }
 
     fn count_fast(&self, text: &str) -> u64 {
-        let Loaded { engine, splitter } = self.fast();
-        match splitter {
+        let loaded = self.fast();
+        match &loaded.splitter {
             Some((pattern, ranks)) => {
-                self.with_memo(|memo| count_pieces(engine, pattern, ranks, memo, text, usize::MAX, &mut |_, _| usize::MAX))
+                self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, usize::MAX, &mut |_, _| usize::MAX))
             }
-            None => seam::chunks(text, CHUNK).map(|chunk| encode(engine, chunk)).sum(),
+            None => seam::chunks(text, CHUNK).map(|chunk| encode(loaded.engine(), chunk)).sum(),
         }
     }
 }
 
-/// Splits the text by our own means as far as it is ASCII; the engine splits the rest, from seam to seam, and encodes long pieces.
+/// Splits the text by our own means as far as they go; the engine splits the rest, from seam to seam, and encodes long pieces.
 fn count_pieces(
-    engine: &tiktoken::CoreBpe,
+    loaded: &Loaded,
     pattern: &Pattern,
     ranks: &Ranks,
     memo: &mut Memo,
@@ -245,14 +266,21 @@ fn count_pieces(
     let mut tokens = 0;
     let mut at = 0;
     while at < bytes.len() {
-        let piece = pattern.piece_end(bytes, at);
+        let piece = pattern.end(text, at);
         let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
-        let stretch = || encode(engine, text.get(at..end).unwrap_or_default());
+        let stretch = || encode(loaded.engine(), text.get(at..end).unwrap_or_default());
         tokens += match piece {
             Some(_) if end - at > long_piece::WINDOW => {
-                long_piece::count(engine, pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+                long_piece::count(loaded.engine(), pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
             }
-            Some(_) => memo.count(bytes, at, end, |block, length| ranks.count(block, length), stretch),
+            Some(_) if end - at > ranks::LONGEST_PIECE => stretch(),
+            Some(_) => memo.count(
+                bytes,
+                at,
+                end,
+                |block, length| ranks.count(block, length),
+                || ranks.count_longer(bytes.get(at..end).unwrap_or_default()),
+            ),
             None => stretch(),
         };
         at = end;

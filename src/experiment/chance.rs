@@ -36,13 +36,15 @@ impl Chance {
 }
 
 /// How often each session stands in each of so many resamples of all sessions, drawn with replacement: by session, then by resample.
-pub(super) fn resamples(sessions: usize, count: usize, seed: u64) -> Vec<Vec<u16>> {
+/// The sessions are drawn by their places in this order, which is one that does not hang on their files.
+pub(super) fn resamples(order: &[usize], count: usize, seed: u64) -> Vec<Vec<u16>> {
     let mut chance = Chance::new(seed);
+    let sessions = order.len();
     let mut weights = vec![vec![0_u16; count]; sessions];
     for resample in 0..count {
         for _ in 0..sessions {
-            let drawn = chance.below(sessions);
-            if let Some(weight) = weights.get_mut(drawn).and_then(|weights| weights.get_mut(resample)) {
+            let drawn = order.get(chance.below(sessions)).copied();
+            if let Some(weight) = drawn.and_then(|drawn| weights.get_mut(drawn)).and_then(|weights| weights.get_mut(resample)) {
                 *weight = weight.saturating_add(1);
             }
         }

@@ -1,6 +1,7 @@
 //! Which policy does best over a corpus, and how sure that is: the same choice over sessions drawn anew.
 
 use super::chance::resamples;
+use super::corpus::Corpus;
 use super::replay::Replay;
 use crate::sim::Outcome;
 use std::cmp::Ordering;
@@ -59,7 +60,7 @@ impl Worth {
 }
 
 /// The best policy; `None` where there is none.
-pub fn choose(replays: &[Replay]) -> Option<Choice> {
+pub fn choose(corpus: &Corpus, replays: &[Replay]) -> Option<Choice> {
     let worths: Vec<Vec<Worth>> = replays.iter().map(|replay| replay.outcomes.iter().map(Worth::of).collect()).collect();
     let sessions = worths.first().map_or(0, Vec::len);
     let sum = |worths: &Vec<Worth>, times: &dyn Fn(usize) -> u64| {
@@ -72,7 +73,7 @@ pub fn choose(replays: &[Replay]) -> Option<Choice> {
     if sessions < 2 {
         return Some(Choice { place, saved: None, first: None });
     }
-    let drawn = resamples(sessions, DRAWS, SEED);
+    let drawn = resamples(&corpus.by_identity(), DRAWS, SEED);
     let mut first = 0;
     let mut saved = Vec::with_capacity(DRAWS);
     for draw in 0..DRAWS {

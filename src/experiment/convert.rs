@@ -27,7 +27,7 @@ pub enum Target {
 pub struct Converted {
     /// Sessions written.
     pub sessions: u64,
-    /// Messages in them.
+    /// Messages in them, as the target counts them: in chat messages a tool's result is one of its own.
     pub messages: u64,
     /// What the target has no place for.
     pub left_out: LeftOut,
@@ -58,12 +58,16 @@ pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, ou
     for file in &files {
         for (transcript, vocabulary) in sessions(file, target, settings, &counters, companions, &mut converted) {
             converted.sessions += 1;
-            converted.messages += transcript.messages.len() as u64;
-            match target {
-                Target::Native => native::write(&transcript, vocabulary.name(), out)?,
-                Target::Redacted => native::write(&native::redacted(transcript), vocabulary.name(), out)?,
-                Target::OpenAiChat => converted.left_out += openai_chat::write(&transcript, out)?,
-            }
+            let messages = transcript.messages.len() as u64;
+            converted.messages += match target {
+                Target::Native => native::write(&transcript, vocabulary.name(), out).map(|()| messages)?,
+                Target::Redacted => native::write(&native::redacted(transcript), vocabulary.name(), out).map(|()| messages)?,
+                Target::OpenAiChat => {
+                    let (written, left_out) = openai_chat::write(&transcript, out)?;
+                    converted.left_out += left_out;
+                    written
+                }
+            };
         }
         settings.progress.file_done();
     }

@@ -7,7 +7,7 @@ use super::{facts, once};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
-use crate::measure::{self, Content, Measure, TextScale, Wanted};
+use crate::measure::{self, Content, Measure, SkimScale, TextScale, Wanted};
 use crate::trace::Trace;
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
@@ -135,6 +135,8 @@ pub enum Vocabularies {
     Own,
     /// In `o200k_base` and `cl100k_base` too, which takes about as long again.
     Public,
+    /// In none: tokens are guessed from lengths, which is enough to say what was recorded.
+    None,
 }
 
 /// Somebody who is told how reading goes on.
@@ -228,6 +230,14 @@ impl Corpus {
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
         self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
         facts::sum_up(self);
+    }
+
+    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
+    /// under other names, in one file or in many, give the same uncertainty.
+    pub(super) fn by_identity(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.traces.len()).collect();
+        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
+        order
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
@@ -344,13 +354,18 @@ fn read_sessions(
     vocabulary: Vocabulary,
 ) -> Result<Vec<Trace>, ReadError> {
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
-    let Some(counter) = counters.get(vocabulary) else { return Ok(Vec::new()) };
-    let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public()).wanting(settings.wanted);
+    let measure = Measure { catalog: settings.catalog, model, vocabulary };
     let mut traces = Vec::new();
-    (reader.read)(source, &scale, &mut |transcript: Transcript| {
-        let measure = Measure { catalog: settings.catalog, model, vocabulary };
-        traces.push(measure::trace(transcript, name, measure));
-        scale.next_session();
-    })?;
+    let mut hand_over = |transcript: Transcript| traces.push(measure::trace(transcript, name, measure));
+    match counters.get(vocabulary) {
+        None => (reader.read)(source, &SkimScale, &mut hand_over)?,
+        Some(counter) => {
+            let scale = TextScale::new(counter.clone(), Content::Drop).with_public(counters.public()).wanting(settings.wanted);
+            (reader.read)(source, &scale, &mut |transcript| {
+                hand_over(transcript);
+                scale.next_session();
+            })?;
+        }
+    }
     Ok(traces)
 }

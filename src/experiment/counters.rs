@@ -21,6 +21,7 @@ impl<'a> Counters<'a> {
     pub fn new(settings: &'a ReadSettings<'_>) -> Result<Counters<'a>, CounterError> {
         let vocabularies = Vocabulary::ALL.iter();
         let counters: Vec<Arc<Counter>> = match settings.vocabulary {
+            _ if settings.vocabularies == Vocabularies::None => Vec::new(),
             Some(vocabulary) => vec![Arc::new(Counter::new(vocabulary, settings.engine)?)],
             None => vocabularies.filter_map(|vocabulary| Counter::new(*vocabulary, settings.engine).ok()).map(Arc::new).collect(),
         };
@@ -29,7 +30,7 @@ impl<'a> Counters<'a> {
             known.map_or_else(|| Counter::new(wanted, settings.engine).map(Arc::new), |known| Ok(known.clone()))
         };
         let public = match settings.vocabularies {
-            Vocabularies::Own => None,
+            Vocabularies::Own | Vocabularies::None => None,
             Vocabularies::Public => {
                 Some(PublicCounters { o200k_base: counter(Vocabulary::O200kBase)?, cl100k_base: counter(Vocabulary::Cl100kBase)? })
             }
@@ -42,7 +43,7 @@ impl<'a> Counters<'a> {
         self.public.clone()
     }
 
-    /// The counter of a vocabulary; the default one's where the engine lacks it.
+    /// The counter of a vocabulary; the default one's where the engine lacks it. `None` where nothing is counted.
     pub fn get(&self, vocabulary: Vocabulary) -> Option<&Arc<Counter>> {
         self.counters.iter().find(|counter| counter.vocabulary() == vocabulary).or_else(|| self.counters.first())
     }

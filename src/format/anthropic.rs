@@ -3,7 +3,7 @@
 use super::blocks::{Block, Blocks};
 use super::count::{Absurd, Count};
 use super::image;
-use super::json::compact;
+use super::json::{compact, said};
 use super::words::Words;
 use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
 use serde::Deserialize;
@@ -177,13 +177,13 @@ impl<'s> Weigher<'s> {
             None => Cow::Borrowed(""),
             // What a provider's own tool returns has a shape for each tool, with sealed parts in between.
             Some(content) if &*block.kind != "tool_result" => Cow::Owned(visible_text(content.get())),
-            Some(content) => match serde_json::from_str(content.get()) {
+            Some(content) => said(content.get()).unwrap_or_else(|| match serde_json::from_str(content.get()) {
                 Ok(Blocks(blocks)) => self.result_text(blocks, &mut pictures, lose),
                 Err(_) => {
                     lose("tool result of an unexpected shape");
                     Cow::Borrowed("")
                 }
-            },
+            }),
         };
         let name = self.names.get(&*block.tool_use_id).cloned().unwrap_or_default();
         let error = block.is_error.unwrap_or(false);

@@ -135,8 +135,41 @@ pub fn string(raw: Option<&RawValue>) -> String {
     raw.and_then(|raw| serde_json::from_str::<Words>(raw.get()).ok()).map_or_else(String::new, |words| words.0.into_owned())
 }
 
-/// The letter beyond ASCII that a `\u` escape (or a pair of them) at the start of this text stands for, and the escape's length.
+/// What a JSON string says that the decoder has passed over already, so that its form is known to be right; `None` for any other value. The decoder itself
+/// would gather the words in a buffer that grows, and copy them out of it.
+pub fn said(raw: &str) -> Option<Cow<'_, str>> {
+    let mut rest = raw.strip_prefix('"')?.strip_suffix('"')?;
+    if memchr::memchr(b'\\', rest.as_bytes()).is_none() {
+        return Some(Cow::Borrowed(rest));
+    }
+    let mut text = String::with_capacity(rest.len());
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        text.push_str(rest.get(..at)?);
+        let (letter, length) = match rest.as_bytes().get(at + 1)? {
+            b'n' => ('\n', 2),
+            b'"' => ('"', 2),
+            b'\\' => ('\\', 2),
+            b't' => ('\t', 2),
+            b'r' => ('\r', 2),
+            b'/' => ('/', 2),
+            b'b' => ('\u{8}', 2),
+            b'f' => ('\u{c}', 2),
+            _ => unicode(rest.get(at..)?)?,
+        };
+        text.push(letter);
+        rest = rest.get(at + length..)?;
+    }
+    text.push_str(rest);
+    Some(Cow::Owned(text))
+}
+
+/// The letter beyond ASCII that a `\u` escape (or a pair of them) at the start of this text stands for, and the escape's length. Controls are left escaped.
 fn escape(text: &str) -> Option<(char, usize)> {
+    unicode(text).filter(|(letter, _)| *letter >= '\u{a0}')
+}
+
+/// The letter that a `\u` escape (or a pair of them) at the start of this text stands for, and the escape's length.
+fn unicode(text: &str) -> Option<(char, usize)> {
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()
@@ -145,5 +178,5 @@ fn escape(text: &str) -> Option<(char, usize)> {
     let pair = [first, unit(6).unwrap_or(0)];
     let units = if (0xd800..0xdc00).contains(&first) { 2 } else { 1 };
     let letter = char::decode_utf16(pair).next()?.ok()?;
-    (letter >= '\u{a0}').then_some((letter, units * 6))
+    Some((letter, units * 6))
 }

@@ -123,7 +123,7 @@ impl Lines {
 /// with each such escape replaced by that of U+FFFD; `None` where there is none.
 pub fn whole_characters(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
-    memchr::memmem::find(bytes, b"\\ud").or_else(|| memchr::memmem::find(bytes, b"\\uD"))?;
+    memchr::memmem::find_iter(bytes, b"\\u").find(|at| matches!(bytes.get(at + 2), Some(b'd' | b'D')))?;
     let unit = |at: usize| {
         let digits = text.get(at..)?.strip_prefix("\\u")?.get(..4)?;
         u16::from_str_radix(digits, 16).ok()

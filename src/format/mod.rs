@@ -11,6 +11,7 @@ mod atif;
 mod autogen;
 mod baseagent;
 mod blocks;
+mod branches;
 mod chat;
 mod claude_code;
 mod cline;

@@ -1,12 +1,14 @@
 //! The scale: what is kept of a text when its words are let go.
 
-use super::evidence::{Definition, Recognise, evidence};
+use super::evidence::{Definition, Recognise, UNITS_PER_LEVEL, evidence};
 use super::kind::kind;
+use super::known::{self, Known};
 use super::wanted::{Kinds, Wanted};
 use crate::estimate::{Counter, Vocabulary, cleaned, tally};
 use crate::transcript::{Counts, LONG_LINE, Length, Lines, Scale, Shape, Step, Steps, Text, TextKind};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
+use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 /// What becomes of the words of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +29,18 @@ pub struct TextScale {
     /// Recognisable pieces of the session that is being read.
     pieces: Cell<usize>,
     public: Option<PublicCounters>,
+}
+
+thread_local! {
+    // What a text comes to is a function of its words and of how it is measured, so what one scale learned serves all scales of its thread.
+    static KNOWN: RefCell<Known> = RefCell::new(Known::default());
+}
+
+/// Is the shape of a text taken?
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Taking {
+    Sizes,
+    Shape,
 }
 
 /// Counters of the vocabularies that a [`Counts`] holds.
@@ -150,13 +164,50 @@ impl Scale for TextScale {
     }
 
     fn weigh(&self, text: &str) -> Text {
-        self.text(text, self.count(text), None)
+        self.known(text, Taking::Sizes, || self.text(text, self.count(text), None))
     }
 
     fn weigh_result(&self, text: &str) -> Text {
         if text.len() <= SHORT {
             return self.weigh(text);
         }
+        self.known(text, Taking::Shape, || self.shaped(text))
+    }
+}
+
+impl TextScale {
+    /// What a text is remembered to come to, or what measuring it gives.
+    fn known(&self, text: &str, taking: Taking, measure: impl FnOnce() -> Text) -> Text {
+        // Words are not kept longer than they are needed, and the reference engine says how often it could not count.
+        if text.len() < known::SHORTEST || self.content == Content::Keep || !self.counter.is_fast() {
+            return measure();
+        }
+        let key = xxh3_128_with_seed(text.as_bytes(), self.manner(taking));
+        if let Some(text) = KNOWN.with_borrow_mut(|known| known.get(key)) {
+            self.pieces.set(self.pieces.get() + text.evidence.as_ref().map_or(0, |evidence| evidence.units.len()));
+            return text;
+        }
+        let measured = measure();
+        KNOWN.with_borrow_mut(|known| known.keep(key, measured.clone()));
+        measured
+    }
+
+    /// A number for everything beside its words that decides what a text comes to.
+    fn manner(&self, taking: Taking) -> u64 {
+        let thinning = self.pieces.get() / UNITS_PER_LEVEL;
+        let choices = [
+            thinning as u64,
+            self.counter.vocabulary() as u64,
+            self.definition as u64,
+            self.wanted.references as u64,
+            self.wanted.kinds as u64,
+            u64::from(self.public.is_some()),
+            taking as u64,
+        ];
+        choices.into_iter().fold(0, |manner, choice| manner << 4 | choice)
+    }
+
+    fn shaped(&self, text: &str) -> Text {
         let (tokens, steps) = self.steps(text);
         let cleaned = cleaned(text).map(|cleaned| Step { length: Length::of(&cleaned), tokens: self.count(&cleaned) });
         self.text(text, tokens, Some(Box::new(Shape { steps, lines: Lines::of(text), long_lines: long_lines(text), cleaned })))

@@ -132,7 +132,10 @@ impl Adviser<'_> {
         let retries = self.plan.reactive.retries;
         match reactive {
             None if retries > 0 => {
-                let sentence = format!("a refused call is tried {retries} times again, but no rule at `overflow` makes it smaller");
+                let sentence = format!(
+                    "a refused call is tried again {}, but no rule at `overflow` makes it smaller",
+                    if retries == 1 { "once".to_owned() } else { format!("{retries} times") }
+                );
                 self.add(Gravity::Defect, &["reactive.retries".to_owned()], sentence);
             }
             Some(rule) if retries == 0 => {

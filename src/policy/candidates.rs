@@ -131,8 +131,8 @@ impl Select {
 }
 
 /// Counters of a scan from the newest message to the oldest.
-#[derive(Default)]
-struct Scan {
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scan {
     messages: u64,
     turns: u64,
     user_messages: u64,
@@ -140,15 +140,24 @@ struct Scan {
 }
 
 impl Scan {
-    fn pass(&mut self, message: &Seen) {
+    /// A message is passed.
+    pub fn pass(&mut self, message: &Seen) {
         self.messages += 1;
         self.turns += u64::from(message.opens_turn);
         self.user_messages += u64::from(message.role == Role::User);
         self.tokens += message.estimated;
     }
 
-    /// Is the message that was just passed protected as a whole?
-    fn guards(&self, end: &End) -> bool {
+    /// A message counts no more: the oldest of those that were passed.
+    pub fn leave_behind(&mut self, message: &Seen) {
+        self.messages -= 1;
+        self.turns -= u64::from(message.opens_turn);
+        self.user_messages -= u64::from(message.role == Role::User);
+        self.tokens = self.tokens.saturating_sub(message.estimated);
+    }
+
+    /// Is the oldest message that was passed protected as a whole?
+    pub fn guards(&self, end: &End) -> bool {
         let number = match (end.unit, end.of) {
             (EndUnit::Turns, _) => return (self.turns as f64) < end.n,
             (EndUnit::UserMessages, _) => return (self.user_messages as f64) < end.n,

@@ -1,11 +1,11 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
 use super::configuration::ConfigurationFile;
-use super::expression::{Expression, ExpressionError, Scope, number};
+use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
-use super::preset::presets;
+use super::preset::{preset_names, presets};
 use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
 use crate::catalog::Family;
@@ -13,6 +13,7 @@ use crate::estimate::Estimator;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use toml::{Table, Value};
 
 /// A policy before its formulas meet a model.
@@ -30,8 +31,9 @@ pub struct Policy {
     pub recorded_by: Vec<RecordedBy>,
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
-    pub(super) configuration: Vec<ConfigurationFile>,
-    body: Table,
+    // Settings of one policy share what they do not change.
+    pub(super) configuration: Arc<[ConfigurationFile]>,
+    body: Arc<Table>,
 }
 
 /// What a formula may ask about the model.
@@ -123,11 +125,6 @@ struct Written {
     configuration: Vec<ConfigurationFile>,
 }
 
-/// Names under which presets are found: with their versions, and the bare names of their systems.
-fn known_names() -> impl Iterator<Item = &'static str> {
-    presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
-}
-
 /// A chain of `extends` longer than this is a ring.
 const LONGEST_CHAIN: usize = 8;
 
@@ -140,7 +137,7 @@ impl Policy {
             return Policy::parse(preset.name, preset.text);
         }
         let text = std::fs::read_to_string(name)
-            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, known_names()) })?;
+            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
     }
@@ -174,7 +171,9 @@ impl Policy {
             Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
         };
-        let configuration = body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        let configuration: Vec<ConfigurationFile> =
+            body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        let (configuration, body) = (configuration.into(), Arc::new(body));
         let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
@@ -185,18 +184,20 @@ impl Policy {
         self.recorded_by.iter().find(|entry| entry.covers(recorder))
     }
 
-    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `85%`, `1_000`.
+    /// Sets a parameter, as `--set name=value` does. Numbers may be written `40k`, `1_000` and, for shares, `85%`.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), PolicyError> {
-        let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
         let unknown = || {
+            let all: Vec<&str> = self.params.keys().map(String::as_str).collect();
             let near = suggestion(name, all.iter().copied());
             let list = if all.is_empty() { "; it has none".to_owned() } else { format!("; it has {}", all.join(", ")) };
             PolicyError::NoParameter { policy: self.name.clone(), name: name.to_owned(), hint: if near.is_empty() { list } else { near } }
         };
-        if !self.params.contains_key(name) {
-            return Err(unknown());
+        let Some(parameter) = self.params.get(name) else { return Err(unknown()) };
+        let refused = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason: format!("`{name}`: {reason}") };
+        if value.trim_start_matches('=').trim().is_empty() {
+            return Err(refused("no value is given".to_owned()));
         }
-        let value = match (value, number(value)) {
+        let value = match (value, parameter.typed(value).map_err(refused)?) {
             ("true", _) => Value::Integer(1),
             ("false", _) => Value::Integer(0),
             (_, Some(number)) => numeral(number),
@@ -216,7 +217,7 @@ impl Policy {
     /// The plan for one model: every formula worked out.
     pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
         let scope = self.scope(facts)?;
-        let mut body = self.body.clone();
+        let mut body = Table::clone(&self.body);
         for value in body.iter_mut().map(|(_, value)| value) {
             work_out(value, &scope).map_err(|error| self.formula_error(error))?;
         }
@@ -352,7 +353,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
         Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
         None => {
-            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, known_names()) };
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
             let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;
@@ -360,8 +361,34 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
         }
     };
     leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;
+    check_params(&own, &table, &base).map_err(|reason| no_such(origin, text, reason))?;
     overlay(&mut table, own);
     Ok(table)
+}
+
+/// A parameter that is new and that no formula uses is surely a slip of the pen for an inherited one, and would change nothing.
+fn check_params(own: &Table, inherited: &Table, base: &str) -> Result<(), (String, String)> {
+    let params = |table: &Table| -> Vec<String> {
+        table.get("params").and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned().collect()
+    };
+    let known = params(inherited);
+    let is_stray = |name: &String| !known.contains(name) && !own.values().any(|value| uses(value, name));
+    let Some(stray) = params(own).into_iter().find(is_stray) else { return Ok(()) };
+    let hint = suggestion(&stray, known.iter().map(String::as_str));
+    let reason = format!("`{base}` has no parameter `{stray}`{hint}; a new one must be used by a formula of this document");
+    Err((stray, reason))
+}
+
+/// Does a formula in it use this name?
+fn uses(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => {
+            text.strip_prefix('=').and_then(|text| Expression::parse(text).ok()).is_some_and(|it| it.names().contains(name))
+        }
+        Value::Array(values) => values.iter().any(|value| uses(value, name)),
+        Value::Table(table) => table.values().any(|value| uses(value, name)),
+        _ => false,
+    }
 }
 
 /// Takes rules, by their ids, and parameters, by their names, out of an inherited document.
@@ -390,7 +417,8 @@ fn leave_out(table: &mut Table, without: &[String]) -> Result<(), (String, Strin
 }
 
 fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
-    let (line, column) = position(text, text.find(&format!("\"{word}\"")).map_or(0, |quote| quote + 1));
+    let quoted = text.find(&format!("\"{word}\"")).map(|quote| quote + 1);
+    let (line, column) = position(text, quoted.or_else(|| text.find(&word)).unwrap_or(0));
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
 }
 

@@ -32,6 +32,8 @@ pub struct Drafts<'p> {
 struct Draft {
     root: Leaf,
     formulas: Vec<Resolved>,
+    /// By fact: does one of them ask for it?
+    asks: [bool; FACTS.len()],
 }
 
 /// A value of the document.
@@ -50,7 +52,12 @@ pub struct Dialled<'p> {
     slots: Vec<f64>,
     /// Formulas among the parameters, in an order in which they can be worked out; `None` where they must be left to the policy.
     formulas: Option<Vec<(usize, Resolved)>>,
+    /// Plans that were worked out, by the family and the facts that anything asks for.
+    known: Vec<((Option<Family>, Asked), Arc<Plan>)>,
 }
+
+/// The facts that formulas ask for; those that none asks for are absent.
+type Asked = [Option<u64>; FACTS.len()];
 
 impl<'p> Drafts<'p> {
     /// No plan is worked out yet.
@@ -64,7 +71,7 @@ impl<'p> Drafts<'p> {
         let mut slots = vec![0.0; FACTS.len()];
         if FACTS.iter().any(|fact| policy.params.contains_key(*fact)) {
             // A parameter that bears the name of a fact is none that places can tell from it.
-            return Dialled { policy, slots, formulas: None };
+            return Dialled { policy, slots, formulas: None, known: Vec::new() };
         }
         let mut waiting: Vec<(usize, &str)> = Vec::new();
         for parameter in policy.params.values() {
@@ -73,7 +80,7 @@ impl<'p> Drafts<'p> {
             }
             slots.push(as_number(&parameter.value).unwrap_or(0.0));
         }
-        Dialled { policy, slots, formulas: self.in_order(waiting) }
+        Dialled { policy, slots, formulas: self.in_order(waiting), known: Vec::new() }
     }
 
     /// Formulas of parameters, each behind those that it asks about.
@@ -94,25 +101,32 @@ impl<'p> Drafts<'p> {
     }
 
     /// The plan of a setting for one model.
-    pub fn plan(&mut self, dialled: &Dialled<'_>, facts: &Facts) -> Result<Arc<Plan>, PolicyError> {
-        let family = facts.family;
+    pub fn plan(&mut self, dialled: &mut Dialled<'_>, facts: &Facts) -> Result<Arc<Plan>, PolicyError> {
+        // A policy that tells no families apart has one plan for all of them.
+        let family = facts.family.filter(|_| family::are_told_apart(self.base.body()));
         if !self.by_family.contains_key(&family) {
             let draft = self.draft(family);
             self.by_family.insert(family, draft);
         }
-        let draft = self.by_family.get(&family).and_then(Option::as_ref);
-        let Some((draft, values)) = draft.and_then(|draft| Some((draft, draft.values(dialled, facts)?))) else {
-            return dialled.policy.plan(facts).map(Arc::new);
-        };
-        let key = (family, values.iter().map(|value| value.to_bits()).collect());
-        if let Some(plan) = self.plans.get(&key) {
+        let Some(draft) = self.by_family.get(&family).and_then(Option::as_ref) else { return dialled.policy.plan(facts).map(Arc::new) };
+        let asked = (family, draft.asked(dialled, facts));
+        if let Some((_, plan)) = dialled.known.iter().find(|(known, _)| *known == asked) {
             return Ok(Arc::clone(plan));
         }
-        let plan = Arc::new(match draft.plan(&values) {
-            Some(plan) => plan,
-            None => dialled.policy.plan(facts)?,
-        });
-        self.plans.insert(key, Arc::clone(&plan));
+        let Some(values) = draft.values(dialled, facts) else { return dialled.policy.plan(facts).map(Arc::new) };
+        let key = (family, values.iter().map(|value| value.to_bits()).collect());
+        let plan = match self.plans.get(&key) {
+            Some(plan) => Arc::clone(plan),
+            None => {
+                let plan = Arc::new(match draft.plan(&values) {
+                    Some(plan) => plan,
+                    None => dialled.policy.plan(facts)?,
+                });
+                self.plans.insert(key, Arc::clone(&plan));
+                plan
+            }
+        };
+        dialled.known.push((asked, Arc::clone(&plan)));
         Ok(plan)
     }
 
@@ -121,7 +135,8 @@ impl<'p> Drafts<'p> {
         family::choose(&mut body, family);
         let mut formulas = Vec::new();
         let root = self.leaf(Value::Table(body), &mut formulas)?;
-        Some(Draft { root, formulas })
+        let asks = std::array::from_fn(|fact| formulas.iter().any(|formula: &Resolved| formula.asks(fact)));
+        Some(Draft { root, formulas, asks })
     }
 
     fn leaf(&self, value: Value, formulas: &mut Vec<Resolved>) -> Option<Leaf> {
@@ -145,13 +160,22 @@ impl Draft {
     /// What all formulas of the document come to; `None` where one has no finite value.
     fn values(&self, dialled: &Dialled<'_>, facts: &Facts) -> Option<Vec<f64>> {
         let mut slots = dialled.slots.clone();
-        let known = [window_of(dialled.policy, facts) as f64, facts.max_input as f64, facts.max_output as f64];
-        slots.iter_mut().zip(known).for_each(|(slot, fact)| *slot = fact);
+        slots.iter_mut().zip(numbers_of(dialled, facts)).for_each(|(slot, fact)| *slot = fact as f64);
         for (slot, formula) in dialled.formulas.as_ref()? {
             let value = formula.value(&slots).filter(|value| value.is_finite())?;
             *slots.get_mut(*slot)? = value;
         }
         self.formulas.iter().map(|formula| formula.value(&slots).filter(|value| value.is_finite())).collect()
+    }
+
+    /// The facts that the document, or the setting, asks for.
+    fn asked(&self, dialled: &Dialled<'_>, facts: &Facts) -> Asked {
+        let numbers = numbers_of(dialled, facts);
+        let by_setting = |fact: usize| dialled.formulas.iter().flatten().any(|(_, formula)| formula.asks(fact));
+        std::array::from_fn(|fact| {
+            let asks = self.asks.get(fact).is_some_and(|asks| *asks) || by_setting(fact);
+            numbers.get(fact).copied().filter(|_| asks)
+        })
     }
 
     fn plan(&self, values: &[f64]) -> Option<Plan> {
@@ -160,6 +184,11 @@ impl Draft {
         plan.rule.retain(|rule| rule.condition != Some(0.0));
         Some(plan)
     }
+}
+
+/// The facts of a model, in the order of [`FACTS`].
+fn numbers_of(dialled: &Dialled<'_>, facts: &Facts) -> [u64; FACTS.len()] {
+    [window_of(dialled.policy, facts), facts.max_input, facts.max_output]
 }
 
 /// A value of the document, with all formulas worked out.

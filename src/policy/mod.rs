@@ -15,6 +15,7 @@ mod excerpt;
 mod expression;
 mod family;
 mod figures;
+mod growing;
 mod marker;
 mod parameter;
 mod plan;
@@ -31,7 +32,6 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
-pub use candidates::Candidates;
 pub use configuration::{ConfigurationFile, Key, Snippet, Snippets, Syntax, Unset};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
@@ -39,12 +39,13 @@ pub use draft::{Dialled, Drafts};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figures::figure;
+pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
     AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,
 };
-pub use preset::{Preset, presets};
+pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
 pub use recorded_by::{RecordedBy, Recorder};
 pub use schema::schema;

@@ -1,6 +1,7 @@
 //! One parameter of a policy: its value, and what people are told of it.
 
 use super::document::PolicyError;
+use super::expression::number;
 use toml::Value;
 
 /// One parameter.
@@ -45,6 +46,19 @@ impl Parameter {
     /// Its value, where that is a number and no formula.
     pub fn number(&self) -> Option<f64> {
         as_number(&self.value)
+    }
+
+    /// A number as it is typed for this parameter; `None` where the word is none. `50%` is a half where a share is meant, 50 where the
+    /// parameter itself counts in percent, and nothing that a number of tokens or messages could be.
+    pub(super) fn typed(&self, word: &str) -> Result<Option<f64>, String> {
+        let Some(percent) = word.strip_suffix('%') else { return Ok(number(word)) };
+        match self.unit.as_str() {
+            unit if unit.starts_with("percent") => Ok(number(percent)),
+            "" | "factor" => Ok(number(word)),
+            unit if unit.starts_with("share") => Ok(number(word)),
+            SWITCH => Err(format!("`{word}` is neither on nor off")),
+            unit => Err(format!("`{word}` of what? It counts {unit}: give a number, or a formula such as `0.5 * window`")),
+        }
     }
 
     /// Is it turned on and off alone?

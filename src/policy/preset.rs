@@ -78,3 +78,8 @@ const PRESETS: &[Preset] = &[
     Preset { name: "llamaindex@memory", text: include_str!("presets/llamaindex-memory.toml") },
     Preset { name: "llamaindex@buffer", text: include_str!("presets/llamaindex-buffer.toml") },
 ];
+
+/// Names under which presets are found: with their versions, and the bare names of their systems.
+pub fn preset_names() -> impl Iterator<Item = &'static str> {
+    presets().iter().flat_map(|preset| [Some(preset.name), preset.name.split('@').next()]).flatten()
+}

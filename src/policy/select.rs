@@ -3,7 +3,8 @@
 use super::plan::Switch;
 use super::range::{Range, Whole};
 use super::selector::{
-    Absent, AllKept, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Select, Snap, Tails, Take,
+    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Tails,
+    Take,
 };
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
@@ -145,6 +146,13 @@ impl Select {
         let mut all = Vec::with_capacity(view.len());
         all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
         self.range(all)
+    }
+
+    /// Does it take every message that there is, but the system's?
+    pub fn takes_all_messages(&self) -> bool {
+        let Select { kind, head, tail, snap, protect, replay, carried, take, .. } = self;
+        let unprotected = kind.is_empty() && head.is_empty() && tail.is_empty() && snap.is_none() && protect.is_empty();
+        unprotected && *replay != Replay::LastUser && *carried != Carried::Lost && *take == Take::All
     }
 
     /// Where, between the ends that it protects, the selection may take messages.
@@ -347,8 +355,8 @@ fn tail_cut(end: &End, all: &[Seen]) -> usize {
     let n = end.n.max(0.0);
     let count = all.len();
     let opening = |test: fn(&Seen) -> bool, kept: usize| {
-        let starts: Vec<usize> = all.iter().enumerate().filter(|(_, message)| test(message)).map(|(index, _)| index).collect();
-        if kept == 0 { count } else { starts.len().checked_sub(kept).and_then(|index| starts.get(index)).copied().unwrap_or(0) }
+        let mut starts = all.iter().enumerate().rev().filter(|(_, message)| test(message)).map(|(index, _)| index);
+        kept.checked_sub(1).map_or(count, |newer| starts.nth(newer).unwrap_or(0))
     };
     let turn: fn(&Seen) -> bool = |message| message.opens_turn;
     let any_user: fn(&Seen) -> bool = |message| message.role == Role::User;

@@ -5,6 +5,7 @@ use super::figures::figure;
 use super::plan::{Basis, Comparison, Hook, Mode, Plan, Rule, SummaryModel, Switch};
 use super::selector::{AllKept, Carried, Crossing, End, EndOf, EndUnit, Missing, Order, Pairs, Replay, Select, Take};
 use super::trigger::{Count, Counted, Level, Measure, Trigger};
+use crate::units::counted;
 use std::fmt::Debug;
 
 /// One aspect of a rule or a plan, and what it says: ("when", "the estimate of the request is above 142,800 tokens").
@@ -171,11 +172,9 @@ impl Rule {
         }
         if let Some(most) = &self.max_fires {
             let limits = [(most.per_call, "call"), (most.per_turn, "turn"), (most.per_session, "session")];
-            guards.extend(
-                limits
-                    .into_iter()
-                    .filter_map(|(limit, of)| limit.map(|limit| format!("it has fired less than {limit} times in this {of}"))),
-            );
+            guards.extend(limits.into_iter().filter_map(|(limit, of)| {
+                limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))
+            }));
         }
         if self.latch_on_fail == Switch::On {
             guards.push("it has never failed".to_owned());

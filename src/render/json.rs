@@ -7,7 +7,12 @@ use std::fmt::Write;
 
 /// The record as indented JSON, with a newline at its end.
 pub fn json(report: &Report) -> Result<String, RenderError> {
-    let plain = serde_json::to_string_pretty(&report.record)?;
+    let mut plain = serde_json::to_string_pretty(&report.record)?;
+    // Most reports are plain letters from end to end.
+    if plain.bytes().all(|byte| byte == b'\n' || (b' '..=b'~').contains(&byte)) {
+        plain.push('\n');
+        return Ok(plain);
+    }
     let mut out = String::with_capacity(plain.len() + 1);
     let mut units = [0; 2];
     for letter in plain.chars() {

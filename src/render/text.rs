@@ -106,6 +106,8 @@ fn table(out: &mut String, table: &Table, page: Page) {
         .enumerate()
         .map(|(place, column)| {
             let widest = cells.iter().filter_map(|row| row.get(place)).map(|cell| cell.width()).max().unwrap_or(0);
+            let words = table.rows.iter().zip(&cells).map(|(row, cells)| longest_word(row.get(place), cells.get(place)));
+            let longest_name = longest_name.max(words.max().unwrap_or(0).min(page.width / 2));
             let widest = if column.unit == Unit::Name { widest.min(longest_name) } else { widest };
             Measured {
                 width: widest.max(least_width(column.header)),
@@ -122,7 +124,9 @@ fn table(out: &mut String, table: &Table, page: Page) {
         }
         headings(out, table, block);
         for (row, cells) in cells.iter().enumerate() {
-            self::row(out, table, block, cells, |column| best.contains(&(row, column)));
+            let is_whole =
+                |column: usize| table.rows.get(row).and_then(|row| row.get(column)).is_some_and(|cell| matches!(cell, Cell::Name(_)));
+            self::row(out, table, block, cells, is_whole, |column| best.contains(&(row, column)));
         }
     }
 }
@@ -146,11 +150,29 @@ fn headings(out: &mut String, table: &Table, block: &Block) {
     out.push('\n');
 }
 
-fn row(out: &mut String, table: &Table, block: &Block, cells: &[String], is_best: impl Fn(usize) -> bool) {
+/// The longest word of a name of the program's own, which is never shortened; 0 for all other cells.
+fn longest_word(cell: Option<&Cell>, text: Option<&String>) -> usize {
+    match (cell, text) {
+        (Some(Cell::Name(_)), Some(text)) => text.split_whitespace().map(UnicodeWidthStr::width).max().unwrap_or(0),
+        _ => 0,
+    }
+}
+
+/// A row. What comes from a transcript is shortened where there is no room for it; sentences and names of the program's own, such as
+/// settings that are to be typed again, are wrapped.
+fn row(
+    out: &mut String,
+    table: &Table,
+    block: &Block,
+    cells: &[String],
+    is_whole: impl Fn(usize) -> bool,
+    is_best: impl Fn(usize) -> bool,
+) {
     let wrapped = block.columns.iter().map(|(place, width)| {
         let text = cells.get(*place).map_or("", String::as_str);
         let column = table.columns.get(*place);
-        if column.is_some_and(|column| column.unit == Unit::Prose) { wrap(text, *width) } else { vec![shorten(text, *width)] }
+        let wraps = column.is_some_and(|column| column.unit == Unit::Prose) || is_whole(*place);
+        if wraps { wrap(text, *width) } else { vec![shorten(text, *width)] }
     });
     let wrapped: Vec<Vec<String>> = wrapped.collect();
     let lines = wrapped.iter().map(Vec::len).max().unwrap_or(0);

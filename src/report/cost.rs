@@ -275,12 +275,12 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     let paid = all.iter().filter(|prune| prune.pays()).count() as i64;
     let mut waits: Vec<u64> = all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect();
     waits.sort_unstable();
-    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} calls (median)", grouped(*calls)));
+    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(*calls, "call")));
     let first = format!(
-        "Under the policy as it stands{value}: {} prunes, each of {} tokens and with {} tokens behind them to be written anew (means). \
+        "Under the policy as it stands{value}: {}, each of {} tokens and with {} tokens behind them to be written anew (means). \
          Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \
          session ends.",
-        grouped(count),
+        counted(count, "prune"),
         mean(all.iter().map(|prune| prune.removed).sum()),
         mean(all.iter().map(|prune| prune.rewritten).sum()),
         dollars(signed(all.iter().map(|prune| prune.cost_nano_usd).sum())),

@@ -66,9 +66,9 @@ pub fn unpriced<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<String>
     let names: Vec<&str> = models.into_iter().map(|name| if name.is_empty() { "unnamed" } else { name }).collect();
     let sentence = || {
         format!(
-            "No price is known for {} (up to {} calls under a policy): they are in no sum of money (--prices takes a table).",
+            "No price is known for {} (up to {} under a policy): they are in no sum of money (--prices takes a table).",
             first_few(&names, NAMED),
-            grouped(calls)
+            counted(calls, "call")
         )
     };
     (!names.is_empty()).then(sentence)

@@ -87,7 +87,7 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
     comparison.measures.iter().flat_map(of).collect()
 }
 
-/// "tokens 1,200,000, and 1,100,000 in the baseline (+100,000); moved by a.jsonl s1 (+60,000), ..."
+/// "tokens 1,200,000, and 1,100,000 in the baseline (+100,000, +9.10 %); moved by a.jsonl s1 (+60,000), ..."
 fn sentence(moved: &Moved) -> String {
     let measure = &moved.measure;
     let mut sentence = format!(
@@ -95,13 +95,13 @@ fn sentence(moved: &Moved) -> String {
         measure.name(),
         phrase(moved.now, measure),
         phrase(moved.baseline, measure),
-        signed(moved.baseline, moved.now, measure)
+        both(moved.baseline, moved.now, measure)
     );
     let named: Vec<String> = moved
         .sessions
         .iter()
         .take(SHOWN)
-        .map(|session| format!("{} ({})", session.session, signed(session.baseline, session.now, measure)))
+        .map(|session| format!("{} ({})", session.session, both(session.baseline, session.now, measure)))
         .collect();
     if !named.is_empty() {
         let rest = moved.sessions.len().saturating_sub(SHOWN);
@@ -111,10 +111,47 @@ fn sentence(moved: &Moved) -> String {
     sentence
 }
 
+/// The difference in what the measure counts, and as a share of the baseline, as limits in percent are judged: `-1.00 pp, -1.05 %`.
+fn both(baseline: Value, now: Value, measure: &Measure) -> String {
+    let change = change(baseline, now);
+    let signed = signed(baseline, now, measure);
+    if change.is_empty() { signed } else { format!("{signed}, {change}") }
+}
+
+/// The difference in what the measure counts; that of shares in points.
 fn signed(baseline: Value, now: Value, measure: &Measure) -> String {
+    if measure.is_share() {
+        let (difference, whole) = exact(baseline, now);
+        return format!("{} pp", hundredths(difference.saturating_mul(10_000), whole));
+    }
     let difference = difference(baseline, now);
     let words = phrase(difference, measure);
     if difference.part > 0 { format!("+{words}") } else { words }
+}
+
+/// The difference as a share of the baseline; empty where that is nought.
+fn change(baseline: Value, now: Value) -> String {
+    let (difference, _) = exact(baseline, now);
+    let whole = i128::from(baseline.part.unsigned_abs()) * i128::from(now.whole.max(1));
+    if whole == 0 { String::new() } else { format!("{} %", hundredths(difference.saturating_mul(10_000), whole)) }
+}
+
+/// The second quotient less the first, as a quotient; those of nothing are nought.
+fn exact(baseline: Value, now: Value) -> (i128, i128) {
+    let parts = |value: Value| if value.whole == 0 { (0, 1) } else { (i128::from(value.part), i128::from(value.whole)) };
+    let ((was, of), (is, of_now)) = (parts(baseline), parts(now));
+    (is * of - was * of_now, of * of_now)
+}
+
+/// A quotient, which is in hundredths, with its sign. It is rounded away from nought, so that what exceeds a limit is seen to.
+fn hundredths(part: i128, whole: i128) -> String {
+    let size = part.unsigned_abs().div_ceil(whole.unsigned_abs().max(1));
+    let sign = match part.signum() {
+        1 => "+",
+        -1 => "-",
+        _ => "",
+    };
+    format!("{sign}{}.{:02}", size / 100, size % 100)
 }
 
 /// The second less the first; that of quotients in millionths.
@@ -132,7 +169,12 @@ fn columns(first: Vec<Column>) -> Vec<Column> {
     columns.extend([
         simulated("baseline", "baseline", "what the policy came to when the baseline was written"),
         simulated("now", "now", "what it comes to now"),
-        simulated("difference", "difference", "the second less the first"),
+        simulated("difference", "difference", "the second less the first; that of shares in points (pp)"),
+        simulated(
+            "change",
+            "change",
+            "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought",
+        ),
     ]);
     columns
 }
@@ -153,6 +195,7 @@ fn table(measures: &[Moved]) -> Table {
             cell(moved.baseline, measure),
             cell(moved.now, measure),
             Cell::Name(signed(moved.baseline, moved.now, measure)),
+            Cell::Name(change(moved.baseline, moved.now)),
             Cell::Name(moved.allowed.join(", ")),
             Cell::Name(verdict.to_owned()),
         ]
@@ -172,6 +215,7 @@ fn movers(measures: &[Moved]) -> Table {
             cell(session.baseline, measure),
             cell(session.now, measure),
             Cell::Name(signed(session.baseline, session.now, measure)),
+            Cell::Name(change(session.baseline, session.now)),
         ]
     };
     let mut rows = Vec::new();
@@ -180,7 +224,7 @@ fn movers(measures: &[Moved]) -> Table {
         let rest = moved.sessions.len().saturating_sub(SHOWN);
         if rest > 0 {
             let more = Cell::Name(format!("and {} more", grouped(rest as u64)));
-            rows.push(vec![Cell::Name(moved.measure.name()), more, Cell::Empty, Cell::Empty, Cell::Empty]);
+            rows.push(vec![Cell::Name(moved.measure.name()), more, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
         }
     }
     Table { labels: 2, columns, rows }

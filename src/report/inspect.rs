@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// So many sessions are shown to people; spreadsheets and programs get all.
 const SHOWN: usize = 20;
 
-const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are estimates.";
+const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are guessed from their lengths unless --tokenizer asks for counts.";
 
 /// The report on what a corpus holds.
 pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> Report {
@@ -50,9 +50,10 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {} have recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
+            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
+            if with == 1 { "has" } else { "have" },
             grouped(corpus.facts.recorded_prompt_tokens),
             grouped(corpus.facts.recorded_output_tokens),
             grouped(corpus.facts.max_prompt_tokens),

@@ -45,10 +45,22 @@ pub fn below_a_replay(corpus: &Corpus) -> Vec<String> {
 /// The same below a chart that replays nothing.
 pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
-    let mut notes = vec![anchorage(facts)];
-    notes.extend(skipped(facts));
-    notes.extend(losses(facts));
-    notes
+    std::iter::once(anchorage(facts)).chain(unused(facts)).collect()
+}
+
+/// What was not used, in one sentence: below a chart there is no room for more.
+fn unused(facts: &CorpusFacts) -> Option<String> {
+    let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
+    let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
+    let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, NAMED)));
+    let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
+    let parts: Vec<String> = skipped.into_iter().chain(lost).collect();
+    (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")))
+}
+
+/// The name of a file without its folders.
+fn name_of(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// The notes of a report over sessions that are not at hand any more: what the whole corpus says.
@@ -115,7 +127,7 @@ fn anchorage(facts: &CorpusFacts) -> String {
         return "No usage was recorded: every size is a tokenizer estimate.".to_owned();
     }
     let share = percent(i64::try_from(anchored).unwrap_or(i64::MAX), 1_000_000);
-    let start = format!("Usage is recorded for {} of {} calls", grouped(facts.calls_with_usage), grouped(facts.calls));
+    let start = format!("Usage is recorded for {} of {}", grouped(facts.calls_with_usage), counted(facts.calls, "call"));
     let verdict = if anchored < LOW_ANCHORAGE { " That is little: take the sizes above for estimates." } else { "" };
     format!("{start}; {share} of all context tokens are anchored on it, the rest are tokenizer estimates.{verdict}")
 }

@@ -7,8 +7,10 @@ use super::measures::{bound_cell, cell};
 use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
-use super::words::{counted, grouped};
+use super::ties::ties;
+use super::words::{counted, counted_as, grouped};
 use crate::experiment::{Constraint, Corpus, Direction, Judgement, Objective, Row, Setting, Standing, judgements};
+use crate::policy::Policy;
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -18,8 +20,8 @@ const SHOWN: usize = 20;
 pub struct Swept<'a> {
     /// The sessions.
     pub corpus: &'a Corpus,
-    /// Names of the base policies.
-    pub bases: &'a [String],
+    /// The base policies.
+    pub bases: &'a [Policy],
     /// The settings.
     pub settings: &'a [Setting],
     /// A row for each of them.
@@ -54,6 +56,19 @@ pub(super) struct Judged<'a> {
     pub verdict: Judgement,
 }
 
+impl Swept<'_> {
+    /// A verdict on each row.
+    pub(super) fn judgements(&self) -> Vec<Judgement> {
+        let remoteness: Vec<f64> = self.settings.iter().map(|setting| setting.remoteness(self.bases)).collect();
+        judgements(self.rows, &self.objective, self.constraints, &remoteness)
+    }
+
+    /// The name of the policy that a setting turns.
+    pub(super) fn policy(&self, setting: &Setting) -> &str {
+        self.bases.get(setting.base).map_or("", |policy| policy.name.as_str())
+    }
+}
+
 /// The report on a sweep.
 pub fn sweep(swept: &Swept<'_>) -> Report {
     let judged = judged(swept);
@@ -61,7 +76,9 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let figures: Vec<&Figure> = FIGURES.iter().collect();
     let further: Vec<&Figure> = FIGURES.iter().chain(FURTHER).collect();
     let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
-    let sections = vec![Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) }];
+    let mut sections: Vec<Section> =
+        ties(swept, &judged).into_iter().map(|ties| Section { title: String::new(), body: Body::Lines(vec![ties]) }).collect();
+    sections.push(Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) });
     let record = SweepRecord::new(swept, &judged, notes.clone());
     Report {
         title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), super::replay::title(&swept.corpus.facts)),
@@ -74,11 +91,10 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
 }
 
 /// All settings: those that are allowed first, from the best on.
-fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
-    let judgements = judgements(swept.rows, &swept.objective, swept.constraints);
-    let rows = swept.rows.iter().zip(judgements).filter_map(|(row, verdict)| {
+pub(super) fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
+    let rows = swept.rows.iter().zip(swept.judgements()).filter_map(|(row, verdict)| {
         let setting = swept.settings.get(row.setting)?;
-        Some(Judged { policy: swept.bases.get(setting.base).map_or("", String::as_str), setting, row, verdict })
+        Some(Judged { policy: swept.policy(setting), setting, row, verdict })
     });
     let mut judged: Vec<Judged<'a>> = rows.collect();
     let objective = swept.objective;
@@ -87,7 +103,8 @@ fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
         let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
         let order = worth(one).compare(worth(other));
         let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
-        breaks(one).cmp(&breaks(other)).then(order).then(one.row.setting.cmp(&other.row.setting))
+        let below = |judged: &Judged<'_>| judged.verdict.standing != Standing::Best;
+        breaks(one).cmp(&breaks(other)).then(order).then(below(one).cmp(&below(other))).then(one.row.setting.cmp(&other.row.setting))
     });
     judged
 }
@@ -143,6 +160,7 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
 pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     match verdict.standing {
         Standing::Best => "best".to_owned(),
+        Standing::Equal => "as good".to_owned(),
         Standing::NoDifference => "no difference".to_owned(),
         Standing::Worse => "worse".to_owned(),
         Standing::Breaks => {
@@ -160,10 +178,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         all.push(format!("{} of {} settings are shown; CSV and JSON hold all of them.", SHOWN, grouped(judged.len() as u64)));
     }
     if !swept.constraints.is_empty() {
-        all.push(format!(
-            "{} all constraints.",
-            if allowed == 1 { "1 setting keeps".to_owned() } else { format!("{} settings keep", grouped(allowed)) }
-        ));
+        all.push(format!("{} all constraints.", counted_as(allowed, "setting keeps", "settings keep")));
     }
     let (resamples, seed) = swept.chance;
     let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());
@@ -176,8 +191,8 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
         let tied = standing(Standing::NoDifference);
         if allowed > 0 {
             all.push(format!(
-                "{} cannot be told from the best one: the difference is smaller than the uncertainty, so there is none to speak of.",
-                counted(tied, "setting")
+                "{} otherwise, but cannot be told from the best one: the difference is smaller than the uncertainty.",
+                counted_as(tied, "setting comes out", "settings come out")
             ));
         }
     } else {

@@ -72,11 +72,15 @@ pub fn configuration(policy: &Policy, snippets: &Snippets) -> Vec<Section> {
         let value = policy.params.get(name).map(|parameter| parameter.value.to_string()).unwrap_or_default();
         match why {
             Unset::NoKey => format!("`{name}` ({value}) is nothing that this agent's configuration sets, as far as its preset knows."),
-            Unset::Formula => format!("`{name}` is worked out for each model ({value}); the agent does that by itself."),
+            Unset::LeftOut => format!("`{name}` is none here ({value} stands for that): leave its key out."),
+            Unset::Formula => {
+                format!("`{name}` is worked out for each model ({value}): nothing is written for it unless --set gives it a number.")
+            }
         }
     };
     if !snippets.unset.is_empty() {
-        sections.push(Section { title: "Not configurable".to_owned(), body: Body::Lines(snippets.unset.iter().map(line).collect()) });
+        sections
+            .push(Section { title: "Not in the configuration".to_owned(), body: Body::Lines(snippets.unset.iter().map(line).collect()) });
     }
     sections
 }
@@ -212,7 +216,7 @@ fn table(found: &Found<'_>) -> Table {
     let beside: Vec<_> = FIGURES.iter().filter(|figure| BESIDE.contains(&figure.column.key)).collect();
     columns.extend(beside.iter().map(|figure| figure.column));
     columns.extend(cost_figures::COLUMNS);
-    columns.push(Column { meaning: "are all constraints kept?", ..Column::name("keeps", "keeps") });
+    columns.push(Column { meaning: "whether it keeps all constraints", ..Column::name("keeps", "keeps") });
     let default = &found.tuned.default;
     let trials = std::iter::once(default).chain(found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()));
     let mut rows = Vec::new();

@@ -1,17 +1,6 @@
 //! Numbers and lists within sentences.
 
-/// A number with its thousands set apart: `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
-}
+pub use crate::units::{counted, counted_as, grouped};
 
 /// A share in percent with one decimal: `12.5 %`; a dash where there is no whole.
 pub fn percent(part: i64, whole: u64) -> String {
@@ -22,12 +11,6 @@ pub fn percent(part: i64, whole: u64) -> String {
     let tenths = (size * 1000 + u128::from(whole) / 2) / u128::from(whole);
     let sign = if part < 0 && tenths > 0 { "-" } else { "" };
     format!("{sign}{}.{} %", tenths / 10, tenths % 10)
-}
-
-/// A number and its noun: `1 file`, `2 files`.
-pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", grouped(number))
 }
 
 /// The first few of a list, the others counted: `a, b and 3 more`.

@@ -4,7 +4,7 @@ use super::cause::Look;
 use super::intake::cut_item;
 use super::intent::Chosen;
 use super::note::Note;
-use super::outcome::{EventKind, SummaryCall};
+use super::outcome::{EventKind, Lasts, SummaryCall};
 use super::state::State;
 use crate::context::{Arrival, Ends, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
@@ -77,7 +77,7 @@ impl State<'_> {
                 let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
                 self.outcome.totals.premature += u64::from(early && shrinks);
-                self.note(Note { kind, touched, ..note });
+                self.note(Note { kind, touched, lasts: self.lasts(rule), ..note });
                 true
             }
             Done::Nothing | Done::Failed => {
@@ -99,13 +99,23 @@ impl State<'_> {
         }
     }
 
+    /// How long what a rule has just done lasts.
+    fn lasts(&self, rule: &Rule) -> Lasts {
+        match rule.mode {
+            Mode::View => Lasts::Request,
+            Mode::Turn => Lasts::Turn,
+            // What was there before is set aside where too little came of it.
+            Mode::CommitIfFewer if self.aside.is_some() => Lasts::Request,
+            Mode::Commit | Mode::CommitIfFewer => Lasts::Session,
+        }
+    }
+
     fn act(&mut self, index: usize, rule: &Rule) -> Done {
         if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
             // What lasts is done to the stored history, not to the view of it that this turn works with.
             self.restore_turn_view();
         }
         self.ask_referee(|referee, state| referee.deed(state, index));
-        let stored = (rule.mode == Mode::CommitIfFewer).then(|| self.set_aside());
         self.context.edit_for(Some(index as u32));
         let done = match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) => self.mask(index, rule, mask),
@@ -119,7 +129,7 @@ impl State<'_> {
             }
         };
         self.context.edit_for(None);
-        if let (Done::Changed(..), Some(stored)) = (&done, stored)
+        if let (Done::Changed(..), Some(stored)) = (&done, self.replaced.take())
             && self.context.len() >= stored.context.len()
         {
             self.aside = Some(stored);
@@ -246,6 +256,9 @@ impl State<'_> {
     }
 
     fn summarise(&mut self, rule: &Rule, summarise: &Summarise) -> Done {
+        if self.is_refused_unread(rule, summarise) {
+            return Done::Failed;
+        }
         let Some(selection) = self.selection(rule) else { return Done::Nothing };
         let replaced = self.actual_of(&selection.gone);
         let size = self.summary_tokens(replaced);
@@ -275,6 +288,19 @@ impl State<'_> {
         self.insert(&text_of(size + summarise.wrapper_tokens), summarise.role, summarise.place);
         self.rewritten();
         Done::Changed(kind_of(rule, EventKind::Compact), leaving.len() as u32)
+    }
+
+    /// Is the summariser refused whatever there is to replace? Where it reads the whole context, and everything would go, there is no need
+    /// to look at the messages. A session that has outgrown its window asks this at every call.
+    fn is_refused_unread(&mut self, rule: &Rule, summarise: &Summarise) -> bool {
+        let whole = summarise.input == Input::Context && summarise.on_overflow == SummariserOverflow::Fail;
+        let unguarded = (rule.min_saving.as_ref(), rule.min_progress, rule.min_messages) == (None, None, None);
+        whole
+            && unguarded
+            && rule.no_inflate == Switch::Off
+            && rule.select.takes_all_messages()
+            && self.context.view().message_count() > 0
+            && self.summariser_input(summarise, &Selection::default()).is_none()
     }
 
     /// Tokens that the summariser reads; `None` where its request is refused.

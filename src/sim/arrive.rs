@@ -6,8 +6,8 @@ use super::state::{Aside, State};
 use crate::context::Arrival;
 use crate::estimate::Guess;
 use crate::policy::{Hook, Switch};
+use crate::trace::{MessageRow, Trace};
 use crate::transcript::Role;
-use std::ops::Range;
 use std::rc::Rc;
 
 impl State<'_> {
@@ -42,7 +42,7 @@ impl State<'_> {
         self.end_turn();
         self.restore_turn_view();
         self.turn_opened = true;
-        self.context.expire();
+        self.expire();
         self.memories.iter_mut().for_each(|memory| memory.in_turn = 0);
         if self.plan.rule.iter().any(|rule| rule.at == Hook::TurnStart) {
             // The rules see the new message in the request, but act on the history before it.
@@ -68,7 +68,8 @@ impl State<'_> {
 
     /// A context that was set aside comes back, and what has arrived since after it.
     pub fn restore(&mut self, aside: Aside) {
-        self.context = aside.context;
+        let gone = std::mem::replace(&mut self.context, aside.context);
+        self.keep_view(gone);
         self.context.edit_for(None);
         self.cuts = aside.cuts;
         let mut reading = aside.next_reading;
@@ -103,19 +104,20 @@ impl State<'_> {
         let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
         let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, call: self.index as u32 };
         let id = self.context.push(arrival, self.intake.items(message), None);
-        self.supersede(row.map_or(0..0, |row| row.first_part..row.first_part + row.part_count));
+        let trace = self.trace;
+        row.into_iter().flat_map(|row| shown_again_by(trace, row)).for_each(|part| self.context.supersede(part));
         let keeps = self.keeps_cuts == Switch::On;
         if let Some(first) = self.context.entry(id).filter(|_| keeps).map(|entry| entry.first) {
             self.cuts.extend(self.intake.cuts(message).iter().map(|cut| (first + cut.offset, cut.text.clone())));
         }
         id
     }
+}
 
-    /// What these parts show again is dead weight from now on.
-    fn supersede(&mut self, parts: Range<u32>) {
-        let trace = self.trace;
-        let first = trace.repetitions.partition_point(|repetition| repetition.later < parts.start);
-        let mine = trace.repetitions.iter().skip(first).take_while(|repetition| repetition.later < parts.end);
-        mine.for_each(|repetition| self.context.supersede(repetition.earlier));
-    }
+/// The parts that a message shows again: they are dead weight from now on.
+pub(super) fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
+    let (start, end) = (row.first_part, row.first_part + row.part_count);
+    let first = trace.repetitions.partition_point(|repetition| repetition.later < start);
+    let mine = trace.repetitions.iter().skip(first).take_while(move |repetition| repetition.later < end);
+    mine.map(|repetition| repetition.earlier)
 }

@@ -15,11 +15,8 @@ use super::referee::{Company, Referee};
 use super::state::{Conditions, State};
 use crate::policy::{Hook, Level, MinSaving, Plan, Rule, Trigger, Window};
 use crate::trace::Trace;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// So many moments of a run are remembered at most: each holds a copy of the context.
-const REMEMBERED: usize = 16;
 
 /// Settings under which sessions are replayed together.
 pub struct Flock<'a> {
@@ -162,11 +159,11 @@ impl<'a> Family<'a> {
     fn compare_deeds(&mut self) {
         let rules = self.members.first().map_or(0, |member| member.plan.rule.len());
         for rule in 0..rules {
-            // Deeds with the same numbers in them, and a number for each of those that differ all the same.
-            let mut known: BTreeMap<Vec<u64>, Vec<(&Rule, u32)>> = BTreeMap::new();
+            // Deeds by the numbers in them, and a number for each of those that differ.
+            let mut known: BTreeMap<u64, Vec<(&Rule, u32)>> = BTreeMap::new();
             let mut numbers = 0;
             let mut number = |rule: &'a Rule| {
-                let alike = known.entry(numbers_of(rule)).or_default();
+                let alike = known.entry(mixed_numbers_of(rule)).or_default();
                 let found = alike.iter().find(|(known, _)| same_deed(known, rule)).map(|(_, number)| *number);
                 found.unwrap_or_else(|| {
                     numbers += 1;
@@ -211,7 +208,7 @@ impl<'a> Family<'a> {
         }
         let mut first = start.clone();
         first.referee = Some(Box::new(Referee::new(self, company)));
-        let mut moments = run_and_remember(&mut first, call);
+        run(&mut first, call, usize::MAX);
         first.judge_all();
         let Some(referee) = first.referee.take() else { return };
         self.collect(&first, std::iter::once(leader).chain(referee.faithful()), shared);
@@ -221,10 +218,6 @@ impl<'a> Family<'a> {
         for group in groups {
             let Some((parts_at, _)) = group.first() else { continue };
             let members = Who::Some(group.iter().map(|(_, member)| *member).collect());
-            if let Some((_, moment)) = moments.pop_front_if(|(call, _)| call == parts_at) {
-                self.fly(moment, *parts_at, members, shared);
-                continue;
-            }
             run(&mut start, at, *parts_at);
             at = *parts_at;
             self.fly(start.clone(), at, members, shared);
@@ -291,36 +284,6 @@ fn run(state: &mut State<'_>, from: usize, to: usize) {
     }
 }
 
-/// Goes on to the end under a referee. Hands back the moments before calls at which somebody parted, in order, as far as they are
-/// remembered: a call is costly to repeat where rules fire one call after the other, and there alone it is worth a copy.
-fn run_and_remember<'a>(state: &mut State<'a>, from: usize) -> VecDeque<(usize, Box<State<'a>>)> {
-    let trace = state.trace;
-    let mut moments = VecDeque::new();
-    let mut fired = false;
-    for (index, call) in trace.calls.iter().enumerate().skip(from) {
-        let moment = (fired && moments.len() < REMEMBERED).then(|| without_referee(state));
-        let (notes, parted) = (state.notes.len(), parted(state));
-        state.step(index, call, &mut |_, _| {});
-        fired = state.notes.len() > notes;
-        if self::parted(state) > parted {
-            moments.extend(moment.map(|moment| (index, moment)));
-        }
-    }
-    moments
-}
-
-/// A copy that nobody looks at.
-fn without_referee<'a>(state: &mut State<'a>) -> Box<State<'a>> {
-    let referee = state.referee.take();
-    let copy = Box::new(state.clone());
-    state.referee = referee;
-    copy
-}
-
-fn parted(state: &State<'_>) -> usize {
-    state.referee.as_ref().map_or(0, |referee| referee.parted().len())
-}
-
 /// The limit of a trigger that is nothing but a size against a limit.
 fn dial(trigger: &Trigger) -> Option<f64> {
     match trigger {
@@ -380,12 +343,13 @@ fn same_deed(one: &Rule, other: &Rule) -> bool {
         && one.min_messages == other.min_messages
 }
 
-/// The numbers in a deed: two deeds in which they differ are not the same. Those that are most often varied are enough.
-fn numbers_of(rule: &Rule) -> Vec<u64> {
+/// The numbers in a deed, mixed into one: two deeds in which it differs are not the same. Those that are most often varied are enough.
+fn mixed_numbers_of(rule: &Rule) -> u64 {
     let guards = [
         rule.min_saving.as_ref().map_or(0, |guard| guard.tokens),
         rule.min_progress.map_or(0, f64::to_bits),
         rule.min_messages.unwrap_or(0),
     ];
-    guards.into_iter().chain(rule.select.tail.iter().chain(&rule.select.head).map(|end| end.n.to_bits())).collect()
+    let ends = rule.select.tail.iter().chain(&rule.select.head).map(|end| end.n.to_bits());
+    guards.into_iter().chain(ends).fold(0, |mixed: u64, number| (mixed.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }

@@ -1,11 +1,13 @@
 //! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
 
+use super::hindsight::costs;
 use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
 use crate::policy::{Cut, Hook, Plan, cut};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// All messages of a session as they enter a context.
@@ -15,6 +17,8 @@ pub(super) struct Intake {
     cuts: Vec<Ingested>,
     /// For each message the places of its items and of its cuts.
     places: Vec<(Range<usize>, Range<usize>)>,
+    /// See [`Intake::needed_tokens`].
+    needed_tokens: OnceCell<u64>,
 }
 
 /// An item that the limits have cut.
@@ -56,6 +60,14 @@ impl Intake {
     /// The items of a message.
     pub fn items(&self, message: u32) -> &[Item] {
         self.places.get(message as usize).and_then(|(items, _)| self.items.get(items.clone())).unwrap_or(&[])
+    }
+
+    /// What keeping most references to lines takes, whatever is done: worked out when a run first asks.
+    pub fn needed_tokens(&self, trace: &Trace) -> u64 {
+        *self.needed_tokens.get_or_init(|| {
+            let costs = costs(trace);
+            costs.iter().take((costs.len() * 99).div_ceil(100)).sum()
+        })
     }
 
     /// Those of them that were cut.

@@ -1,17 +1,18 @@
 //! What a rule would do to the context as it stands, before it is done: by this the rules of two settings are compared.
 
-use super::act::{enough, permits, removable, removes_items};
+use super::act::{permits, removable, removes_items};
+use super::finds::Finds;
 use super::state::State;
 use crate::context::SeenItem;
-use crate::policy::{Bounds, Candidates, Mask, Range, Rule, Select, Selection, Take};
+use crate::policy::{Bounds, Mask, Range, Rule, Select, Selection, Take};
 
 /// What a rule would act upon. Rules that differ in their selections and guards alone, and act upon the same, do the same.
 #[derive(Debug)]
 pub(super) enum Intent {
     /// There is nothing to do, or a guard forbids it.
     Nothing,
-    /// So many items, the oldest of those that were found by a scan, which has this place among the known ones.
-    Oldest(usize, u32),
+    /// So many items, the oldest of those that were found.
+    Oldest(FoundAt, usize),
     /// These items.
     Items(Vec<u32>),
     /// The selection of messages that has this place among the known ones.
@@ -20,29 +21,22 @@ pub(super) enum Intent {
     Text,
 }
 
+/// Where the items stand that a mask could replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FoundAt {
+    /// At this place among those that are followed from call to call.
+    Followed(usize),
+    /// At this place among those that were looked for now.
+    Known(usize),
+}
+
 /// What was worked out for the same context already: rules of a flock ask for the same again and again.
 #[derive(Default)]
 pub(super) struct Known<'r> {
-    scans: Vec<Scanned<'r>>,
+    finds: Vec<Finds<'r>>,
     items: Vec<(&'r Select, Vec<SeenItem>)>,
     ranges: Vec<(&'r Select, Range)>,
     messages: Vec<(&'r Select, Bounds, Chosen)>,
-}
-
-/// The items that a mask could replace, the newest first.
-struct Scanned<'r> {
-    select: &'r Select,
-    candidates: Candidates,
-    ids: Vec<u32>,
-    /// What the newest so many candidates come to, from none of them to all.
-    worth: Vec<Worth>,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Worth {
-    items: u32,
-    gross: u64,
-    comes: u64,
 }
 
 /// Messages that a selection takes, with what guards ask about them.
@@ -57,11 +51,13 @@ pub(super) struct Chosen {
 
 impl<'r> Known<'r> {
     /// Do two intents that were worked out for the same context come to the same?
-    pub fn same(&self, one: &Intent, other: &Intent) -> bool {
+    pub fn same(&self, state: &State<'r>, one: &Intent, other: &Intent) -> bool {
         match (one, other) {
             (Intent::Nothing, Intent::Nothing) | (Intent::Text, Intent::Text) => true,
-            (Intent::Oldest(scan, items), Intent::Oldest(of, others)) if scan == of => items == others,
-            (Intent::Oldest(..) | Intent::Items(_), Intent::Oldest(..) | Intent::Items(_)) => self.ids(one) == self.ids(other),
+            (Intent::Oldest(found, items), Intent::Oldest(at, others)) if found == at => items == others,
+            (Intent::Oldest(..) | Intent::Items(_), Intent::Oldest(..) | Intent::Items(_)) => {
+                self.ids(state, one) == self.ids(state, other)
+            }
             (Intent::Messages(one), Intent::Messages(other)) => {
                 // How many were looked at is a matter of guards, which have been asked.
                 let selection = |place: &usize| self.messages.get(*place).map(|(.., chosen)| &chosen.selection);
@@ -74,14 +70,18 @@ impl<'r> Known<'r> {
         }
     }
 
-    fn ids(&self, intent: &Intent) -> Vec<u32> {
+    fn ids<'i>(&'i self, state: &'i State<'r>, intent: &'i Intent) -> &'i [u32] {
         match intent {
-            Intent::Oldest(scan, items) => {
-                let ids = self.scans.get(*scan).map_or(&[][..], |scan| &scan.ids);
-                ids.iter().rev().take(*items as usize).copied().collect()
-            }
-            Intent::Items(ids) => ids.clone(),
-            _ => Vec::new(),
+            Intent::Oldest(found, items) => self.finds_at(state, *found).map_or(&[], |finds| finds.ids(0..*items)),
+            Intent::Items(ids) => ids,
+            _ => &[],
+        }
+    }
+
+    fn finds_at<'i>(&'i self, state: &'i State<'r>, found: FoundAt) -> Option<&'i Finds<'r>> {
+        match found {
+            FoundAt::Followed(place) => state.finds.get(place),
+            FoundAt::Known(place) => self.finds.get(place),
         }
     }
 
@@ -110,42 +110,25 @@ impl<'r> Known<'r> {
         })
     }
 
-    /// What a mask would replace whose selection takes all but what its ends keep: one scan serves all of them.
-    fn oldest(&mut self, state: &State<'_>, index: usize, rule: &'r Rule, mask: &Mask) -> Intent {
-        let place = self.scans.iter().position(|scan| scan.select.looks_alike(&rule.select)).unwrap_or_else(|| {
-            self.scans.push(Scanned::new(state, index, rule, mask));
-            self.scans.len() - 1
+    /// What a mask would replace whose selection takes all but what its ends keep: one look at the items serves all of them.
+    fn oldest(&mut self, state: &mut State<'r>, index: usize, rule: &'r Rule, mask: &Mask) -> Intent {
+        let found = state.find(index, rule, mask).map(FoundAt::Followed).unwrap_or_else(|| {
+            let known = self.finds.iter().position(|finds| finds.serves(index, &rule.select));
+            FoundAt::Known(known.unwrap_or_else(|| {
+                self.finds.push(Finds::new(state, index, rule, mask));
+                self.finds.len() - 1
+            }))
         });
-        let Some(scan) = self.scans.get(place) else { return Intent::Nothing };
-        let kept = scan.worth.get(scan.candidates.kept(&rule.select)).copied().unwrap_or_default();
-        let all = scan.worth.last().copied().unwrap_or_default();
-        let items = all.items - kept.items;
-        let worth_it = enough(rule.min_saving.as_ref(), all.gross - kept.gross, all.comes - kept.comes);
-        if items > 0 && worth_it { Intent::Oldest(place, items) } else { Intent::Nothing }
-    }
-}
-
-impl<'r> Scanned<'r> {
-    fn new(state: &State<'_>, index: usize, rule: &'r Rule, mask: &Mask) -> Scanned<'r> {
-        let candidates = rule.select.candidates(state.context.view(), &state.trace.tools);
-        let mut ids = Vec::new();
-        let mut sum = Worth::default();
-        let mut worth = Vec::with_capacity(candidates.items().len() + 1);
-        worth.push(sum);
-        for item in candidates.items() {
-            if let Some(by) = state.masked(index, rule, mask, item.id) {
-                sum = Worth { items: sum.items + 1, gross: sum.gross + item.alone, comes: sum.comes + by.alone };
-                ids.push(item.id);
-            }
-            worth.push(sum);
+        match self.finds_at(state, found).map_or(0, |finds| finds.replaced_by(rule)) {
+            0 => Intent::Nothing,
+            items => Intent::Oldest(found, items),
         }
-        Scanned { select: &rule.select, candidates, ids, worth }
     }
 }
 
-impl State<'_> {
+impl<'a> State<'a> {
     /// What a rule, which has this place in the plan, would act upon.
-    pub fn intent<'r>(&self, index: usize, rule: &'r Rule, known: &mut Known<'r>) -> Intent {
+    pub fn intent(&mut self, index: usize, rule: &'a Rule, known: &mut Known<'a>) -> Intent {
         let items = |items: Vec<u32>| if items.is_empty() { Intent::Nothing } else { Intent::Items(items) };
         match (&rule.mask, &rule.truncate, &rule.drop, &rule.summarise) {
             (Some(mask), ..) if rule.select.takes_the_rest() => known.oldest(self, index, rule, mask),

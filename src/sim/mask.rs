@@ -23,6 +23,9 @@ impl Masks {
 
 impl State<'_> {
     pub(super) fn mask(&mut self, index: usize, rule: &Rule, mask: &Mask) -> Done {
+        if let Some(done) = self.mask_in_kept_view(index) {
+            return done;
+        }
         let items = rule.select.items(self.context.view(), &self.trace.tools);
         let replacements = self.maskable(index, rule, mask, &items);
         if replacements.is_empty() {

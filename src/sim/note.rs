@@ -1,6 +1,6 @@
 //! Events as they are noted during a run, before names are written out.
 
-use super::outcome::{Cause, Event, EventKind};
+use super::outcome::{Cause, Event, EventKind, Lasts};
 use super::state::State;
 use crate::policy::{Plan, Tally};
 use crate::trace::Trace;
@@ -17,6 +17,7 @@ pub(super) struct Note {
     pub before: u64,
     pub after: u64,
     pub touched: u32,
+    pub lasts: Lasts,
     pub cause: Option<Cause>,
     pub tool: Option<u32>,
 }
@@ -26,8 +27,8 @@ impl Note {
     pub fn event(&self, plan: &Plan, trace: &Trace) -> Event {
         let rule = self.rule.and_then(|rule| plan.rule.get(rule)).map_or_else(String::new, |rule| rule.id.clone());
         let tool = self.tool.and_then(|tool| trace.tools.get(tool as usize).cloned());
-        let Note { call, kind, belief, limit, count, before, after, touched, cause, .. } = *self;
-        Event { call, kind, rule, belief, limit, count, before, after, touched, cause, tool }
+        let Note { call, kind, belief, limit, count, before, after, touched, lasts, cause, .. } = *self;
+        Event { call, kind, rule, belief, limit, count, before, after, touched, lasts, cause, tool }
     }
 }
 
@@ -36,7 +37,8 @@ impl State<'_> {
     pub fn event(&self, rule: Option<usize>) -> Note {
         let call = self.index as u32;
         let kind = EventKind::NoGain;
-        Note { call, kind, rule, belief: None, limit: None, count: None, before: 0, after: 0, touched: 0, cause: None, tool: None }
+        let lasts = Lasts::Session;
+        Note { call, kind, rule, belief: None, limit: None, count: None, before: 0, after: 0, touched: 0, lasts, cause: None, tool: None }
     }
 
     /// Writes an event down.

@@ -142,6 +142,30 @@ impl Cause {
     }
 }
 
+/// How long a change lasts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lasts {
+    /// To the end of the session. So do things that change nothing.
+    #[default]
+    Session,
+    /// To the end of the turn: then what was taken out comes back.
+    Turn,
+    /// For one request: then what was taken out comes back.
+    Request,
+}
+
+impl Lasts {
+    /// Its name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Lasts::Session => "session",
+            Lasts::Turn => "turn",
+            Lasts::Request => "request",
+        }
+    }
+}
+
 /// One thing that a policy did, or failed to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
@@ -163,6 +187,8 @@ pub struct Event {
     pub after: u64,
     /// Items or messages that it touched.
     pub touched: u32,
+    /// How long it lasts.
+    pub lasts: Lasts,
     /// For overflows: why.
     pub cause: Option<Cause>,
     /// For overflows: the tool whose result was the largest of what had arrived since the call before.

@@ -105,7 +105,7 @@ impl<'a> Referee<'a> {
     }
 
     /// Would the others act upon the same?
-    pub fn deed(&mut self, state: &State<'_>, rule: usize) {
+    pub fn deed(&mut self, state: &mut State<'a>, rule: usize) {
         let Some(classes) = self.company.deeds.get(rule).map(Arc::clone) else { return };
         let Some(led) = state.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
         let mut known = Known::default();
@@ -119,7 +119,7 @@ impl<'a> Referee<'a> {
             };
             let same = self.family.rule(*one, rule).is_some_and(|other| {
                 let others = state.intent(rule, other, &mut known);
-                lead_alike(&led.select, &other.select) && known.same(&intent, &others)
+                lead_alike(&led.select, &other.select) && known.same(state, &intent, &others)
             });
             if !same {
                 class.iter().for_each(|member| self.company.part(state.index, *member));

@@ -1,7 +1,6 @@
 //! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
 
-use super::hindsight::costs;
-use super::state::State;
+use super::state::{Detail, State};
 use crate::context::{Context, Ends, Presence};
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
 use crate::transcript::Role;
@@ -298,7 +297,9 @@ impl<'a> State<'a> {
                     self.broken_by.entry((reference.kind, rule)).or_default().count(fate);
                 }
                 self.count_unmended(reference, fate);
-                self.name_broken(reference, source.part, category, fate);
+                if self.detail == Detail::Everything {
+                    self.name_broken(reference, source.part, category, fate);
+                }
             }
         }
         self.outcome.totals.retention.broken_calls += u64::from(lines_broken);
@@ -316,8 +317,7 @@ impl<'a> State<'a> {
         let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
         let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
         self.outcome.totals.retention.by_rule = by_rule.collect();
-        let costs = costs(self.trace);
-        self.outcome.totals.retention.needed_tokens = costs.iter().take((costs.len() * 99).div_ceil(100)).sum();
+        self.outcome.totals.retention.needed_tokens = self.intake.needed_tokens(self.trace);
     }
 
     fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {

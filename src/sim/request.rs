@@ -1,6 +1,6 @@
 //! What one request has in common with the request before: the measure of what a prompt cache can still know.
 
-use super::state::State;
+use super::state::{Detail, State};
 use crate::context::Sent;
 use crate::policy::Mode;
 
@@ -19,8 +19,12 @@ pub(super) struct Request {
 }
 
 impl State<'_> {
-    /// The request goes out; hands back the tokens that it has in common with the request before.
+    /// The request goes out; hands back the tokens that it has in common with the request before. No sum rests on them: where sums
+    /// alone are written down, nothing is remembered, and nothing is in common.
     pub fn send(&mut self, actual: u64) -> u64 {
+        if self.detail == Detail::Sums {
+            return 0;
+        }
         let messages = self.has_views().then(|| self.context.messages_as_sent());
         let prefix = self.prefix_of(messages.as_deref());
         let hidden = self.hidden();
@@ -34,7 +38,7 @@ impl State<'_> {
 
     /// Tokens at the head of the context as it stands that stood the same in the last request.
     pub fn prefix(&self) -> u64 {
-        let messages = self.has_views().then(|| self.context.messages_as_sent());
+        let messages = (self.has_views() && self.last_request.is_some()).then(|| self.context.messages_as_sent());
         self.prefix_of(messages.as_deref())
     }
 

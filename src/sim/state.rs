@@ -3,7 +3,9 @@
 use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
+use super::finds::Finds;
 use super::intake::{Gauge, Intake};
+use super::kept_view::KeptView;
 use super::mask::Masks;
 use super::note::Note;
 use super::outcome::{CallOutcome, Outcome, Totals, Warning};
@@ -48,7 +50,7 @@ pub enum Guesses {
 
 /// How much of a run is written down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Detail {
+pub(super) enum Detail {
     /// All of it.
     Everything,
     /// Sums alone: no events by name, no ratios of guesses, no tools.
@@ -90,11 +92,17 @@ pub(super) struct State<'a> {
     /// Set aside for one request, or for one turn.
     pub aside: Option<Aside>,
     pub aside_for_turn: Option<Aside>,
+    /// What a rule has just replaced that may still turn out not to last.
+    pub replaced: Option<Aside>,
+    /// The last view that a request was shown, where it can be used again.
+    pub kept_view: Option<KeptView>,
+    /// What masks could replace of the stored history.
+    pub finds: Vec<Finds<'a>>,
     /// Texts of items that a limit has cut, by item.
     pub cuts: BTreeMap<u32, Text>,
     pub outcome: Outcome,
     /// How much is written down.
-    detail: Detail,
+    pub detail: Detail,
     /// Who asks the other settings of a flock.
     pub referee: Option<Box<Referee<'a>>>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
@@ -156,6 +164,9 @@ impl<'a> State<'a> {
             context: Context::new(plan.estimator.clone()),
             aside: None,
             aside_for_turn: None,
+            replaced: None,
+            kept_view: None,
+            finds: Vec::new(),
             cuts: BTreeMap::new(),
             outcome: Outcome {
                 window: conditions.window,
@@ -212,7 +223,7 @@ impl<'a> State<'a> {
     }
 
     /// Lets the referee ask the other settings of a flock, where there is one.
-    pub fn ask_referee(&mut self, ask: impl FnOnce(&mut Referee<'a>, &State<'a>)) {
+    pub fn ask_referee(&mut self, ask: impl FnOnce(&mut Referee<'a>, &mut State<'a>)) {
         if let Some(mut referee) = self.referee.take() {
             ask(&mut referee, self);
             self.referee = Some(referee);
@@ -282,25 +293,28 @@ impl<'a> State<'a> {
     pub fn before_edit(&mut self, rule: &Rule) {
         match rule.mode {
             Mode::View if self.aside.is_none() => self.aside = Some(self.set_aside()),
-            Mode::Turn if self.aside_for_turn.is_none() => {
-                let aside = self.aside.take().unwrap_or_else(|| self.set_aside());
-                self.aside_for_turn = Some(aside);
-            }
+            Mode::Turn if self.aside_for_turn.is_none() => self.aside_for_turn = Some(self.take_stored()),
             Mode::View | Mode::Turn => {}
             // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
-            Mode::Commit | Mode::CommitIfFewer => self.aside = None,
+            Mode::Commit => {
+                self.give_up_view();
+                self.aside = None;
+            }
+            Mode::CommitIfFewer => {
+                self.give_up_view();
+                self.replaced = Some(self.take_stored());
+            }
         }
     }
 
-    /// The stored history as it stands, under whatever view of it.
-    pub fn set_aside(&self) -> Aside {
-        let shown = || Aside {
-            context: self.context.clone(),
-            next_message: self.next_message,
-            cuts: self.cuts.clone(),
-            next_reading: self.readings.len(),
-        };
-        self.aside.clone().unwrap_or_else(shown)
+    /// The stored history, from under whatever view of it.
+    fn take_stored(&mut self) -> Aside {
+        self.aside.take().unwrap_or_else(|| self.set_aside())
+    }
+
+    /// The context as it stands.
+    fn set_aside(&self) -> Aside {
+        Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone(), next_reading: self.readings.len() }
     }
 
     /// Makes the recorded call, which was tried.

@@ -31,9 +31,10 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 17] = [
+const SHARED_BY_FORMATS: [&str; 18] = [
     "anthropic",
     "blocks",
+    "branches",
     "chat",
     "count",
     "exchange",

@@ -3,7 +3,7 @@
 use crate::support::PlainScale;
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::read_traces;
+use ctxsim::experiment::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::format::{Claim, READERS, Source, by_name, sniff};
 use ctxsim::measure::{Measure, trace};
 use ctxsim::policy::Policy;
@@ -451,5 +451,22 @@ impl<I: Iterator<Item = Vec<u8>>> Read for Generated<I> {
             },
             read => Ok(read),
         }
+    }
+}
+
+/// A small file that unpacks to more than anybody has memory for is refused while it is unpacked.
+#[test]
+fn a_trace_file_unpacks_to_no_more_than_its_limit() {
+    let mut bytes = Vec::new();
+    write_traces(&Corpus::default(), &mut bytes).expect("written");
+    assert!(read_traces_up_to(&*bytes, 4_096).is_ok());
+    let mut bomb = b"ctxtrace/6\n".to_vec();
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, &vec![0; 10_000_000]).expect("packed");
+    bomb.extend(packed.finish().expect("packed"));
+    assert!(bomb.len() < 20_000);
+    match read_traces_up_to(&*bomb, 1_000_000) {
+        Err(error @ TraceFileError::TooLarge(1_000_000)) => assert!(error.to_string().contains("more than 1000000 bytes"), "{error}"),
+        other => panic!("{other:?}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Agents' own configuration: keys that their documentation knows, and snippets that say what the policy says when they are read back.
 
 use crate::support::shared;
-use ctxsim::policy::{ConfigurationFile, Policy, Syntax, presets};
+use ctxsim::policy::{ConfigurationFile, Policy, Syntax, Unset, presets};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
@@ -163,4 +163,26 @@ fn what_cannot_be_configured_is_said_so() {
     assert_eq!((snippets.files[1].syntax, snippets.files[1].text.as_str()), (Syntax::Source, "PRUNE_PROTECT = 40000\n"));
     let unset: Vec<&str> = snippets.unset.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(unset, ["summary_tokens", "usable"]);
+}
+
+/// A value that stands for no such setting has no key; percent is taken where a share or percent is meant, and nowhere else.
+#[test]
+fn none_and_percent_are_written_as_the_agents_have_them() {
+    for (name, param) in [("codex", "model_auto_compact_token_limit"), ("claude-code@early", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE")] {
+        let policy = Policy::load(name).unwrap();
+        let snippets = policy.snippets(&[param.to_owned()], &[]);
+        assert_eq!((snippets.files.len(), snippets.unset.as_slice()), (0, [(param.to_owned(), Unset::LeftOut)].as_slice()), "{name}");
+    }
+    let written = |name: &str, param: &str, value: &str| {
+        let mut policy = Policy::load(name).unwrap();
+        policy
+            .set(param, value)
+            .map(|()| policy.snippets(&[param.to_owned()], &[]).files[0].text.clone())
+            .map_err(|error| error.to_string())
+    };
+    assert!(written("claude-code@early", "CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", "60%").unwrap().contains("\"60\""));
+    assert!(written("gemini-cli", "compressionThreshold", "60%").unwrap().contains("0.6"));
+    assert!(written("codex", "model_auto_compact_token_limit", "150k").unwrap().contains("= 150000"));
+    let refused = written("pi", "keepRecentTokens", "50%").unwrap_err();
+    assert!(refused.contains("`keepRecentTokens`: `50%` of what? It counts tokens"), "{refused}");
 }

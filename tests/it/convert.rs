@@ -121,7 +121,7 @@ fn chat_messages_are_read_back() {
     let out = folder.path().join("chat.jsonl");
     let from = "transcripts/mini-swe-agent/tool-calls.traj.json";
     let told = ctxsim(&["convert", from, "--to", "openai-chat", "-o", &out.to_string_lossy()]).code(0);
-    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("wrote 1 session"));
+    assert!(String::from_utf8_lossy(&told.get_output().stderr).contains("wrote 1 session of "));
     let original: Value = serde_json::from_str(&fs::read_to_string(from).expect("a sample")).expect("JSON");
     let written: Value = serde_json::from_str(&fs::read_to_string(&out).expect("written")).expect("one line of JSON");
     let contents = |value: &Value| -> Vec<Value> {
@@ -159,5 +159,22 @@ fn what_cannot_be_converted_is_said() {
     assert!(nothing.contains("no reader knows its format"), "{nothing}");
     assert!(!Path::new(&*out).exists(), "nothing is left half written");
     let left_out = told(&["convert", "transcripts/pi", "--to", "openai-chat", "-o", &out], 0);
-    assert!(left_out.contains("no place for 1 x recorded compaction"), "{left_out}");
+    assert!(left_out.contains("no place for 1 recorded compaction or pruning\n"), "{left_out}");
+}
+
+/// Chance draws sessions by what they are, not by the files that they stand in.
+#[test]
+fn uncertainty_is_the_same_in_another_file() {
+    let folder = tempfile::tempdir().expect("folder");
+    let out = folder.path().join("all.jsonl");
+    let (from, to) = ("transcripts", out.to_string_lossy().into_owned());
+    ctxsim(&["convert", from, "-q", "-o", &to]).code(0);
+    let swept = |path: &str| -> Vec<Value> {
+        let words = ["sweep", path, "-q", "-p", "baseagent", "--vary", "auto_compact_threshold=0.3,0.6", "--json"];
+        let record: Value = serde_json::from_slice(&ctxsim(&words).code(0).get_output().stdout).expect("JSON");
+        record["settings"].as_array().expect("settings").iter().map(|one| json!([one["objective"], one["spread"]])).collect()
+    };
+    let (before, after) = (swept(from), swept(&to));
+    assert!(before.iter().all(|one| one[1]["tokens"]["p05"].is_number()), "{before:?}");
+    assert_eq!(before, after);
 }

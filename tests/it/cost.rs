@@ -3,7 +3,7 @@
 use crate::support::{files, read_all, shared};
 use ctxsim::catalog::{CacheRules, Catalog, CatalogError, Prices, Rate};
 use ctxsim::cost::{Bills, CacheKind, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes};
-use ctxsim::sim::{CallOutcome, Event, EventKind, Outcome, SummaryCall};
+use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall};
 use ctxsim::trace::{CallRow, MessageRow, Trace};
 use ctxsim::transcript::{Role, Usage};
 use proptest::prelude::*;
@@ -108,6 +108,7 @@ fn event() -> Event {
         before: 0,
         after: 0,
         touched: 1,
+        lasts: Lasts::Session,
         cause: None,
         count: None,
         tool: None,

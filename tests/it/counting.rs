@@ -196,6 +196,20 @@ fn weird_texts_count_as_in_tiktoken_rs() {
     }
 }
 
+/// Each by itself, behind its neighbour and before it, in a word, before line ends and slashes.
+#[test]
+fn every_character_counts_as_in_tiktoken_rs() {
+    let all: Vec<char> = ('\u{80}'..=char::MAX).filter(|letter| (*letter as u32) < 0x3_2000 || *letter as u32 % 61 == 0).collect();
+    for few in all.chunks(16) {
+        let joined: String = few.iter().collect();
+        let lines: String = few
+            .iter()
+            .flat_map(|letter| [*letter, '\n', ' ', *letter, 'a', *letter, 'B', '\'', 's', *letter, '/', '1', *letter, ' ', ' '])
+            .collect();
+        assert_equal(Vocabulary::O200kBase, &format!("{joined}x{lines}"));
+    }
+}
+
 #[test]
 fn whitespace_at_an_end_counts_as_in_tiktoken_rs() {
     let mut runs = vec![String::new()];

@@ -8,7 +8,7 @@ use ctxsim::estimate::Engine;
 use ctxsim::experiment::{Progress, ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch};
-use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
+use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
 struct Random(u64);
@@ -103,7 +103,31 @@ fn session(random: &mut Random) -> Trace {
             key: None,
         });
     }
+    remember(&mut trace, random);
     trace
+}
+
+/// Replies that go back to what came before, and results that show again what an earlier one has shown.
+fn remember(trace: &mut Trace, random: &mut Random) {
+    for (message, row) in trace.messages.iter().enumerate().filter(|(_, row)| row.role == Role::Assistant && row.first_part > 0) {
+        for _ in 0..random.below(4) {
+            let mut place = || {
+                let part = random.below(u64::from(row.first_part)) as u32;
+                let first = random.below(1 + u64::from(trace.parts[part as usize].text.length.bytes)) as u32;
+                Place { part, first, last: first + 10 }
+            };
+            let sources = vec![place(), place()];
+            let kind = if random.one_in(3) { Evidence::Identifier } else { Evidence::Line };
+            trace.references.push(Reference { message: message as u32, kind, weight: 1, sources, summary: random.one_in(5).then_some(0) });
+        }
+    }
+    let results: Vec<u32> = (0..trace.parts.len() as u32).filter(|part| trace.parts[*part as usize].kind == PartKind::ToolResult).collect();
+    for (place, later) in results.iter().enumerate().skip(1) {
+        if !random.one_in(3) {
+            continue;
+        }
+        trace.repetitions.push(Repetition { later: *later, earlier: results[random.below(place as u64) as usize] });
+    }
 }
 
 /// A policy under many settings of its parameters.
@@ -194,6 +218,60 @@ fn together_as_alone_over_real_sessions() {
     }
 }
 
+/// A view that is kept from call to call, and grows by what has come, is the one that a replay makes anew for each call: whatever its
+/// selection protects, and whatever happens between two of them.
+#[test]
+fn kept_views_are_those_made_anew() {
+    const SELECTIONS: [&str; 8] = [
+        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "user_messages" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "select" }], stop_at = ["masked"]"#,
+        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "turns" }, { n = "=tail", unit = "tokens", of = "selected", crossing = "keep" }], stop_at = ["summary"]"#,
+        r#"kind = ["tool_result", "tool_call"], tail = [{ n = "=turns", unit = "items", of = "selected" }], not_tools = ["read"]"#,
+        r#"kind = ["tool_result"], tail = [{ n = "=turns", unit = "messages" }], not_errors = true"#,
+        r#"kind = ["assistant", "user", "image"], tail = [{ n = "=tail", unit = "tokens", of = "selected", crossing = "select" }]"#,
+        r#"kind = ["tool_result"], tail = [{ n = "=tail", unit = "tokens" }]"#,
+        r#"kind = ["thinking", "tool_result"], tail = [{ n = "=turns", unit = "messages" }]"#,
+        r#"kind = ["tool_result"], superseded = true, tail = [{ n = "=turns", unit = "messages" }]"#,
+    ];
+    const AFTERWARDS: [&str; 4] = [
+        "",
+        "[[rule]]\nid = \"drop\"\nat = \"overflow\"\nselect = { take = { share = 0.5 } }\ndrop = {}\n",
+        "[[rule]]\nid = \"compact\"\nat = \"pre_call\"\nmode = \"commit_if_fewer\"\nwhen.level = { of = \"est_request\", gt = \"=2 * limit\" }\nsummarise = { place = \"head\", role = \"user\", input = \"context\" }\n",
+        "[[rule]]\nid = \"compact\"\nat = \"turn_end\"\nwhen.level = { of = \"est_request\", gt = \"=2 * limit\" }\nselect = { tail = [{ n = \"=turns\", unit = \"messages\" }] }\nsummarise = { place = \"head\", role = \"user\", input = \"context\" }\n",
+    ];
+    let mut random = Random(17);
+    for (place, select) in SELECTIONS.iter().enumerate() {
+        for hook in ["pre_call", "tool_result"] {
+            let after = AFTERWARDS[(place + hook.len()) % AFTERWARDS.len()];
+            let text = format!(
+                "[params]\nlimit = {{ value = 4_000, unit = \"tokens\", help = \"\" }}\ntail = {{ value = 2_000, unit = \"tokens\", help = \"\" }}\n\
+                 turns = {{ value = 2, unit = \"\", help = \"\" }}\nleast = {{ value = 500, unit = \"tokens\", help = \"\" }}\n\
+                 [reactive]\nretries = 2\n[estimator]\nunit = \"chars\"\nnumerator = 1\ndenominator = 4\nround_at = \"message\"\n\
+                 [[rule]]\nid = \"view\"\nat = \"{hook}\"\nmode = \"view\"\nwhen.level = {{ of = \"est_request\", gt = \"=limit\" }}\n\
+                 select = {{ {select} }}\nmask = {{ text = \"[gone]\" }}\nmin_saving = {{ tokens = \"=least\", basis = \"net\", cmp = \"gt\" }}\n{after}"
+            );
+            let base = Policy::parse("view", &text).unwrap();
+            let facts = Facts { window: Some(30_000), max_input: 0, max_output: 4_000, family: None };
+            let mut settings = vec![base.plan(&facts).unwrap()];
+            for _ in 0..30 {
+                let mut policy = base.clone();
+                for (name, values) in
+                    [("limit", [2_000, 8_000, 20_000]), ("tail", [0, 1_000, 9_000]), ("turns", [0, 1, 5]), ("least", [0, 2_000, 6_000])]
+                {
+                    policy.set(name, &values[random.below(3) as usize].to_string()).unwrap();
+                }
+                settings.push(policy.plan(&facts).unwrap());
+            }
+            let conditions = Conditions { window: 30_000, prompt_limit: 30_000, ..Conditions::default() };
+            for _ in 0..4 {
+                compare(select, &session(&mut random), &settings, &conditions);
+                for alone in settings.iter().take(4) {
+                    compare(select, &session(&mut random), std::slice::from_ref(alone), &conditions);
+                }
+            }
+        }
+    }
+}
+
 /// A draft works plans out in another way than the policy: the plans are the same, for every preset, setting and model.
 #[test]
 fn drafts_give_the_plans_of_their_policy() {
@@ -210,11 +288,11 @@ fn drafts_give_the_plans_of_their_policy() {
         }
         let mut drafts = Drafts::new(&base);
         for policy in &settings {
-            let dialled = drafts.dial(policy);
+            let mut dialled = drafts.dial(policy);
             for family in [None, Some(Family::ClaudeNew), Some(Family::Gpt)] {
                 let window = (!random.one_in(4)).then(|| 8_000 + random.below(400_000));
                 let facts = Facts { window, max_input: random.below(2) * 90_000, max_output: random.below(3) * 16_000, family };
-                let (drafted, own) = (drafts.plan(&dialled, &facts), policy.plan(&facts));
+                let (drafted, own) = (drafts.plan(&mut dialled, &facts), policy.plan(&facts));
                 match (drafted, own) {
                     (Ok(drafted), Ok(own)) => assert_eq!(*drafted, own, "{} under {facts:?}", preset.name),
                     (Err(drafted), Err(own)) => assert_eq!(drafted.to_string(), own.to_string(), "{}", preset.name),

@@ -27,6 +27,17 @@ fn limits_in_words() {
     let share = Allowance::parse("hit rate -5%").unwrap();
     assert!(share.allows(Value { part: 80, whole: 100 }, Value { part: 76, whole: 100 }));
     assert!(!share.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
+    // Percent is percent of the baseline, points are points of the share: 5 % of 80 % are 4 points.
+    let point = Allowance::parse("hit rate -5pp").unwrap();
+    assert!(point.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
+    assert!(!point.allows(Value { part: 80, whole: 100 }, Value { part: 74, whole: 100 }));
+    let of_references = Allowance::parse("broken references +2 points").unwrap();
+    assert_eq!(of_references.measure.name(), "broken references per reference");
+    assert!(of_references.allows(Value { part: 10, whole: 100 }, Value { part: 12, whole: 100 }));
+    assert!(allows("broken references +2%", 100, 102) && !allows("broken references +2%", 100, 103));
+    for unclear in ["hit rate -1", "tokens +2pp", "overflows +1pp", "compactions per session +1pp"] {
+        assert!(Allowance::parse(unclear).unwrap_err().to_string().contains("share"), "{unclear}");
+    }
     for wrong in ["tokens", "tokens 2%", "tokns +2%", "tokens +", "tokens +x", "+2%"] {
         assert!(Allowance::parse(wrong).is_err(), "{wrong}");
     }
@@ -62,6 +73,15 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     assert!(junit.contains("tests=\"3\"") && junit.contains("<failure message=") && junit.trim_end().ends_with("</testsuites>"), "{junit}");
     let record: serde_json::Value = serde_json::from_str(&form("json")).unwrap();
     assert_eq!((record["schema"].as_str(), record["open"].as_bool()), (Some("ctxsim.gate/1"), Some(false)));
+    // What is shown is what is judged: the difference, and its share of the baseline.
+    let points = with(&[&turned[..2], &["--allow", "hit rate +0pp", "--allow", "hit rate -0.01%"]].concat());
+    let text = String::from_utf8_lossy(&points.stdout).into_owned();
+    let measures = record["measures"].as_array().unwrap();
+    let tokens = measures.iter().find(|moved| moved["measure"] == "tokens").unwrap();
+    let relative = (tokens["now"].as_f64().unwrap() / tokens["baseline"].as_f64().unwrap() - 1.0) * 100.0;
+    let shown = (relative.abs() * 100.0).ceil() / 100.0;
+    assert!(text.contains(&format!("{}{shown:.2} %", if relative < 0.0 { "-" } else { "+" })), "{shown}: {text}");
+    assert!(text.contains(" pp ") && text.contains("change"), "{text}");
     // What moved in sessions adds up to what moved in all of them.
     let tokens = record["measures"].as_array().unwrap().iter().find(|moved| moved["measure"] == "tokens").unwrap();
     let moved = |one: &serde_json::Value| one["now"].as_f64().unwrap() - one["baseline"].as_f64().unwrap();
@@ -74,6 +94,29 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     }
     std::fs::write(&base, "{}").unwrap();
     assert_eq!(with(&[]).status.code(), Some(2));
+}
+
+/// The same policy under another name, and the same session in a file of another name, are what they were.
+#[test]
+fn other_names_are_no_other_facts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::fs::create_dir(path("logs")).unwrap();
+    std::fs::copy(root.join("transcripts/pi/sudden-results.jsonl"), path("logs/one.jsonl")).unwrap();
+    std::fs::write(path("one.toml"), "extends = \"pi\"\n").unwrap();
+    std::fs::write(path("two.toml"), "extends = \"pi\"\n").unwrap();
+    let base = path("base.json");
+    let with =
+        |policy: &str, more: &[&str]| gate(&[&["--corpus", &path("logs"), "--policy", &path(policy), "--baseline", &base], more].concat());
+    assert!(with("one.toml", &["--update-baseline"]).status.success());
+    std::fs::rename(path("logs/one.jsonl"), path("logs/two.jsonl")).unwrap();
+    let output = with("two.toml", &[]);
+    let text = String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.contains("all that it says is the same") && text.contains("1 had another name"), "{text}");
+    let turned = with("two.toml", &["--set", "keepRecentTokens=1k"]);
+    assert!(String::from_utf8_lossy(&turned.stdout).contains("another policy"), "{}", String::from_utf8_lossy(&turned.stdout));
 }
 
 /// The figures of a baseline are those of `replay` and `cost`.

@@ -20,6 +20,21 @@ fn the_corpus_is_the_same_object_as_in_a_replay() {
     let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--json"]).code(0));
     let replayed = parsed(&ctxsim(&["replay", "transcripts/", "--policy", "none", "--json"]).code(0));
     assert_eq!(inspected["schema"], "ctxsim.inspect/1");
+    let recorded = |report: &Value| {
+        let mut corpus = report["corpus"].as_object().expect("an object").clone();
+        let anchored = corpus.remove("anchored_share").and_then(|share| share.as_f64()).expect("a share");
+        (corpus, anchored)
+    };
+    let ((facts, guessed), (expected, counted)) = (recorded(&inspected), recorded(&replayed));
+    assert_eq!(facts, expected);
+    assert!((guessed - counted).abs() < 0.01, "{guessed} guessed from lengths, {counted} counted");
+}
+
+/// Whoever names a vocabulary gets what is counted in it.
+#[test]
+fn a_named_vocabulary_is_counted_in() {
+    let inspected = parsed(&ctxsim(&["inspect", "transcripts/", "--tokenizer", "o200k_base", "--json"]).code(0));
+    let replayed = parsed(&ctxsim(&["replay", "transcripts/", "--tokenizer", "o200k_base", "--policy", "none", "--json"]).code(0));
     assert_eq!(inspected["corpus"], replayed["corpus"]);
 }
 

@@ -43,6 +43,8 @@ mod inspect;
 mod mirrors;
 /// The oracle and the bound beside policies and beside every possible choice.
 mod oracle;
+/// What `cargo package` would publish.
+mod package;
 /// `ctxsim report`: files, the page in a browser, hostile names.
 mod page;
 /// Policies: the session worked by hand, the main facts of each preset, properties.

@@ -83,3 +83,14 @@ fn the_example_of_the_documentation_holds() {
     assert_eq!(ids, ["bash-limit", "list-limit", "compact", "prune", "emergency"]);
     assert_eq!(plan.reactive.retries, 1);
 }
+
+/// A parameter that nothing uses is a slip of the pen.
+#[test]
+fn a_new_parameter_is_used_by_a_formula() {
+    let slip = Policy::parse("mine.toml", "extends = \"opencode\"\n[params]\nprune_protct = 3\n").unwrap_err().to_string();
+    assert!(slip.starts_with("mine.toml:3:1: `opencode` has no parameter `prune_protct`; did you mean `prune_protect`?"), "{slip}");
+    let used = "extends = \"opencode\"\n[params]\nshare = 0.5\nprune_protect = \"=share * window\"\n";
+    assert!(Policy::parse("mine.toml", used).is_ok());
+    let nothing = Policy::load("pi").unwrap().set("keepRecentTokens", "").unwrap_err().to_string();
+    assert!(nothing.contains("`keepRecentTokens`: no value is given"), "{nothing}");
+}

@@ -61,16 +61,34 @@ fn wrong_defaults_are_named_with_what_was_meant() {
         ("policy = [[\"none\"]]\n", "takes a text, a number, true or false, or a list of them"),
         ("resume = true\n", "`resume` is no option"),
         ("policy = [\n", "ctxsim.toml"),
+        ("window = \"much\"\n", "ctxsim.toml: `window`: invalid value 'much'"),
+        ("window = [1, 2]\n", "ctxsim.toml: `window`: it takes one value"),
+        ("quiet = 3\n", "ctxsim.toml: `quiet`: it is either true or false"),
+        ("[sweep]\nresamples = 3\n", "ctxsim.toml: [sweep] `resamples`: invalid value '3'"),
+        ("policy = [\"opncode\"]\n", "ctxsim.toml: `policy`: `opncode` is neither"),
+        ("set = [\"pi:reserveTokns=3\"]\n", "ctxsim.toml: `set`:"),
     ];
     for (defaults, words) in cases {
         let project = project(defaults);
         let failed = ctxsim(project.path(), &["replay", "logs/"]).code(2);
+        assert!(stderr(&failed).contains("ctxsim.toml"), "{defaults}: {}", stderr(&failed));
         assert!(stderr(&failed).contains(words), "{defaults}: {}", stderr(&failed));
         assert!(stdout(&ctxsim(project.path(), &["replay", "--help"]).code(0)).contains("--policy"), "help is there all the same");
     }
     let project = project("window = \"much\"\n");
     let failed = ctxsim(project.path(), &["replay", "logs/"]).code(2);
     assert!(stderr(&failed).contains("a number of tokens is written as"), "{}", stderr(&failed));
+}
+
+#[test]
+fn what_a_view_cannot_show_is_said() {
+    let project = project("");
+    let failed = ctxsim(project.path(), &["replay", "logs/", "-p", "pi", "-p", "oracle", "--by", "tool"]).code(2);
+    assert!(stderr(&failed).contains("`--by tool` has no rows of policies"), "{}", stderr(&failed));
+    let told = |words: &[&str]| stderr(&ctxsim(project.path(), words).code(0)).contains("--subagents separate");
+    assert!(told(&["replay", "logs/", "-p", "pi", "--subagents", "separate", "--by", "tool"]));
+    assert!(told(&["drift", "logs/", "--subagents", "separate"]));
+    assert!(!told(&["replay", "logs/", "-p", "pi", "--subagents", "separate"]));
 }
 
 #[test]
@@ -107,6 +125,11 @@ fn the_demo_needs_no_data() {
         tried += 1;
     }
     assert_eq!(tried, 4, "{written}");
+    // The sweep that it proposes shows a difference.
+    let sweep = written.lines().find_map(|line| line.trim().strip_prefix("ctxsim sweep ")).expect("a sweep");
+    let rows = stdout(&ctxsim(folder.path(), &["sweep", "--csv"].into_iter().chain(sweep.split_whitespace()).collect::<Vec<_>>()).code(0));
+    let objectives: std::collections::BTreeSet<&str> = rows.lines().skip(1).filter_map(|line| line.split(',').nth(4)).collect();
+    assert!(objectives.len() > 3, "{rows}");
     let again = ctxsim(folder.path(), &["demo", "--write", "logs"]).code(2);
     assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
 }

@@ -218,3 +218,18 @@ fn numbers_in_words() {
     assert_eq!(percent(5, 0), "-");
     assert_eq!(percent(i64::MAX, u64::MAX), "50.0 %");
 }
+
+/// What a user may want to type again is whole on the narrowest page; what comes from a log may be shortened.
+#[test]
+fn settings_are_never_shortened() {
+    use ctxsim::report::{Body, Cell, Column, Section, Table};
+    let setting = "auto_compact_threshold=0.3 prune_protect=5000 prune_minimum=2000";
+    let id = "0199aaaa-bbbb-cccc-dddd-eeeeffff0000-and-more-of-it-than-fits";
+    let columns = vec![Column::name("setting", "setting"), Column::name("part", "part"), Column::name("session", "session")];
+    let row = vec![Cell::Name(setting.to_owned()), Cell::Name("held-out".to_owned()), Cell::Text(id.to_owned())];
+    let body = Body::Table(Table { labels: 2, columns, rows: vec![row] });
+    let shown = Report { sections: vec![Section { title: String::new(), body }], ..replay(&corpus(), &replays(), &Asked::default()) };
+    let text = text(&shown, Page { width: 80, emphasis: Emphasis::Plain });
+    assert!(setting.split(' ').all(|word| text.contains(word)) && !text.contains(id), "{text}");
+    assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+}

@@ -1,6 +1,6 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
-use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Standing, judgements, settings};
+use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Setting, Standing, judgements, settings};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
 use std::path::Path;
@@ -129,11 +129,26 @@ fn best_front_and_what_cannot_be_told() {
         row(3, 50, 2, &[50, 60, 40]),
         row(4, 60, 3, &[60, 70, 50]),
     ];
-    let found = judgements(&rows, &objective, &[constraint]);
+    let found = judgements(&rows, &objective, &[constraint], &[]);
     let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
     assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
     let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();
     assert_eq!(front, [true, false, false, true, false]);
+    // Of equals the one nearest to what the policy has by itself is the best.
+    let equal = [row(0, 100, 0, &[]), row(1, 100, 0, &[]), row(2, 101, 0, &[]), row(3, 100, 0, &[])];
+    let best_of = |remoteness: &[f64]| -> Vec<Standing> {
+        judgements(&equal, &objective, &[], remoteness).iter().map(|verdict| verdict.standing).collect()
+    };
+    assert_eq!(best_of(&[]), [Standing::Best, Standing::Equal, Standing::Worse, Standing::Equal]);
+    assert_eq!(best_of(&[0.5, 0.2, 0.0, 0.1]), [Standing::Equal, Standing::Equal, Standing::Worse, Standing::Best]);
+    let bases = [Policy::load("baseagent").unwrap()];
+    let remoteness = |values: &[(&str, &str)]| {
+        let values = values.iter().map(|(param, value)| ((*param).to_owned(), (*value).to_owned())).collect();
+        Setting { base: 0, values }.remoteness(&bases)
+    };
+    assert_eq!(remoteness(&[("prune_protect", "40k")]), 0.0);
+    assert_eq!(remoteness(&[("prune_protect", "20k"), ("prune_minimum", "40k")]), 1.0);
+    assert_eq!(remoteness(&[("prune_protect", "=window")]), 1.0);
     let share = Constraint::parse("overflows per session <= 50 %").unwrap();
     assert!(share.holds(rows[3].value(&share.measure)) && !share.holds(rows[4].value(&share.measure)));
     assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());

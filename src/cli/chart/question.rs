@@ -144,7 +144,7 @@ impl Asked<'_> {
         // What needs no size has no estimator of its own.
         let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != NO_POLICY).cloned().collect();
         let all = pairs(corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
-        let wanted = self.estimators(&compared, &all)?;
+        let wanted = self.estimators(&compared, &all.estimators)?;
         let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
         let used = if self.question.since_usage { Use::SinceUsage } else { Use::Request };
         Ok(match kind {
@@ -192,10 +192,9 @@ impl Asked<'_> {
             rows.extend_from_slice(block);
             Ok(())
         })?;
-        let names: Vec<String> = bases.iter().map(|policy| policy.name.clone()).collect();
         let swept = Swept {
             corpus,
-            bases: &names,
+            bases,
             settings: &search.settings,
             rows: &rows,
             objective: search.objective,

@@ -3,7 +3,7 @@
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
-use ctxsim::policy::{Policy as Document, Preset, presets, suggestion};
+use ctxsim::policy::{Policy as Document, Preset, preset_names, presets, suggestion};
 use ctxsim::render::section_alone;
 use ctxsim::report;
 
@@ -53,7 +53,11 @@ impl Show {
         // What the agent works out by itself is left to it, unless somebody asks for it.
         let keyed = |name: &&String| policy.configuration_files().iter().any(|file| file.keys.contains_key(*name));
         let has_number = |name: &&String| policy.params.get(*name).is_some_and(|parameter| parameter.number().is_some());
-        let names = if turned.is_empty() { policy.params.keys().filter(keyed).filter(has_number).cloned().collect() } else { turned };
+        let mut names: Vec<String> = policy.params.keys().filter(keyed).filter(has_number).cloned().collect();
+        if names.is_empty() {
+            names = policy.params.keys().filter(keyed).cloned().collect();
+        }
+        let names = if turned.is_empty() { names } else { turned };
         let snippets = policy.snippets(&names, &[format!("{} as ctxsim {} has it", policy.name, env!("CARGO_PKG_VERSION"))]);
         let out: String = report::configuration(&policy, &snippets).iter().map(section_alone).collect::<Vec<_>>().join("\n");
         print(&out)
@@ -65,7 +69,7 @@ pub fn find(name: &str) -> Result<&'static Preset, Failure> {
     let exact = presets().iter().find(|preset| preset.name == name);
     let newest = || presets().iter().find(|preset| preset.name.split('@').next() == Some(name));
     exact.or_else(newest).ok_or_else(|| {
-        let hint = suggestion(name, presets().iter().map(|preset| preset.name));
+        let hint = suggestion(name, preset_names());
         Failure::Usage(format!("`{name}` is no preset{hint} (`ctxsim policy list` lists them)"))
     })
 }

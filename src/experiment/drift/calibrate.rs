@@ -8,6 +8,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
+use crate::units::counted;
 use std::fmt::Write;
 
 /// One family's coefficients.
@@ -81,7 +82,12 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
     for family in calibrated {
         let (overhead, low, high) = family.overhead;
         let name = family.family.name();
-        let _ = write!(text, "\n# {} calls of {} sessions. Overhead: p5 {low}, p95 {high}.", family.calls, family.sessions);
+        let _ = write!(
+            text,
+            "\n# {} of {}. Overhead: p5 {low}, p95 {high}.",
+            counted(family.calls, "call"),
+            counted(family.sessions, "session")
+        );
         for (source, error) in &family.held_out {
             // A name from a log could end the comment and go on as TOML.
             let source: String = source.chars().filter(|letter| !letter.is_control()).collect();

@@ -122,8 +122,17 @@ pub struct Paired {
     pub buffers: Vec<Buffer>,
 }
 
+/// The pairs of all estimators, and what has none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pairs {
+    /// By estimator and use.
+    pub estimators: Vec<Paired>,
+    /// Calls with recorded usage that are not compared, by reason.
+    pub left_out: BTreeMap<LeftOut, u64>,
+}
+
 /// The pairs that [`drift`] sums up, for whoever draws them.
-pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Vec<Paired>, PolicyError> {
+pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let sessions = observed(corpus, settings);
     let halves = deal(&sessions.iter().collect::<Vec<_>>());
     let paired = |compared: &Compared| {
@@ -133,7 +142,17 @@ pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Vec<Paired
             Paired { estimator: compared.name.clone(), used, buffers: buffers(&pairs, &halves), pairs }
         })
     };
-    Ok(estimators(corpus, settings, &sessions)?.iter().flat_map(paired).collect())
+    let estimators = estimators(corpus, settings, &sessions)?.iter().flat_map(paired).collect();
+    Ok(Pairs { estimators, left_out: left_out(&sessions) })
+}
+
+/// Calls that are not compared, by reason.
+fn left_out(sessions: &[Session<'_>]) -> BTreeMap<LeftOut, u64> {
+    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
+    for (reason, calls) in sessions.iter().flat_map(|session| &session.left_out) {
+        *left_out.entry(*reason).or_default() += calls;
+    }
+    left_out
 }
 
 /// The recorded calls of every session.
@@ -168,16 +187,12 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
         .collect();
     let predictions = predictions(&sessions, catalog);
     let overheads = overheads(&sessions, &costs, catalog);
-    let mut left_out: BTreeMap<LeftOut, u64> = BTreeMap::new();
-    for (reason, calls) in sessions.iter().flat_map(|session| &session.left_out) {
-        *left_out.entry(*reason).or_default() += calls;
-    }
     Ok(Findings {
         compared: (
             sessions.iter().map(|session| session.compared().count() as u64).sum(),
             sessions.iter().filter(|session| session.compared().next().is_some()).count() as u64,
         ),
-        left_out,
+        left_out: left_out(&sessions),
         implausible: costs.iter().filter(|costs| costs.basis == Basis::Tokens).map(|costs| costs.implausible).sum(),
         counted,
         comparisons: all.par_iter().flat_map_iter(|compared| comparisons(compared, &sessions)).collect(),

@@ -1,4 +1,6 @@
-//! How far a measure may move: `tokens +2%`, `overflows +0`, `hit rate -1%`.
+//! How far a measure may move: `tokens +2%`, `overflows +0`, `hit rate -1pp`.
+//!
+//! Percent is always percent of the baseline: 5 % of a hit rate of 80 % are 4 points. Points are points of a share.
 
 use crate::experiment::sweep::{Measure, MetricUnit, SweepError, Value};
 use crate::policy::number;
@@ -45,20 +47,32 @@ impl Allowance {
         ["tokens +2%", "overflows +0", "unrecoverable +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
     }
 
-    /// Parses an allowance in words: a measure, a sign, and a number or percent of the baseline.
+    /// Parses an allowance in words: a measure, a sign, and a number, percent of the baseline (`%`) or points of a share (`pp`, `points`).
     pub fn parse(text: &str) -> Result<Allowance, SweepError> {
         let wrong = |reason: &str| SweepError::Asked(format!("`--allow {text}`: {reason}"));
-        let form = "it is written as in 'tokens +2%', 'overflows +0' or 'hit rate -1%'";
+        let form = "it is written as in 'tokens +2%', 'overflows +0' or 'hit rate -1pp'";
         let at = text.rfind(['+', '-']).ok_or_else(|| wrong(form))?;
         let (name, limit) = text.split_at(at);
         let way = if limit.starts_with('+') { Way::Up } else { Way::Down };
         let plain: String = limit.chars().skip(1).filter(|letter| !letter.is_whitespace()).collect();
         let plain = plain.trim_start_matches('$');
+        let points = ["pp", "points", "point"].iter().find_map(|unit| plain.strip_suffix(unit));
+        let typed = points.map_or_else(|| plain.to_owned(), |points| format!("{points}%"));
         // `number` takes percent for a share of one.
-        let size = number(plain).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
+        let size = number(&typed).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
         let millionths = (size * PARTS as f64).round() as i64;
-        let room = if plain.ends_with('%') { Room::Share(millionths) } else { Room::Amount(millionths) };
         let measure = Measure::parse(name)?;
+        let (measure, room) = if points.is_some() {
+            let share = measure.as_share().filter(Measure::is_share);
+            let share = share.ok_or_else(|| wrong("points are for shares, as in 'hit rate -1pp' or 'broken references +2pp'"))?;
+            (share, Room::Amount(millionths))
+        } else if plain.ends_with('%') {
+            (measure, Room::Share(millionths))
+        } else if measure.is_share() {
+            return Err(wrong("a share moves by points (`1pp`) or by percent of the baseline (`1%`)"));
+        } else {
+            (measure, Room::Amount(millionths))
+        };
         Ok(Allowance { measure, way, room, words: text.split_whitespace().collect::<Vec<_>>().join(" ") })
     }
 

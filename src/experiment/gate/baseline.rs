@@ -24,7 +24,7 @@ pub struct Baseline {
     pub version: String,
     /// The policy's name.
     pub policy: String,
-    /// A hash of all that the policy says, parameters and rules.
+    /// A hash of all that the policy says, parameters and rules, but for its name.
     pub policy_digest: String,
     /// Window, model, reserve and prompt cache, where they were asked for.
     pub conditions: String,
@@ -75,12 +75,14 @@ impl Baseline {
                 session.session = format!("{} #{count}", session.session);
             }
         }
+        let mut nameless = policy.clone();
+        nameless.name.clear();
         let totals = METRICS.iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place)).collect();
         Ok(Baseline {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             policy: policy.name.clone(),
-            policy_digest: format!("{:032x}", xxh3_128(format!("{policy:?}").as_bytes())),
+            policy_digest: format!("{:032x}", xxh3_128(format!("{nameless:?}").as_bytes())),
             conditions,
             metrics: METRICS.iter().map(|metric| metric.name.to_owned()).collect(),
             totals,

@@ -1,7 +1,7 @@
 //! A baseline and what the policy comes to now: what moved, in which sessions, and whether that is allowed.
 
 use super::allowance::Allowance;
-use super::baseline::{Baseline, SCHEMA};
+use super::baseline::{Baseline, BaselineSession, SCHEMA};
 use crate::experiment::sweep::{METRICS, Measure, Value};
 use std::collections::BTreeMap;
 
@@ -90,15 +90,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
             measures.push(Moved { measure, baseline: was, now: is, allowed, passed, sessions: sessions(baseline, now, &measure) });
         }
     }
-    let mut changes = Vec::new();
-    if baseline.policy != now.policy {
-        changes.push(format!("The baseline is one of policy {}, this run one of {}.", baseline.policy, now.policy));
-    } else if baseline.policy_digest != now.policy_digest {
-        changes.push(format!("Policy {} has changed since the baseline.", now.policy));
-    }
-    if baseline.version != now.version {
-        changes.push(format!("The baseline was written by ctxsim {}, this is {}.", baseline.version, now.version));
-    }
+    let changes = changes(baseline, now);
     Ok(Comparison { measures, changes })
 }
 
@@ -113,28 +105,75 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
             baseline.conditions, now.conditions
         )));
     }
-    let digests = |run: &Baseline| -> BTreeMap<String, String> {
-        run.sessions.iter().map(|session| (session.session.clone(), session.digest.clone())).collect()
+    // A session is known by what was measured: its file may have another name by now.
+    let same = pairs(baseline, now);
+    let (was, is) = (by_digest(baseline), by_digest(now));
+    let measured_otherwise = |session: &&BaselineSession| {
+        let of_name = baseline.sessions.iter().find(|other| other.session == session.session);
+        !was.contains_key(session.digest.as_str()) && of_name.is_some_and(|other| !is.contains_key(other.digest.as_str()))
     };
-    let (was, is) = (digests(baseline), digests(now));
-    let new = is.keys().filter(|name| !was.contains_key(*name)).count();
-    let gone = was.keys().filter(|name| !is.contains_key(*name)).count();
-    let changed = was.iter().filter(|(name, digest)| is.get(*name).is_some_and(|other| other != *digest)).count();
+    let changed = now.sessions.iter().filter(measured_otherwise).count();
+    let (new, gone) = (now.sessions.len() - same.len() - changed, baseline.sessions.len() - same.len() - changed);
     if new + gone + changed > 0 {
         return Err(Mismatch(format!(
-            "the corpus is another than the baseline's: {new} sessions new, {gone} gone, {changed} measured otherwise; figures over other \
+            "the corpus is another than the baseline's: of its sessions {new} are new, {gone} gone, {changed} measured otherwise; figures over other \
              sessions say nothing of the policy (--update-baseline writes the baseline anew)"
         )));
     }
     Ok(())
 }
 
+/// What differs though it may, in sentences.
+fn changes(baseline: &Baseline, now: &Baseline) -> Vec<String> {
+    let mut changes = Vec::new();
+    let same = baseline.policy_digest == now.policy_digest;
+    match (baseline.policy == now.policy, same) {
+        (true, true) => {}
+        (true, false) => changes.push(format!("Policy {} has changed since the baseline.", now.policy)),
+        (false, true) => changes.push(format!(
+            "The policy is called {} now and was called {} in the baseline; all that it says is the same.",
+            now.policy, baseline.policy
+        )),
+        (false, false) => changes.push(format!(
+            "The baseline is one of policy {}, this run one of {}: another policy, not another name for it.",
+            baseline.policy, now.policy
+        )),
+    }
+    let renamed = pairs(baseline, now).into_iter().filter(|(was, is)| was.session != is.session).count();
+    if renamed > 0 {
+        changes.push(format!(
+            "Of the sessions, {renamed} had another name in the baseline and {} the same content: they are shown under the name of today.",
+            if renamed == 1 { "has" } else { "have" }
+        ));
+    }
+    if baseline.version != now.version {
+        changes.push(format!("The baseline was written by ctxsim {}, this is {}.", baseline.version, now.version));
+    }
+    changes
+}
+
+/// The sessions of a run by their hashes; those of one hash in the order of their names.
+fn by_digest(run: &Baseline) -> BTreeMap<&str, Vec<&BaselineSession>> {
+    let mut sessions: BTreeMap<&str, Vec<&BaselineSession>> = BTreeMap::new();
+    for session in &run.sessions {
+        sessions.entry(&session.digest).or_default().push(session);
+    }
+    sessions
+}
+
+/// Each session of the baseline beside the same one of today.
+fn pairs<'a>(baseline: &'a Baseline, now: &'a Baseline) -> Vec<(&'a BaselineSession, &'a BaselineSession)> {
+    let is = by_digest(now);
+    let beside = |(digest, was): (&str, Vec<&'a BaselineSession>)| was.into_iter().zip(is.get(digest).cloned().unwrap_or_default());
+    by_digest(baseline).into_iter().flat_map(beside).collect()
+}
+
 fn sessions(baseline: &Baseline, now: &Baseline, measure: &Measure) -> Vec<MovedSession> {
-    let both = baseline.sessions.iter().zip(&now.sessions);
+    let both = pairs(baseline, now).into_iter();
     let mut moved: Vec<MovedSession> = both
         .filter_map(|(was, is)| {
-            let (baseline, now) = (baseline.value_in(was, measure)?, now.value_in(is, measure)?);
-            (baseline != now).then(|| MovedSession { session: was.session.clone(), baseline, now })
+            let (before, today) = (baseline.value_in(was, measure)?, now.value_in(is, measure)?);
+            (before != today).then(|| MovedSession { session: is.session.clone(), baseline: before, now: today })
         })
         .collect();
     let weight = |session: &MovedSession| {

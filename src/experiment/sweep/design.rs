@@ -2,7 +2,7 @@
 
 use super::{Dimension, SweepError};
 use crate::experiment::chance::Chance;
-use crate::policy::{Policy, PolicyError};
+use crate::policy::{Policy, PolicyError, number};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -35,6 +35,22 @@ impl Setting {
         let mut policy = bases.get(self.base).cloned().ok_or_else(|| PolicyError::Ring(String::new()))?;
         self.values.iter().try_for_each(|(param, value)| policy.set(param, value))?;
         Ok(policy)
+    }
+
+    /// How far it is from what its policy has by itself: for each parameter the difference as a share of the larger of both values, added up.
+    /// 0 where nothing is changed; a value that cannot be compared with the policy's own, such as a formula, counts as 1.
+    pub fn remoteness(&self, bases: &[Policy]) -> f64 {
+        let own = |param: &str| bases.get(self.base).and_then(|policy| policy.params.get(param));
+        let far = |(param, value): &(String, String)| {
+            let Some(parameter) = own(param) else { return 1.0 };
+            match (parameter.number(), number(value)) {
+                (Some(own), Some(value)) if own == value => 0.0,
+                (Some(own), Some(value)) => (own - value).abs() / own.abs().max(value.abs()),
+                _ if parameter.value.as_str() == Some(value) => 0.0,
+                _ => 1.0,
+            }
+        };
+        self.values.iter().map(far).sum()
     }
 
     /// What is set, for people: `prune_protect=10000 prune_minimum=5000`; empty where nothing is varied.

@@ -8,8 +8,10 @@ use std::cmp::Ordering;
 /// How a setting stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The best of those that keep all constraints.
+    /// The best of those that keep all constraints; of several that are equally good the one nearest to what its policy has by itself.
     Best,
+    /// What is sought comes to exactly the same as under the best one.
+    Equal,
     /// Its difference from the best one is smaller than the uncertainty over sessions.
     NoDifference,
     /// Worse than the best one.
@@ -29,17 +31,20 @@ pub struct Judgement {
     pub on_front: bool,
 }
 
-/// A verdict on each row.
-pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<Judgement> {
+/// A verdict on each row. Of rows that are equally good the one of the least remoteness is called the best, then the first one; rows look
+/// theirs up by their setting, and those without one are as near as can be.
+pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint], remoteness: &[f64]) -> Vec<Judgement> {
     let broken = |row: &Row| {
         let breaks = |constraint: &Constraint| !constraint.holds(row.value(&constraint.measure));
         constraints.iter().enumerate().filter(|(_, constraint)| breaks(constraint)).map(|(place, _)| place).collect::<Vec<usize>>()
     };
     let broken: Vec<Vec<usize>> = rows.iter().map(broken).collect();
-    let worth = |place: &usize| rows.get(*place).map(|row| row.value(&objective.measure));
+    let worth_of = |row: &Row| row.value(&objective.measure);
+    let worth = |place: &usize| rows.get(*place).map(worth_of);
     let allowed = (0..rows.len()).filter(|place| broken.get(*place).is_some_and(Vec::is_empty));
+    let far = |place: &usize| rows.get(*place).and_then(|row| remoteness.get(row.setting)).copied().unwrap_or_default();
     let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
-        (Some(a), Some(b)) => toward(objective.direction, a, b).then(one.cmp(other)),
+        (Some(a), Some(b)) => toward(objective.direction, a, b).then(far(one).total_cmp(&far(other))).then(one.cmp(other)),
         _ => Ordering::Equal,
     });
     let best_row = best.and_then(|place| rows.get(place));
@@ -47,7 +52,8 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
     let standing = |place: usize, row: &Row, broken: &[usize]| match best_row {
         _ if !broken.is_empty() => Standing::Breaks,
         _ if best == Some(place) => Standing::Best,
-        Some(best) if cannot_be_told(row, best, objective) => Standing::NoDifference,
+        Some(best) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
+        Some(best) if cannot_be_told(row, best) => Standing::NoDifference,
         _ => Standing::Worse,
     };
     let verdict = |((place, row), (broken, on_front)): ((usize, &Row), (Vec<usize>, bool))| Judgement {
@@ -59,12 +65,9 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
 }
 
 /// Resamples are the same for all settings, so that their differences are those of pairs.
-fn cannot_be_told(row: &Row, best: &Row, objective: &Objective) -> bool {
+fn cannot_be_told(row: &Row, best: &Row) -> bool {
     let differences = row.resampled.iter().zip(&best.resampled).map(|(row, best)| row - best).collect();
-    match between(differences) {
-        Some((low, high)) => low <= 0 && high >= 0,
-        None => row.value(&objective.measure).compare(best.value(&objective.measure)) == Ordering::Equal,
-    }
+    between(differences).is_some_and(|(low, high)| low <= 0 && high >= 0)
 }
 
 fn toward(direction: Direction, one: Value, other: Value) -> Ordering {

@@ -1,5 +1,6 @@
 //! One corpus under many settings: which values, in which design, judged by which measures, run together and written down as they come.
 
+mod accounts;
 mod charges;
 mod design;
 mod dimension;

@@ -1,5 +1,6 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
+use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
@@ -8,7 +9,7 @@ use crate::experiment::chance::resamples;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::{ReplaySettings, Window, window_of};
 use crate::experiment::summaries::RecordedSummaries;
-use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError};
+use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -71,11 +72,29 @@ pub struct Sweep<'a> {
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
 type Windows = Vec<(u64, u64, u64, u64, Option<Family>)>;
 
+/// Sessions in which the settings come to the same plans, under the same conditions.
+struct Alike {
+    /// By setting.
+    plans: Vec<Arc<Plan>>,
+    /// By setting.
+    conditions: Vec<Conditions>,
+    /// The places of the sessions.
+    sessions: Vec<usize>,
+}
+
+impl Alike {
+    /// Are these the plans and conditions? Drafts hand out plans that come to the same numbers as one.
+    fn come_to(&self, plans: &[Arc<Plan>], conditions: &[Conditions]) -> bool {
+        let same_plans = || self.plans.iter().zip(plans).all(|(one, other)| Arc::ptr_eq(one, other));
+        self.plans.len() == plans.len() && self.conditions == conditions && same_plans()
+    }
+}
+
 impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
         let sessions = self.corpus.traces.len();
-        let weights = resamples(sessions, if sessions < 2 { 0 } else { self.resamples }, self.seed);
+        let weights = resamples(&self.corpus.by_identity(), if sessions < 2 { 0 } else { self.resamples }, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
@@ -88,57 +107,11 @@ impl Sweep<'_> {
     }
 
     fn block(&self, block: &[Setting], summaries: &RecordedSummaries, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
-        let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
-        let mut drafts: Vec<Drafts<'_>> = self.bases.iter().map(Drafts::new).collect();
-        let base = |setting: &Setting| drafts.get(setting.base);
-        let dialled: Vec<Dialled<'_>> =
-            block.iter().zip(&policies).filter_map(|(setting, policy)| Some(base(setting)?.dial(policy))).collect();
-        let own: Vec<Option<u64>> = policies.iter().map(Policy::default_window).collect();
-        let mut defaults = own.clone();
-        defaults.sort_unstable();
-        defaults.dedup();
-        let mut alike: BTreeMap<(Windows, Option<RecordedSummary>), Vec<usize>> = BTreeMap::new();
-        for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key =
-                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
-            let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
-            alike.entry((windows, summaries.model(trace))).or_default().push(place);
-        }
         let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
-        // Sessions of the same windows stand side by side here: their plans are worked out once.
-        let mut known: Option<(&Windows, Vec<Arc<Plan>>)> = None;
-        for ((windows, recorded_summary), places) in &alike {
-            let window = |default: &Option<u64>| {
-                let place = defaults.binary_search(default).unwrap_or(0);
-                windows.get(place).copied().unwrap_or_default()
-            };
-            let plans = match known.take() {
-                Some((of, plans)) if of == windows => plans,
-                _ => {
-                    let mut plans = Vec::with_capacity(block.len());
-                    for ((setting, dialled), default) in block.iter().zip(&dialled).zip(&own) {
-                        let (window, _, max_input, max_output, family) = window(default);
-                        let facts = Facts { window: Some(window), max_input, max_output, family };
-                        let Some(drafts) = drafts.get_mut(setting.base) else { continue };
-                        plans.push(drafts.plan(dialled, &facts)?);
-                    }
-                    plans
-                }
-            };
-            let conditions = |default: &Option<u64>| {
-                let (window, prompt_limit, ..) = window(default);
-                Conditions {
-                    window,
-                    prompt_limit,
-                    reserve: self.replay.reserve,
-                    recorded_summary: *recorded_summary,
-                    ..Conditions::default()
-                }
-            };
-            let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
+        for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(&conditions).collect();
             let flock = Flock::new(&settings);
-            for batch in places.chunks(BATCH) {
+            for batch in sessions.chunks(BATCH) {
                 let simulate = |place: &usize| {
                     self.corpus.traces.get(*place).map(|trace| {
                         let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
@@ -150,9 +123,61 @@ impl Sweep<'_> {
                     accounts.add(shared, charges, weights.get(*place).map_or(&[], Vec::as_slice));
                 }
             }
-            known = Some((windows, plans));
         }
         Ok(accounts)
+    }
+
+    /// The sessions by the plans that the settings come to for their models, and by the conditions under which they are replayed.
+    fn alike(&self, block: &[Setting], summaries: &RecordedSummaries) -> Result<Vec<Alike>, SweepError> {
+        let policies: Vec<Policy> = block.par_iter().map(|setting| setting.policy(self.bases)).collect::<Result<_, PolicyError>>()?;
+        let mut drafts: Vec<Drafts<'_>> = self.bases.iter().map(Drafts::new).collect();
+        let base = |setting: &Setting| drafts.get(setting.base);
+        let mut dialled: Vec<Dialled<'_>> =
+            block.iter().zip(&policies).filter_map(|(setting, policy)| Some(base(setting)?.dial(policy))).collect();
+        let own: Vec<Option<u64>> = policies.par_iter().map(Policy::default_window).collect();
+        let mut defaults = own.clone();
+        defaults.sort_unstable();
+        defaults.dedup();
+        let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
+        for (place, trace) in self.corpus.traces.iter().enumerate() {
+            let key =
+                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
+            let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
+            by_windows.entry(windows).or_default().push(place);
+        }
+        let mut alike: Vec<Alike> = Vec::new();
+        for (windows, places) in by_windows {
+            let window = |default: &Option<u64>| {
+                let place = defaults.binary_search(default).unwrap_or(0);
+                windows.get(place).copied().unwrap_or_default()
+            };
+            let mut plans = Vec::with_capacity(block.len());
+            for ((setting, dialled), default) in block.iter().zip(&mut dialled).zip(&own) {
+                let (window, _, max_input, max_output, family) = window(default);
+                let facts = Facts { window: Some(window), max_input, max_output, family };
+                let Some(drafts) = drafts.get_mut(setting.base) else { continue };
+                plans.push(drafts.plan(dialled, &facts)?);
+            }
+            // Which summaries were recorded matters to none but those that model theirs by them.
+            let by_record = plans.iter().any(|plan| plan.summary.model == SummaryModel::Recorded);
+            let mut by_summary: BTreeMap<Option<RecordedSummary>, Vec<usize>> = BTreeMap::new();
+            for place in places {
+                let model = self.corpus.traces.get(place).filter(|_| by_record).and_then(|trace| summaries.model(trace));
+                by_summary.entry(model).or_default().push(place);
+            }
+            for (recorded_summary, places) in by_summary {
+                let conditions = |default: &Option<u64>| {
+                    let (window, prompt_limit, ..) = window(default);
+                    Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary, ..Conditions::default() }
+                };
+                let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
+                match alike.iter_mut().find(|known| known.come_to(&plans, &conditions)) {
+                    Some(known) => known.sessions.extend(places),
+                    None => alike.push(Alike { plans: plans.clone(), conditions, sessions: places }),
+                }
+            }
+        }
+        Ok(alike)
     }
 
     fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
@@ -171,22 +196,19 @@ impl Sweep<'_> {
         let objective = self.measures.first().filter(|measure| measure.parts().all(|part| part.over_sessions == OverSessions::Sum));
         // What a setting comes to that is nowhere different from the first one, worked out once.
         let usual: Vec<Option<(i64, i64)>> = spread_over.iter().map(|measure| between(accounts.resampled(None, measure))).collect();
-        let row = |place: usize| {
-            let resampled = |measure: &Measure| accounts.resampled(Some(place), measure);
+        let row = |account: &Account| {
             let spread_of = |measure: &Measure, usual: &Option<(i64, i64)>| {
-                if accounts.as_usual(place, measure) { *usual } else { between(resampled(measure)) }
+                if account.is_as_usual(measure) { *usual } else { between(accounts.resampled(Some(account), measure)) }
             };
             let spread = spread_over.iter().zip(&usual);
             let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
-            Row {
-                setting: first + place,
-                totals: accounts.totals_of(place),
-                charges: accounts.charges_of(place),
-                spread,
-                resampled: objective.map(resampled).unwrap_or_default(),
-            }
+            let (totals, charges) = accounts.sums_of(account);
+            let resampled = objective.map(|measure| accounts.resampled(Some(account), measure)).unwrap_or_default();
+            Row { setting: 0, totals, charges, spread, resampled }
         };
-        (0..accounts.totals.len()).into_par_iter().map(row).collect()
+        let rows: Vec<Row> = accounts.all().par_iter().map(row).collect();
+        let of_setting = |(place, account): (usize, usize)| Some(Row { setting: first + place, ..rows.get(account)?.clone() });
+        accounts.of_settings().enumerate().filter_map(of_setting).collect()
     }
 }
 
@@ -198,126 +220,4 @@ pub(in crate::experiment) fn between(mut values: Vec<i64>) -> Option<(i64, i64)>
     let high = *high;
     let (_, low, _) = values.select_nth_unstable(low);
     Some((*low, high))
-}
-
-/// Sums that grow session by session.
-struct Accounts {
-    /// By setting: the sums over sessions in which it came to something else than another setting.
-    totals: Vec<Totals>,
-    charges: Vec<Charges>,
-    /// The sums over sessions that were the same for all settings.
-    common: (Totals, Charges),
-    resamples: usize,
-    /// By metric and resample: what the first setting came to.
-    first: Vec<i64>,
-    /// By setting, metric and resample: what it came to beyond the first one. Most sessions are the same for most settings.
-    beyond: Vec<i64>,
-}
-
-impl Accounts {
-    fn new(settings: usize, resamples: usize) -> Accounts {
-        let cells = METRICS.len() * resamples;
-        Accounts {
-            totals: vec![Totals::default(); settings],
-            charges: vec![Charges::default(); settings],
-            common: Default::default(),
-            resamples,
-            first: vec![0; cells],
-            beyond: vec![0; cells * settings],
-        }
-    }
-
-    /// Adds what all settings came to in one session, which stands so often in each resample.
-    fn add(&mut self, shared: &Shared, charges: &[Charges], weights: &[u16]) {
-        let values_of =
-            |totals: &Totals, charges: &Charges| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect::<Vec<i64>>();
-        let Some(place) = shared.of.first().map(|of| *of as usize) else { return };
-        let same = shared.of.iter().all(|of| *of as usize == place);
-        if let (true, Some(totals), Some(charges)) = (same, shared.totals.get(place), charges.get(place)) {
-            self.common.0 += totals;
-            self.common.1 += charges;
-            add_weighted(&mut self.first, values_of(totals, charges).into_iter(), weights);
-            return;
-        }
-        let values: Vec<Vec<i64>> = shared.totals.iter().zip(charges).map(|(totals, charges)| values_of(totals, charges)).collect();
-        let Some(first) = shared.of.first().and_then(|of| values.get(*of as usize)) else { return };
-        add_weighted(&mut self.first, first.iter().copied(), weights);
-        let cells = METRICS.len() * self.resamples;
-        for (setting, of) in shared.of.iter().enumerate() {
-            let (Some(sum), Some(totals)) = (self.totals.get_mut(setting), shared.totals.get(*of as usize)) else { continue };
-            *sum += totals;
-            if let (Some(sum), Some(charges)) = (self.charges.get_mut(setting), charges.get(*of as usize)) {
-                *sum += charges;
-            }
-            let own = values.get(*of as usize).filter(|own| *own != first);
-            if let (Some(own), Some(beyond)) = (own, self.beyond.get_mut(setting * cells..(setting + 1) * cells)) {
-                add_weighted(beyond, own.iter().zip(first).map(|(own, first)| own - first), weights);
-            }
-        }
-    }
-
-    /// The sums of one setting over all sessions.
-    fn totals_of(&self, setting: usize) -> Totals {
-        let mut totals = self.totals.get(setting).cloned().unwrap_or_default();
-        totals += &self.common.0;
-        totals
-    }
-
-    /// Its charges over all sessions.
-    fn charges_of(&self, setting: usize) -> Charges {
-        let mut charges = self.charges.get(setting).copied().unwrap_or_default();
-        charges += &self.common.1;
-        charges
-    }
-
-    /// What a setting came to beyond the first one, in each resample.
-    fn beyond(&self, setting: usize, metric: &Metric) -> &[i64] {
-        self.row(&self.beyond, setting * METRICS.len() + place_of(metric))
-    }
-
-    fn row<'c>(&self, cells: &'c [i64], place: usize) -> &'c [i64] {
-        cells.get(place * self.resamples..(place + 1) * self.resamples).unwrap_or(&[])
-    }
-
-    /// Does a setting come to the same as the first one in each resample?
-    fn as_usual(&self, setting: usize, measure: &Measure) -> bool {
-        measure.parts().all(|metric| self.beyond(setting, metric).iter().all(|beyond| *beyond == 0))
-    }
-
-    /// A measure of one setting in each resample; of the first one where none is named.
-    fn resampled(&self, setting: Option<usize>, measure: &Measure) -> Vec<i64> {
-        let part = |metric: &'static Metric| {
-            let first = self.row(&self.first, place_of(metric)).iter();
-            match setting {
-                None => first.copied().collect(),
-                Some(setting) => first.zip(self.beyond(setting, metric)).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>(),
-            }
-        };
-        let parts = part(measure.part);
-        match measure.whole {
-            None => parts,
-            Some(whole) => {
-                let quotient = |(part, whole): (i64, i64)| {
-                    let scaled = i128::from(part) * i128::from(PARTS);
-                    scaled.checked_div(i128::from(whole)).and_then(|value| i64::try_from(value).ok()).unwrap_or(0)
-                };
-                parts.into_iter().zip(part(whole)).map(quotient).collect()
-            }
-        }
-    }
-}
-
-fn place_of(metric: &Metric) -> usize {
-    METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0)
-}
-
-fn add_weighted(cells: &mut [i64], values: impl Iterator<Item = i64>, weights: &[u16]) {
-    if weights.is_empty() {
-        return;
-    }
-    for (cells, value) in cells.chunks_mut(weights.len()).zip(values).filter(|(_, value)| *value != 0) {
-        for (cell, weight) in cells.iter_mut().zip(weights) {
-            *cell += value * i64::from(*weight);
-        }
-    }
 }

@@ -87,8 +87,8 @@ struct CompletionDetails {
     reasoning_tokens: u64,
 }
 
-/// Writes a session whose words were kept, and says what there was no place for.
-pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<LeftOut> {
+/// Writes a session whose words were kept: how many messages that came to, and what there was no place for.
+pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<(u64, LeftOut)> {
     let live = at_the_end(transcript);
     let images = |part: &&Part| matches!(part, Part::Image(_));
     let left_out = LeftOut {
@@ -102,10 +102,11 @@ pub fn write(transcript: &Transcript, out: &mut dyn Write) -> io::Result<LeftOut
         Part::Tools(text) => serde_json::from_str::<&RawValue>(words(text)).ok(),
         _ => None,
     });
-    let messages = live.into_iter().flat_map(chat_lines).collect();
+    let messages: Vec<ChatLine<'_>> = live.into_iter().flat_map(chat_lines).collect();
+    let written = messages.len() as u64;
     serde_json::to_writer(&mut *out, &Line { id: &transcript.id, model: model.unwrap_or_default(), messages, tools })?;
     out.write_all(b"\n")?;
-    Ok(left_out)
+    Ok((written, left_out))
 }
 
 /// The messages that stand in the context at the end if nothing was compacted: what was taken back is gone.

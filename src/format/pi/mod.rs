@@ -4,6 +4,7 @@
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
 use super::blocks::Block;
+use super::branches::Branches;
 use super::count::{ABSURD, Count};
 use super::json::{compact, fault, values};
 use super::time::millis;
@@ -11,7 +12,6 @@ use super::{Claim, ReadError, Reader, Source, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use record::{Content, Entry, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
-use std::collections::HashMap;
 
 pub mod refusal;
 
@@ -50,28 +50,10 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
 /// Takes the reason for something that could not be used.
 type Lose<'a> = &'a mut dyn FnMut(&str);
 
-/// An entry that was read: where it hangs in the tree, and the message that it gave, if any.
-struct Node {
-    parent: Option<usize>,
-    message: Option<usize>,
-}
-
-/// An entry on the way from the root to the present leaf.
-struct Step {
-    node: usize,
-    /// Number of messages that were listed when the entry came: the index of its own message, where it has one.
-    at: usize,
-    has_message: bool,
-}
-
 struct Session<'s> {
     scale: &'s dyn Scale,
     transcript: Transcript,
-    nodes: Vec<Node>,
-    by_id: HashMap<Box<str>, usize>,
-    live: Vec<Step>,
-    /// The first message that was withdrawn since the last one was listed.
-    withdrawn_from: Option<usize>,
+    branches: Branches,
     /// The model of the last call, with its provider.
     model: String,
     /// Something unseen may have changed in the prompt of the next call.
@@ -83,15 +65,11 @@ struct Session<'s> {
 impl<'s> Session<'s> {
     fn new(id: String, scale: &'s dyn Scale) -> Session<'s> {
         let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        // Version 1 counts its entries from the header, which takes the place 0.
-        let header = Node { parent: None, message: None };
         Session {
             scale,
             transcript,
-            nodes: vec![header],
-            by_id: HashMap::new(),
-            live: Vec::new(),
-            withdrawn_from: None,
+            // Version 1 counts its entries from the header.
+            branches: Branches::below_a_header(),
             model: String::new(),
             unchained: false,
             refusals: None,
@@ -129,7 +107,7 @@ impl<'s> Session<'s> {
     }
 
     fn open(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
-        if self.nodes.len() > 1 {
+        if self.branches.leaf().is_some() {
             lose("second session header");
             return;
         }
@@ -142,76 +120,32 @@ impl<'s> Session<'s> {
     /// Puts the entry into the tree. False where it is there already.
     fn place(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> bool {
         let id = entry.id.some_id();
-        if id.is_some_and(|id| self.by_id.contains_key(id)) {
+        if id.is_some_and(|id| self.branches.place_of(id).is_some()) {
             lose("entry that is in the file already");
             return false;
         }
-        let leaf = self.live.last().map(|step| step.node);
+        let leaf = self.branches.leaf();
         let parent = match entry.parent_id.as_ref() {
             // Version 1: each entry follows the one before it.
             None => leaf,
             Some(None) => None,
-            Some(Some(parent)) => match self.by_id.get(parent.as_ref()) {
-                Some(&parent) => Some(parent),
+            Some(Some(parent)) => match self.branches.place_of(parent) {
+                Some(parent) => Some(parent),
                 None => {
                     lose("parent entry is not in the file: read on in order of time");
                     leaf
                 }
             },
         };
-        if parent != leaf {
-            self.switch_to(parent);
-        }
-        let node = self.nodes.len();
-        self.nodes.push(Node { parent, message: None });
-        self.live.push(Step { node, at: self.transcript.messages.len(), has_message: false });
-        if let Some(id) = id {
-            self.by_id.insert(id.into(), node);
-        }
+        self.unchained |= self.branches.enter(id.unwrap_or_default(), parent, &mut self.transcript.messages);
         true
-    }
-
-    /// Goes to another place of the tree: withdraws what is not on the way to it, and lists again what was abandoned and is back.
-    fn switch_to(&mut self, leaf: Option<usize>) {
-        let mut back = Vec::new();
-        let mut meeting = leaf;
-        let kept = loop {
-            let Some(node) = meeting else { break 0 };
-            if let Some(place) = self.live.iter().rposition(|step| step.node == node) {
-                break place + 1;
-            }
-            back.push(node);
-            meeting = self.nodes.get(node).and_then(|node| node.parent);
-        };
-        let withdrawn = self.live.drain(kept..).find(|step| step.has_message).map(|step| step.at);
-        self.withdrawn_from = [self.withdrawn_from, withdrawn].into_iter().flatten().min();
-        self.unchained |= withdrawn.is_some();
-        for node in back.into_iter().rev() {
-            let original = self.nodes.get(node).and_then(|node| node.message);
-            self.live.push(Step { node, at: self.transcript.messages.len(), has_message: original.is_some() });
-            let copy = original.and_then(|index| self.transcript.messages.get(index)).cloned();
-            if let Some(copy) = copy {
-                self.list(Message { call: None, copy_of: original, rewind: None, ..copy });
-            }
-        }
-    }
-
-    fn list(&mut self, message: Message) {
-        let rewind = self.withdrawn_from.take();
-        self.transcript.messages.push(Message { rewind, ..message });
     }
 
     /// Lists the message of the entry that was placed last.
     fn give(&mut self, entry: &Entry<'_>, time: Option<i64>, message: Message) {
-        if let Some(step) = self.live.last_mut() {
-            step.has_message = true;
-            if let Some(node) = self.nodes.get_mut(step.node) {
-                node.message = Some(step.at);
-            }
-        }
         // Ids are eight digits, unique within a session only; with the time they name the same entry in a forked file, and no other.
         let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp));
-        self.list(Message { id: id.unwrap_or_default(), time, ..message });
+        self.branches.list(Message { id: id.unwrap_or_default(), time, ..message }, &mut self.transcript.messages);
     }
 
     fn injected(&mut self, entry: &Entry<'_>, parts: Vec<Part>, time: Option<i64>) {
@@ -341,16 +275,12 @@ impl<'s> Session<'s> {
     fn compaction(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {
         let before = self.transcript.messages.len();
         let first_kept = match (entry.first_kept_entry_id.some_id(), entry.first_kept_entry_index) {
-            (Some(id), _) => self.by_id.get(id).copied(),
+            (Some(id), _) => self.branches.place_of(id),
             (None, Count::Sound(index)) => usize::try_from(index).ok(),
             _ => None,
         };
         // What is kept may begin with an entry that is no message (a change of model): the first message after it counts.
-        let kept_from = first_kept.and_then(|first| {
-            let place = self.live.iter().position(|step| step.node == first)?;
-            let message = self.live.iter().skip(place).find(|step| step.has_message);
-            Some(message.map_or(before, |step| step.at))
-        });
+        let kept_from = first_kept.and_then(|first| Some(self.branches.first_from(first)?.unwrap_or(before)));
         if first_kept.is_some() && kept_from.is_none() {
             lose("compaction that keeps an entry of another branch");
         }

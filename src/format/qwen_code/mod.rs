@@ -4,7 +4,6 @@
 //! record that holds the new list of messages. Requests are also reported to the screen's statistics (`ui_telemetry`): those reports
 //! repeat the usage of replies, and are the only trace of requests on the side.
 
-mod branches;
 mod record;
 mod session;
 

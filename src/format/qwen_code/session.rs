@@ -1,8 +1,8 @@
 //! One conversation, put together record by record.
 
 use super::READER;
-use super::branches::Branches;
 use super::record::{Bootstrap, Compression, Content, ParentSession, Record, Telemetry};
+use crate::format::branches::Branches;
 use crate::format::count::{ABSURD, Count};
 use crate::format::google::{piece, text_of};
 use crate::format::json::compact;
@@ -45,11 +45,14 @@ impl<'s> Session<'s> {
     }
 
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        if !record.uuid.id().is_empty() && self.branches.knows(record.uuid.id()) {
+        if !record.uuid.id().is_empty() && self.branches.place_of(record.uuid.id()).is_some() {
             return lose("record that is in the file already");
         }
         self.describe(record);
-        self.unchained |= self.branches.place(record.uuid.id(), record.parent_uuid.id(), &mut self.transcript.messages);
+        // A first record that names one before it goes on from another file.
+        let parent = record.parent_uuid.id();
+        let parent = if parent.is_empty() { None } else { self.branches.place_of(parent).or(self.branches.leaf()) };
+        self.unchained |= self.branches.enter(record.uuid.id(), parent, &mut self.transcript.messages);
         let time = millis(&record.timestamp);
         match &*record.kind {
             "user" => self.user(record, time, lose),

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// One place where an agent takes its settings from.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConfigurationFile {
     /// The file, as the agent's documentation names it.
@@ -44,21 +44,33 @@ pub enum Syntax {
 }
 
 /// An agent's key for a parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Key {
     /// Keys from the outermost on, with dots between them; the value is the number.
     Path(String),
-    /// The same with a value that is more than the number.
+    /// The same with more to be said of the value.
     Written {
         /// The keys.
         key: String,
-        /// The value as it is written there, `{}` where the number stands.
+        /// The value as it is written there, `{}` where the number stands; the number alone where nothing is said.
+        #[serde(default = "plain")]
         write: String,
+        /// The number that stands for no such setting: the key is left out then. Absent where every number is one.
+        none: Option<f64>,
     },
 }
 
+fn plain() -> String {
+    "{}".to_owned()
+}
+
 impl Key {
+    /// Does this number stand for no such setting?
+    pub fn is_left_out_at(&self, number: Option<f64>) -> bool {
+        matches!(self, Key::Written { none: Some(none), .. } if number == Some(*none))
+    }
+
     /// The keys with dots between them.
     pub fn path(&self) -> &str {
         match self {

@@ -33,6 +33,8 @@ pub struct Snippets {
 pub enum Unset {
     /// The policy's document names no key for it.
     NoKey,
+    /// Its value stands for no such setting: the key is to be left out.
+    LeftOut,
     /// Its value is a formula over facts of the model, which the agent works out by itself.
     Formula,
 }
@@ -57,11 +59,11 @@ impl Policy {
         let mut snippets = Snippets::default();
         let of = params.iter().filter_map(|name| Some((name, self.params.get(name)?)));
         let numbers: Vec<(&String, &Parameter)> = of.filter(|(_, parameter)| parameter.number().is_some()).collect();
-        for file in &self.configuration {
+        for file in self.configuration.iter() {
             let keyed: Vec<(&String, Setting<'_>)> = numbers
                 .iter()
                 .filter_map(|(name, parameter)| {
-                    let key = file.keys.get(*name)?;
+                    let key = file.keys.get(*name).filter(|key| !key.is_left_out_at(parameter.number()))?;
                     Some((*name, Setting { path: key.path(), value: written(key, parameter, file.syntax) }))
                 })
                 .collect();
@@ -77,11 +79,15 @@ impl Policy {
             }
         }
         for name in params.iter().filter(|name| self.params.contains_key(*name)) {
-            if !numbers.iter().any(|(known, _)| *known == name) {
-                snippets.unset.push((name.clone(), Unset::Formula));
-            } else if !self.configuration.iter().any(|file| file.keys.contains_key(name)) {
-                snippets.unset.push((name.clone(), Unset::NoKey));
-            }
+            let keyed = self.configuration.iter().any(|file| file.keys.contains_key(name));
+            let written = snippets.files.iter().any(|snippet| snippet.params.contains(name));
+            let why = match (numbers.iter().any(|(known, _)| *known == name), keyed, written) {
+                (false, ..) => Unset::Formula,
+                (true, false, _) => Unset::NoKey,
+                (true, true, false) => Unset::LeftOut,
+                (true, true, true) => continue,
+            };
+            snippets.unset.push((name.clone(), why));
         }
         snippets
     }

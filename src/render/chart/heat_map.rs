@@ -11,7 +11,8 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &Hea
     let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.soft() };
     let ink = Hand { colour: picture.theme.ink(), ..hand };
     let alarm = map.alarm.iter().map(|(_, name)| (Sample::Field(Hue::Alarm), name.clone()));
-    let best = map.best.iter().map(|_| (Sample::Symbol(Hue::Recorded, Symbol::Ring), "best".to_owned()));
+    let words = if map.best.len() > 1 { "best, all equal" } else { "best" };
+    let best = map.best.iter().take(1).map(|_| (Sample::Symbol(Hue::Recorded, Symbol::Ring), words.to_owned()));
     let area = frame(picture, measures, chart, &alarm.chain(best).collect::<Vec<_>>());
     let names = map.rows.iter().map(|row| picture.width_of(row, ink)).fold(0.0, f64::max).min(area.width() * 0.28);
     let gap = measures.letters * 0.5;
@@ -38,7 +39,7 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &Hea
                 right: plane.left + (across + 1) as f64 * width,
                 bottom: plane.top + (down + 1) as f64 * height,
             };
-            let mark = map.best == Some((down, across));
+            let mark = map.best.contains(&(down, across));
             draw_cell(picture, measures, map, &ruler, *value, cell);
             if mark {
                 let centre = ((cell.left + cell.right) / 2.0, (cell.top + cell.bottom) / 2.0);

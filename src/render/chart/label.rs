@@ -95,6 +95,19 @@ impl Spots {
         self.taken.push(Area { left: x - radius, top: y - radius, right: x + radius, bottom: y + radius });
     }
 
+    /// A line runs here, so wide: small areas along it are taken.
+    pub fn take_along(&mut self, line: &[Point], width: f64) {
+        const PITCH: f64 = 4.0;
+        for pair in line.windows(2) {
+            let [(from_x, from_y), (to_x, to_y)] = *pair else { continue };
+            let steps = ((to_x - from_x).hypot(to_y - from_y) / PITCH).ceil().clamp(1.0, 4096.0) as usize;
+            for step in 0..=steps {
+                let part = step as f64 / steps as f64;
+                self.take_around((from_x + (to_x - from_x) * part, from_y + (to_y - from_y) * part), width);
+            }
+        }
+    }
+
     /// Writes a name as near to a dot as there is room; farther away with a line to it.
     pub fn name(&mut self, picture: &mut Picture, measures: &Measures, (x, y): Point, name: &str, hue: Hue) {
         let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
@@ -105,14 +118,12 @@ impl Spots {
         let spots = steps.iter().flat_map(|step| sides.iter().map(move |side| (*step, *side)));
         let placed = spots.map(|(step, (across, below))| {
             let away = measures.radius * 1.3 + (step - 1.0) * measures.letters * 0.75;
-            let left =
-                x + across * away - width * (1.0 - across.clamp(-1.0, 1.0)) / 2.0 + if across == 0.0 { 0.0 } else { across.signum() * 2.0 };
             let left = if across > 0.0 {
                 x + across * away + 2.0
             } else if across < 0.0 {
                 x + across * away - 2.0 - width
             } else {
-                left
+                x - width / 2.0
             };
             let middle = y + below * (away + measures.small * 0.6);
             let baseline = middle + (up - down) / 2.0;

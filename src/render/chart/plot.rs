@@ -128,7 +128,8 @@ struct Above<'a> {
 }
 
 /// Names of limits above the plane, each in the lowest row where it meets no other one. The rightmost goes first, so that the line that
-/// leads down from a name passes to the left of all names below it. Names for which there is no room are left out.
+/// leads down from a name passes to the left of all names below it. Where there is no room on the right of its line, a name stands on the
+/// left; where there is none either, it is left out.
 fn names_above<'a>(picture: &Picture, measures: &Measures, ruler: &Ruler, across: &[&'a Limit], right: f64, rows: usize) -> Vec<Above<'a>> {
     let hand = small(picture, measures);
     let mut sorted: Vec<(f64, &str)> = across.iter().filter_map(|limit| Some((ruler.at(place_of(limit)?), limit.name.as_str()))).collect();
@@ -136,19 +137,27 @@ fn names_above<'a>(picture: &Picture, measures: &Measures, ruler: &Ruler, across
     // By row, from the plane upwards: what stands there.
     let mut taken: Vec<Vec<(f64, f64)>> = vec![Vec::new(); rows];
     let mut placed = Vec::with_capacity(sorted.len());
-    for (x, name) in sorted {
+    for (x, name) in sorted.iter().copied() {
         let width = picture.width_of(name, hand).min((ruler.at(ruler.range().1) - ruler.at(ruler.range().0)) * 0.5);
-        let start = (x + 3.0).min(right - width);
-        let (from, to) = (start - measures.letters * 0.3, start + width + measures.letters * 0.3);
         let free = |row: &Vec<(f64, f64)>, (from, to): (f64, f64)| row.iter().all(|(left, right)| to <= *left || from >= *right);
         // Neither may the name meet another one, nor the line that leads down from it.
         let line = (x - 2.0, x + 2.0);
-        let fits = |row: &usize| {
-            taken.iter().take(*row).all(|lower| free(lower, line)) && taken.get(*row).is_some_and(|names| free(names, (from, to)))
+        let margin = measures.letters * 0.3;
+        let fits = |row: usize, start: f64| {
+            taken.iter().take(row).all(|lower| free(lower, line))
+                && taken.get(row).is_some_and(|names| free(names, (start - margin, start + width + margin)))
         };
-        let Some(row) = (0..rows).find(fits) else { continue };
+        let on_the_right = (x + 3.0).min(right - width);
+        let on_the_left = x - 4.0 - width;
+        // Below a name on the left there is room for those whose lines it stands over.
+        let over = sorted.iter().filter(|(other, _)| (on_the_left - margin..x).contains(other)).count();
+        let inside = on_the_left >= ruler.at(ruler.range().0);
+        let left_rows = if inside { over..rows } else { 0..0 };
+        let places = (0..rows).map(|row| (row, on_the_right)).chain(left_rows.map(|row| (row, on_the_left)));
+        let Some((row, start)) = places.into_iter().find(|(row, start)| fits(*row, *start)) else { continue };
+        let (from, to) = (start - margin, start + width + margin);
         for (place, names) in taken.iter_mut().enumerate().take(row + 1) {
-            names.push(if place == row { (from.min(line.0), to) } else { line });
+            names.push(if place == row { (from.min(line.0), to.max(line.1)) } else { line });
         }
         placed.push(Above { name, x, start, width, row });
     }
@@ -252,6 +261,12 @@ fn name_dots(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plo
     let rulers = (&axes.x, &axes.y);
     for point in plot.series.iter().filter(|series| series.form == Form::Dots).flat_map(|series| &series.points) {
         spots.take_around(pixel(&rulers, point), measures.radius * 1.2);
+    }
+    for series in plot.series.iter().filter(|series| series.form != Form::Dots) {
+        for stretch in stretches(series) {
+            let line: Vec<Point> = stretch.iter().map(|point| pixel(&rulers, point)).collect();
+            spots.take_along(&line, measures.line);
+        }
     }
     for series in plot.series.iter().filter(named) {
         if let Some(point) = series.points.last() {

@@ -4,7 +4,7 @@ use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantit
 use crate::cost::Split;
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::percent;
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::trace::Trace;

@@ -3,7 +3,7 @@
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::CacheKind;
 use crate::experiment::{Corpus, Replay};
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{dollars, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{cost_figures, notes};

@@ -269,8 +269,8 @@ pub struct HeatMap {
     pub cells: Vec<Vec<Option<f64>>>,
     /// From this value on a cell is an alarm; absent for none.
     pub alarm: Option<(f64, String)>,
-    /// The best cell, by row and column.
-    pub best: Option<(usize, usize)>,
+    /// The best cells, by row and column: several where they are equal.
+    pub best: Vec<(usize, usize)>,
 }
 
 /// Why there is no chart: a sentence without its end.

@@ -5,9 +5,10 @@ use super::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
 };
 use crate::experiment::Corpus;
-use crate::experiment::drift::{Pair, Paired, Use};
+use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
+use crate::report::drift::left_out;
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use std::collections::BTreeSet;
@@ -19,7 +20,7 @@ const DRAWN: usize = 4;
 const NEAR: f64 = 60.0;
 
 /// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
-pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, NothingToDraw> {
+pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, NothingToDraw> {
     let chosen = chosen(all, Use::Request, wanted, 2)?;
     let series = chosen.iter().enumerate().map(|(number, paired)| Series {
         name: paired.estimator.clone(),
@@ -41,7 +42,7 @@ pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, 
         chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {
         kind: super::Kind::Drift.name(),
-        title: format!("{} is too low at {} of {} calls", low.1, grouped(low.0 as u64), grouped(calls)),
+        title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("estimated", Quantity::Tokens) },
@@ -50,14 +51,14 @@ pub fn drift(corpus: &Corpus, all: &[Paired], wanted: &[&str]) -> Result<Chart, 
             limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
             marks: Vec::new(),
         }),
-        notes: std::iter::once(how.to_owned()).chain(notes::below_a_chart(corpus)).collect(),
+        notes: std::iter::once(how.to_owned()).chain(foundations(corpus, all, Use::Request, calls)).collect(),
         data: of_pairs(corpus, &pairs),
     })
 }
 
 /// How far each estimator is from recorded prompts.
-pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
-    let used = |wanted: Use| all.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
+pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
+    let used = |wanted: Use| all.estimators.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
     let error = |pair: &Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
     let mut rows: Vec<(&str, [f64; 5])> = Vec::new();
     for paired in used(Use::Request) {
@@ -84,7 +85,8 @@ pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
     if left_out > 0 {
         notes.push(format!("{} with nearly the same errors as one above have no row.", counted(left_out as u64, "estimator")));
     }
-    notes.extend(notes::below_a_chart(corpus));
+    let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
+    notes.extend(foundations(corpus, all, Use::Request, calls));
     Ok(Chart {
         kind: super::Kind::Errors.name(),
         title,
@@ -100,6 +102,16 @@ pub fn errors(corpus: &Corpus, all: &[Paired]) -> Result<Chart, NothingToDraw> {
     })
 }
 
+/// Which calls are compared and which are not, then what stands below every chart.
+fn foundations(corpus: &Corpus, all: &Pairs, used: Use, calls: u64) -> Vec<String> {
+    let also = match used {
+        Use::Request => "",
+        Use::SinceUsage => ", each behind one with recorded usage",
+    };
+    let compared = format!("Compared: {}{also}.", counted(calls, "call"));
+    std::iter::once(compared).chain(left_out(&all.left_out)).chain(notes::below_a_chart(corpus)).collect()
+}
+
 fn middle((_, [_, first, median, third, _]): &&(&str, [f64; 5])) -> f64 {
     median.abs() + (third - first) / 2.0
 }
@@ -109,40 +121,38 @@ fn within([_, first, _, third, _]: &[f64; 5]) -> String {
 }
 
 /// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
-pub fn buffer(corpus: &Corpus, all: &[Paired], wanted: &[&str], used: Use) -> Result<Chart, NothingToDraw> {
+pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Result<Chart, NothingToDraw> {
     let chosen = chosen(all, used, wanted, DRAWN)?;
     let mut series = Vec::new();
-    let mut points = Vec::new();
+    let mut marks = Vec::new();
     for (number, paired) in chosen.iter().enumerate() {
-        let covered = coverage(&paired.pairs);
-        let known = paired.buffers.iter().filter_map(|buffer| {
+        let hue = Hue::Other(number);
+        let fitted = fitted(paired).filter_map(|(tokens, buffer)| {
             let (within, of) = buffer.covered;
-            Some((buffer.tokens? as f64, within as f64 / of.max(1) as f64)).filter(|_| of > 0)
+            (of > 0).then_some((tokens as f64, within as f64 / of.max(1) as f64))
         });
-        points.extend(known);
+        let mut points: Vec<(f64, f64)> = fitted.collect();
+        points.dedup();
+        let name = "buffer fitted on one half of the sessions, and the share of the other half that it covers".to_owned();
+        marks.push(Marks { name, symbol: Symbol::Diamond, hue, points });
         series.push(Series {
             name: paired.estimator.clone(),
-            hue: Hue::Other(number),
+            hue,
             form: Form::Steps,
             provenance: Provenance::Estimated,
-            points: covered,
+            points: coverage(&paired.pairs),
             band: Vec::new(),
             named: Named::Beside,
         });
     }
-    let marks = Marks {
-        name: "buffer for 95, 99, 99.9 % of the calls: fitted on half of the sessions, judged by the other half".to_owned(),
-        symbol: Symbol::Diamond,
-        hue: Hue::Recorded,
-        points,
-    };
     let levels = [0.95, 0.99].map(|level| Limit { name: format!("{:.0} %", level * 100.0), hue: Hue::Limit, place: Place::Height(level) });
     let about = match used {
         Use::Request => "estimates of the whole request",
         Use::SinceUsage => "estimates of what came since the last recorded usage",
     };
+    let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let first = chosen.first().and_then(|paired| Some((&paired.estimator, needed(&paired.pairs, 950)?)));
-    let title = first.map(|(name, tokens)| format!("{name} needs a buffer of {} tokens to cover 95 % of the calls", signed(tokens)));
+    let title = first.map(|(name, tokens)| format!("{name} needs a buffer of {} tokens to cover 95 % of these calls", signed(tokens)));
     Ok(Chart {
         kind: super::Kind::Buffer.name(),
         title: title.unwrap_or_default(),
@@ -152,11 +162,45 @@ pub fn buffer(corpus: &Corpus, all: &[Paired], wanted: &[&str], used: Use) -> Re
             y: Axis { to: Some(1.0), ..Axis::of("calls covered", Quantity::Share) },
             series,
             limits: levels.to_vec(),
-            marks: vec![marks],
+            marks,
         }),
-        notes: notes::below_a_chart(corpus),
+        notes: diamonds(&chosen).into_iter().chain(foundations(corpus, all, used, calls)).collect(),
         data: of_coverage(&chosen),
     })
+}
+
+/// The buffers that half of the sessions bear, with their tokens.
+fn fitted(paired: &Paired) -> impl Iterator<Item = (i64, &Buffer)> {
+    paired.buffers.iter().filter_map(|buffer| Some((buffer.tokens?, buffer)))
+}
+
+/// What each diamond is fitted for; levels that come to the same tokens share one. And the levels that there are too few calls for.
+fn diamonds(chosen: &[&Paired]) -> Vec<String> {
+    let of = |paired: &&Paired| {
+        let mut by_tokens: Vec<(i64, Vec<String>)> = Vec::new();
+        for (tokens, buffer) in fitted(paired) {
+            match by_tokens.last_mut().filter(|(known, _)| *known == tokens) {
+                Some((_, levels)) => levels.push(level(buffer)),
+                None => by_tokens.push((tokens, vec![level(buffer)])),
+            }
+        }
+        let words = by_tokens.iter().map(|(tokens, levels)| format!("{} at {}", levels.join(" and "), signed(*tokens)));
+        let words: Vec<String> = words.collect();
+        (!words.is_empty()).then(|| format!("{}: {}", paired.estimator, words.join(", ")))
+    };
+    let fitted: Vec<String> = chosen.iter().filter_map(of).collect();
+    let drawn = (!fitted.is_empty()).then(|| format!("Diamonds, in tokens: {}.", fitted.join("; ")));
+    let all = chosen.first().map_or(&[][..], |paired| paired.buffers.as_slice());
+    let without = all.iter().find(|buffer| buffer.tokens.is_none());
+    let without =
+        without.map(|buffer| format!("No diamond for {}: that takes {} in one half.", level(buffer), counted(buffer.needs(), "call")));
+    drawn.into_iter().chain(without).collect()
+}
+
+/// `95 %`, `99.9 %`.
+fn level(buffer: &Buffer) -> String {
+    let (whole, tenth) = (buffer.level / 10, buffer.level % 10);
+    if tenth == 0 { format!("{whole} %") } else { format!("{whole}.{tenth} %") }
 }
 
 fn nothing_compared() -> NothingToDraw {
@@ -164,10 +208,11 @@ fn nothing_compared() -> NothingToDraw {
 }
 
 /// The estimators that are drawn: those wanted, in their order; without any, one by length and one by a public vocabulary.
-fn chosen<'a>(all: &'a [Paired], used: Use, wanted: &[&str], most: usize) -> Result<Vec<&'a Paired>, NothingToDraw> {
+fn chosen<'a>(all: &'a Pairs, used: Use, wanted: &[&str], most: usize) -> Result<Vec<&'a Paired>, NothingToDraw> {
     let usual = ["chars/4 floor", "o200k_base"];
     let names = if wanted.is_empty() { &usual[..] } else { wanted };
-    let of = |name: &&str| all.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
+    let of =
+        |name: &&str| all.estimators.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
     let found: Vec<&Paired> = names.iter().filter_map(of).take(most).collect();
     if found.is_empty() { Err(nothing_compared()) } else { Ok(found) }
 }

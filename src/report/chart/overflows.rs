@@ -63,7 +63,7 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
             colour: Axis { to: Some(1.0), ..Axis::of("filled", Quantity::Share) },
             cells: cells.collect(),
             alarm: Some((1.0 + ABOVE / 2.0, "overflow".to_owned())),
-            best: None,
+            best: Vec::new(),
         }),
         notes,
         data: data(&all),

@@ -4,7 +4,7 @@ use super::range::{quarters, row};
 use super::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::grouped;
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 

@@ -2,7 +2,7 @@
 
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references as table};
@@ -52,7 +52,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     };
     let worst = replays.iter().min_by_key(|replay| kept(replay));
     let title = worst.map_or(String::new(), |replay| {
-        format!("{} keeps {} of the lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
+        format!("{} keeps {} of all lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
     });
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
     let mut notes = vec![how.to_owned()];
@@ -61,10 +61,15 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     Ok(Chart {
         kind: super::Kind::References.name(),
         title,
-        subtitle: format!("{} to lines; what policies keep is simulated; {}", counted(all, "reference"), of_what(&corpus.facts)),
+        subtitle: format!(
+            "{} to lines of any earlier text; what policies keep is simulated; {}",
+            counted(all, "reference"),
+            of_what(&corpus.facts)
+        ),
         drawing: Drawing::Plot(Plot {
             x: Axis::of("recorded content in the mean context", Quantity::Tokens),
-            y: Axis { to: Some(1.0), ..Axis::of("references to lines kept", Quantity::Share) },
+            // Names of dots at the top stand above them.
+            y: Axis { to: Some(1.08), ..Axis::of("references to lines kept", Quantity::Share) },
             series: std::iter::once(line.clone()).chain(std::iter::once(oracle)).chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),

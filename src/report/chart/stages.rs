@@ -3,17 +3,18 @@
 use super::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
 use crate::report::words::percent;
 use crate::report::{Cell, Column, Provenance, Table, Unit};
-use crate::sim::EventKind;
+use crate::sim::{Event, EventKind, Lasts};
+use crate::trace::Trace;
 use std::collections::BTreeMap;
 
 /// What frees tokens, in the order of the key.
 const KINDS: [EventKind; 5] = [EventKind::Prune, EventKind::Compact, EventKind::Drop, EventKind::Reset, EventKind::Truncate];
 
-/// One stage of one policy: what it does, and its rule.
-type Stage = (usize, String);
+/// One stage of one policy: what it does, its rule, and how long that lasts.
+type Stage = (usize, String, Lasts);
 
 /// How often a stage acted, and what it freed.
 #[derive(Clone, Copy, Default)]
@@ -24,8 +25,8 @@ struct Freed {
 
 /// The chart of these policies.
 pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
-    let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> = replays.iter().map(|replay| (replay, of_replay(replay))).collect();
-    let seen = |kind: usize| freed.iter().any(|(_, stages)| stages.keys().any(|(known, _)| *known == kind));
+    let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> = replays.iter().map(|replay| (replay, of_replay(corpus, replay))).collect();
+    let seen = |kind: usize| freed.iter().any(|(_, stages)| stages.keys().any(|(known, ..)| *known == kind));
     let key: Vec<(Hue, String)> = KINDS
         .iter()
         .enumerate()
@@ -37,13 +38,19 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
     }
     let row = |(replay, stages): &(&Replay, BTreeMap<Stage, Freed>)| {
         let piece =
-            |((kind, rule), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
+            |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
         let saved = percent(replay.totals.tokens_saved(), replay.totals.baseline_tokens);
         BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value: format!("saves {saved}") }
     };
     let most = freed.iter().max_by_key(|(_, stages)| stages.values().map(|freed| freed.tokens).sum::<u64>());
     let title = most.map_or(String::new(), |(replay, _)| format!("{} takes the most out of its contexts", replay.policy));
-    let how = "A token counts once each time a stage takes it out; what that saves is the share at the end, over all later calls.";
+    let how = "A token counts once, however many calls go without it; what all of them save is the share at the end.";
+    let passing = freed.iter().any(|(_, stages)| stages.keys().any(|(.., lasts)| *lasts != Lasts::Session));
+    let again = passing.then(|| {
+        "What comes back after each request or turn and is taken out of the next again counts once a session, where it is largest; once more \
+         behind each lasting prune, compaction, drop or reset."
+            .to_owned()
+    });
     Ok(Chart {
         kind: super::Kind::Stages.name(),
         title,
@@ -54,21 +61,65 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
             limits: Vec::new(),
             key,
         }),
-        notes: std::iter::once(how.to_owned()).chain(notes::below_a_replay(corpus)).collect(),
+        notes: std::iter::once(how.to_owned()).chain(again).chain(notes::below_a_replay(corpus)).collect(),
         data: data(&freed),
     })
 }
 
-fn of_replay(replay: &Replay) -> BTreeMap<Stage, Freed> {
-    let mut stages: BTreeMap<Stage, Freed> = BTreeMap::new();
-    for event in replay.outcomes.iter().flat_map(|outcome| &outcome.events) {
-        if let Some(kind) = KINDS.iter().position(|kind| *kind == event.kind) {
-            let freed = stages.entry((kind, event.rule.clone())).or_default();
-            freed.events += 1;
-            freed.tokens += event.before.saturating_sub(event.after);
-        }
-    }
+fn of_replay(corpus: &Corpus, replay: &Replay) -> BTreeMap<Stage, Freed> {
+    let mut stages = BTreeMap::new();
+    corpus.traces.iter().zip(&replay.outcomes).for_each(|(trace, outcome)| of_session(trace, &outcome.events, &mut stages));
     stages
+}
+
+/// What a stage takes out for a request or a turn alone.
+#[derive(Clone, Copy, Default)]
+struct Passing {
+    /// Which request, or which turn.
+    within: u32,
+    /// What it has taken out of that so far.
+    tokens: u64,
+    /// The most that it has taken out of any since something lasting was done.
+    most: u64,
+}
+
+fn of_session(trace: &Trace, events: &[Event], stages: &mut BTreeMap<Stage, Freed>) {
+    let mut passing: BTreeMap<Stage, Passing> = BTreeMap::new();
+    for event in events {
+        let Some(kind) = KINDS.iter().position(|kind| *kind == event.kind) else { continue };
+        let tokens = event.before.saturating_sub(event.after);
+        let stage = (kind, event.rule.clone(), event.lasts);
+        let freed = stages.entry(stage.clone()).or_default();
+        freed.events += 1;
+        let within = match event.lasts {
+            Lasts::Session => {
+                freed.tokens += tokens;
+                if event.kind != EventKind::Truncate {
+                    settle(&mut passing, stages);
+                }
+                continue;
+            }
+            Lasts::Turn => turn_of(trace, event.call),
+            Lasts::Request => event.call,
+        };
+        let known = passing.entry(stage).or_default();
+        known.tokens = if known.within == within { known.tokens + tokens } else { tokens };
+        known.within = within;
+        known.most = known.most.max(known.tokens);
+    }
+    settle(&mut passing, stages);
+}
+
+/// What was taken out for a time counts, once.
+fn settle(passing: &mut BTreeMap<Stage, Passing>, stages: &mut BTreeMap<Stage, Freed>) {
+    for (stage, passing) in std::mem::take(passing) {
+        stages.entry(stage).or_default().tokens += passing.most;
+    }
+}
+
+fn turn_of(trace: &Trace, call: u32) -> u32 {
+    let message = trace.calls.get(call as usize).and_then(|call| trace.messages.get(call.message as usize));
+    message.map_or(0, |message| message.turn)
 }
 
 fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)]) -> Table {
@@ -76,21 +127,23 @@ fn data(freed: &[(&Replay, BTreeMap<Stage, Freed>)]) -> Table {
         Column::name("policy", "policy"),
         Column::name("rule", "rule"),
         Column::name("event", "event"),
+        Column::name("lasts", "lasts"),
         Column::number("events", "events", Unit::Count, Provenance::Simulated),
         Column::number("freed_tokens", "freed", Unit::Tokens, Provenance::Simulated),
         Column::number("tokens_saved", "tokens saved by the policy", Unit::Tokens, Provenance::Simulated),
     ];
     let rows = freed.iter().flat_map(|(replay, stages)| {
-        stages.iter().map(|((kind, rule), freed)| {
+        stages.iter().map(|((kind, rule, lasts), freed)| {
             vec![
                 Cell::Name(replay.policy.clone()),
                 Cell::Name(rule.clone()),
                 Cell::Name(KINDS.get(*kind).map_or("", |kind| kind.name()).to_owned()),
+                Cell::Name(lasts.name().to_owned()),
                 Cell::Count(freed.events),
                 Cell::Tokens(freed.tokens),
                 Cell::SignedTokens(replay.totals.tokens_saved()),
             ]
         })
     });
-    Table { labels: 3, columns, rows: rows.collect() }
+    Table { labels: 4, columns, rows: rows.collect() }
 }

@@ -4,8 +4,8 @@
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
-use crate::report::replay::title as of_what;
-use crate::report::words::{counted, grouped};
+use crate::report::replay::short_title as of_what;
+use crate::report::words::{counted, grouped, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::Outcome;
 
@@ -21,13 +21,16 @@ struct Step {
     surviving: f64,
 }
 
+/// A policy and its steps.
+type Curve<'a> = (&'a Replay, Vec<Step>);
+
 /// The chart of these policies.
 pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
     let longest = replays.iter().flat_map(|replay| &replay.outcomes).map(|outcome| outcome.calls.len()).max().unwrap_or(0);
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
-    let curves: Vec<(&Replay, Vec<Step>)> = replays.iter().map(|replay| (replay, steps(&replay.outcomes))).collect();
+    let curves: Vec<Curve<'_>> = replays.iter().map(|replay| (replay, steps(&replay.outcomes))).collect();
     let series = curves.iter().enumerate().map(|(number, (replay, steps))| {
         let mut points = vec![(1.0, 1.0)];
         points.extend(steps.iter().filter(|step| step.overflowed > 0).map(|step| (step.call as f64, step.surviving)));
@@ -44,35 +47,54 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
     });
     let plot = Plot {
         x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
-        y: Axis { to: Some(1.0), ..Axis::of("sessions that have not overflowed", Quantity::Share) },
+        y: Axis { to: Some(1.0), ..Axis::of("not overflowed, of sessions that go on so long", Quantity::Share) },
         series: series.collect(),
         limits: Vec::new(),
         marks: Vec::new(),
     };
-    let how = "Sessions that end without overflow count up to their last call (Kaplan and Meier).";
+    let how = "An estimate (Kaplan and Meier): a session that ends without overflow says nothing of the calls that it does not have, and \
+               counts up to its last one.";
+    let notes = [how.to_owned()].into_iter().chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
     Ok(Chart {
         kind: super::Kind::Survival.name(),
-        title: title(replays),
+        title: title(&curves),
         subtitle: format!("Calls until the first overflow, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(plot),
-        notes: std::iter::once(how.to_owned()).chain(notes::below_a_replay(corpus)).collect(),
+        notes: notes.chain(notes::below_a_replay(corpus)).collect(),
         data: data(&curves),
     })
 }
 
-fn title(replays: &[Replay]) -> String {
-    let overflows = |replay: &&Replay| replay.totals.overflowing_sessions;
-    let worst = replays.iter().rev().max_by_key(overflows);
-    let never = replays.iter().filter(|replay| overflows(replay) == 0).count() as u64;
-    match worst {
-        Some(worst) if overflows(&worst) > 0 => {
-            let of = counted(worst.outcomes.len() as u64, "session");
-            let overflow = if overflows(&worst) == 1 { "overflows" } else { "overflow" };
-            let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", replays.len()) } else { String::new() };
-            format!("{} of {of} {overflow} under {}{beyond}", grouped(overflows(&worst)), worst.policy)
-        }
-        _ => "No session overflows under any of these policies".to_owned(),
-    }
+/// The policy under which most sessions overflow, the first of equals; absent where none does.
+fn worst<'a>(curves: &'a [Curve<'a>]) -> Option<&'a Curve<'a>> {
+    let overflows = |(replay, _): &&Curve<'_>| replay.totals.overflowing_sessions;
+    curves.iter().rev().max_by_key(overflows).filter(|curve| overflows(curve) > 0)
+}
+
+fn title(curves: &[Curve<'_>]) -> String {
+    let never = curves.iter().filter(|(replay, _)| replay.totals.overflowing_sessions == 0).count() as u64;
+    let told = worst(curves).and_then(|(replay, steps)| Some((replay, steps.iter().rfind(|step| step.overflowed > 0)?)));
+    let Some((replay, last)) = told else { return "No session overflows under any of these policies".to_owned() };
+    let overflows = replay.totals.overflowing_sessions;
+    let of = counted(replay.outcomes.len() as u64, "session");
+    let overflow = if overflows == 1 { "overflows" } else { "overflow" };
+    let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
+    let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", curves.len()) } else { String::new() };
+    format!(
+        "{} of {of} {overflow} under {}, an estimated {share} of those that reach call {}{beyond}",
+        grouped(overflows),
+        replay.policy,
+        grouped(last.call)
+    )
+}
+
+/// How many sessions the steps of a curve rest on; absent where there is none.
+fn support(replay: &Replay, steps: &[Step]) -> Option<String> {
+    let overflows = || steps.iter().filter(|step| step.overflowed > 0);
+    let (first, last) = (overflows().next()?, overflows().next_back()?);
+    let at = |step: &Step| format!("{} at call {}", counted(step.at_risk, "session"), grouped(step.call));
+    let rests = if first.call == last.call { at(first) } else { format!("{} and {}", at(first), at(last)) };
+    Some(format!("Under {} the first and the last step rest on the sessions that got so far without one: {rests}.", replay.policy))
 }
 
 fn steps(outcomes: &[Outcome]) -> Vec<Step> {
@@ -98,7 +120,7 @@ fn steps(outcomes: &[Outcome]) -> Vec<Step> {
     steps
 }
 
-fn data(curves: &[(&Replay, Vec<Step>)]) -> Table {
+fn data(curves: &[Curve<'_>]) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
     let share = Column::number("surviving", "surviving", Unit::Share, Provenance::Simulated);
     let columns = vec![Column::name("policy", "policy"), count("call"), count("at_risk"), count("overflowed"), share];

@@ -1,11 +1,12 @@
 //! A measure over the values of one parameter, or of two.
 
 use super::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing, judgements};
+use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
 use crate::policy::number;
-use crate::report::replay::title as of_what;
+use crate::report::replay::short_title as of_what;
+use crate::report::words::grouped;
 use crate::report::{Cell, Column, Provenance, Swept, Table, Unit};
-use crate::report::{notes, sweep as report};
+use crate::report::{notes, sweep as report, ties};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -55,7 +56,7 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     lines.sort_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
     let series = lines.into_iter().take(LINES).enumerate().map(|(place, ((base, others), mut points))| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let policy = swept.bases.get(base).map_or("", String::as_str);
+        let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
         let name = match (several || others.is_empty(), others.is_empty()) {
             (true, false) => format!("{policy}, {others}"),
             (true, true) => policy.to_owned(),
@@ -90,6 +91,7 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     if all > LINES {
         notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));
     }
+    notes.extend(ties(swept));
     notes.extend(notes::below_a_replay(swept.corpus));
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
@@ -130,23 +132,23 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     }
     let measure = swept.objective.measure;
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
-    let mut best = None;
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
+    let mut best = Vec::new();
+    let bests = bests(swept);
     for (x, y, row) in &mapped {
         let place = rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
         let Some((down, across)) = place else { continue };
         if let Some(cell) = cells.get_mut(down).and_then(|row| row.get_mut(across)) {
             *cell = Some(value(&measure, row));
         }
-        let verdict = swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting);
-        if verdict.is_some_and(|(_, verdict)| verdict.standing == Standing::Best) {
-            best = Some((down, across));
+        if bests.iter().any(|known| known.setting == row.setting) {
+            best.push((down, across));
         }
     }
     let mut notes = Vec::new();
     if swept.bases.len() > 1 {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
+    notes.extend(ties(swept));
     notes.extend(notes::below_a_replay(swept.corpus));
     Ok(Chart {
         kind: super::Kind::SweepMap.name(),
@@ -167,6 +169,10 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     })
 }
 
+fn ties(swept: &Swept<'_>) -> Option<String> {
+    ties::ties(swept, &report::judged(swept))
+}
+
 /// Each value once, as numbers where they are.
 fn sorted<'a>(values: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut all: Vec<String> = values.cloned().collect();
@@ -182,15 +188,27 @@ fn last_number(words: &str) -> f64 {
     words.rsplit(' ').next().and_then(number).unwrap_or(f64::MAX)
 }
 
+/// The best setting, and behind it those that keep the constraints as well and come to exactly the same.
+fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
+    let verdicts = swept.judgements();
+    let of = |standing: Standing| swept.rows.iter().zip(&verdicts).filter(move |(_, verdict)| verdict.standing == standing).map(|(row, _)| row);
+    of(Standing::Best).chain(of(Standing::Equal)).collect()
+}
+
 fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
-    let best = swept.rows.iter().zip(&verdicts).find(|(_, verdict)| verdict.standing == Standing::Best);
+    let bests = bests(swept);
     let verb = if swept.objective.direction == Direction::Minimise { "Least" } else { "Most" };
-    let setting = best.and_then(|(row, _)| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
+    let setting = bests.first().and_then(|row| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
+    let equal = match bests.len().saturating_sub(1) as u64 {
+        0 => String::new(),
+        1 => "; 1 other setting is equal".to_owned(),
+        others => format!("; {} other settings are equal", grouped(others)),
+    };
     match setting {
         Some((setting, _)) => {
-            let policy = swept.bases.get(setting.base).map_or("", String::as_str);
-            format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words()).trim_end().to_owned()
+            let policy = swept.policy(setting);
+            let named = format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words());
+            format!("{}{equal}", named.trim_end())
         }
         None => "No setting keeps all constraints".to_owned(),
     }
@@ -227,14 +245,14 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         Column::number("low", "low", Unit::Count, Provenance::Simulated),
         Column::number("high", "high", Unit::Count, Provenance::Simulated),
     ];
-    let verdicts = judgements(swept.rows, &swept.objective, swept.constraints);
+    let verdicts = swept.judgements();
     let cell = |part: i64, whole: u64| if measure.whole.is_none() { Cell::SignedTokens(part) } else { Cell::Share { part, whole } };
     let row = |((setting, row), verdict): (&(&Setting, &Row), &crate::experiment::Judgement)| {
         let spread = row.spread.get(&measure.name());
         let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| cell(bound, 1_000_000));
         let value = row.value(&measure);
         vec![
-            Cell::Name(swept.bases.get(setting.base).cloned().unwrap_or_default()),
+            Cell::Name(swept.policy(setting).to_owned()),
             Cell::Name(setting.words()),
             Cell::Name(report::words(verdict, swept.constraints)),
             Cell::Name(measure.name()),

@@ -4,7 +4,7 @@ use super::accuracy::{name, number, section};
 use super::is_shown;
 use crate::experiment::drift::{Buffer, Findings, Use};
 use crate::report::document::{Cell, Column, Provenance, Section, Unit};
-use crate::report::words::grouped;
+use crate::report::words::{counted, grouped};
 
 /// Policies with their own estimator and with a perfect one.
 pub(super) fn policies(findings: &Findings) -> Option<Section> {
@@ -69,7 +69,7 @@ fn cells(estimator: &str, used: &str, family: &str, buffer: &Buffer) -> Vec<Cell
     let tokens = |tokens: Option<i64>, calls: u64| match tokens {
         Some(tokens) if tokens < 0 => Cell::Name(format!("-{}", grouped(tokens.unsigned_abs()))),
         Some(tokens) => Cell::Name(grouped(tokens.unsigned_abs())),
-        None => Cell::Name(format!("{} of {} calls", grouped(calls), grouped(buffer.needs()))),
+        None => Cell::Name(format!("{} of {}", grouped(calls), counted(buffer.needs(), "call"))),
     };
     let share = |known: Option<i64>, (within, all): (u64, u64)| if known.is_some() { Cell::share(within, all) } else { Cell::Empty };
     let both = buffer

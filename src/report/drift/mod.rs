@@ -13,7 +13,8 @@ use super::record::Record;
 use super::replay::title;
 use super::words::{counted, grouped, percent};
 use crate::experiment::Corpus;
-use crate::experiment::drift::{Basis, Buffers, Findings, Separated, Use};
+use crate::experiment::drift::{Basis, Buffers, Findings, LeftOut, Separated, Use};
+use std::collections::BTreeMap;
 
 /// Estimators that stand in tables by family. The others differ from these by rounding or unit alone, and stand in CSV and JSON.
 const SHOWN: [&str; 3] = ["chars/4 floor", "chars*2/5", "o200k_base"];
@@ -98,6 +99,12 @@ fn buffer(row: &Buffers) -> Option<String> {
     ))
 }
 
+/// A sentence on the calls that are not compared; absent where all are.
+pub fn left_out(by_reason: &BTreeMap<LeftOut, u64>) -> Option<String> {
+    let words: Vec<String> = by_reason.iter().map(|(reason, calls)| format!("{} {}", counted(*calls, "call"), reason.phrase())).collect();
+    (!words.is_empty()).then(|| format!("Left out: {}.", words.join("; ")))
+}
+
 fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> {
     let (calls, sessions) = findings.compared;
     let mut all = vec![format!(
@@ -105,11 +112,7 @@ fn all_notes(corpus: &Corpus, findings: &Findings, basis: Basis) -> Vec<String> 
         counted(calls, "call"),
         counted(sessions, "session")
     )];
-    let left_out: Vec<String> =
-        findings.left_out.iter().map(|(reason, calls)| format!("{} {}", counted(*calls, "call"), reason.phrase())).collect();
-    if !left_out.is_empty() {
-        all.push(format!("Left out: {}.", left_out.join("; ")));
-    }
+    all.extend(left_out(&findings.left_out));
     if !findings.counted {
         all.push("Texts were not counted in o200k_base and cl100k_base: these estimators are missing.".to_owned());
     }

@@ -11,7 +11,7 @@ use super::overflows::overflows;
 use super::verdict::verdict;
 use super::{Chapter, Story};
 use crate::cost::{CacheKind, Check, Split};
-use crate::experiment::drift::Paired;
+use crate::experiment::drift::Pairs;
 use crate::experiment::{Choice, Composed, Corpus, DRAWS, Excerpts, Replay};
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ pub struct Told<'a> {
     /// What the cache reads at each call, by policy.
     pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
     /// Estimates beside recorded usage.
-    pub paired: &'a [Paired],
+    pub paired: &'a Pairs,
     /// The session that stands for all in a chart, and its life under no policy and under the best one.
     pub example: (usize, &'a [Life<'a>]),
     /// The window that the presets' limits are worked out for.

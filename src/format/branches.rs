@@ -1,4 +1,5 @@
-//! The tree that records make by naming the one before them, turned into rewinds and second showings.
+//! The tree that records make by naming the one before them, turned into rewinds and second showings. Places in it are numbers, in the
+//! order in which the records came.
 
 use crate::transcript::Message;
 use std::collections::HashMap;
@@ -27,31 +28,42 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Is there a record of this id already?
-    pub fn knows(&self, id: &str) -> bool {
-        self.by_id.contains_key(id)
+    /// A tree whose places are counted from a header, which takes the place 0 and has nothing behind it.
+    pub fn below_a_header() -> Branches {
+        Branches { nodes: vec![Node { parent: None, messages: Vec::new() }], ..Branches::default() }
     }
 
-    /// Puts a record behind the one that it names. What is not on the way to it leaves the conversation; what was left and is on the
-    /// way again is listed a second time. True where the conversation went back.
-    pub fn place(&mut self, id: &str, parent: &str, messages: &mut Vec<Message>) -> bool {
-        let leaf = self.live.last().map(|step| step.node);
-        // A first record that names one before it goes on from another file.
-        let parent = if parent.is_empty() { None } else { self.by_id.get(parent).copied().or(leaf) };
-        let before = self.withdrawn_from;
-        if parent != leaf {
-            self.switch_to(parent, messages);
-        }
+    /// The place of the record of this id; `None` where there is none.
+    pub fn place_of(&self, id: &str) -> Option<usize> {
+        self.by_id.get(id).copied()
+    }
+
+    /// The place of the record at which the conversation stands; `None` before the first one.
+    pub fn leaf(&self) -> Option<usize> {
+        self.live.last().map(|step| step.node)
+    }
+
+    /// Puts a record behind the one of this place, or at the root; its id may be empty. What is not on the way to it leaves the conversation;
+    /// what was left and is on the way again is listed a second time. True where messages left.
+    pub fn enter(&mut self, id: &str, parent: Option<usize>, messages: &mut Vec<Message>) -> bool {
+        let goes_back = parent != self.leaf() && self.switch_to(parent, messages);
         let node = self.nodes.len();
         self.nodes.push(Node { parent, messages: Vec::new() });
         self.live.push(Step { node, first: None });
         if !id.is_empty() {
             self.by_id.insert(id.into(), node);
         }
-        self.withdrawn_from != before
+        goes_back
     }
 
-    fn switch_to(&mut self, leaf: Option<usize>, messages: &mut Vec<Message>) {
+    /// The first message from the record of this place on, as far as the conversation goes: `None` where that record is not on the way to
+    /// where it stands, `Some(None)` where no message has come since.
+    pub fn first_from(&self, place: usize) -> Option<Option<usize>> {
+        let from = self.live.iter().position(|step| step.node == place)?;
+        Some(self.live.iter().skip(from).find_map(|step| step.first))
+    }
+
+    fn switch_to(&mut self, leaf: Option<usize>, messages: &mut Vec<Message>) -> bool {
         let mut back = Vec::new();
         let mut meeting = leaf;
         let kept = loop {
@@ -73,6 +85,7 @@ impl Branches {
                 }
             }
         }
+        withdrawn.is_some()
     }
 
     /// Lists a message of the record that was placed last.

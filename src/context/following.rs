@@ -1,0 +1,31 @@
+//! Two contexts of one conversation: one that came of the other by edits, and keeps up with what arrives there.
+
+use super::{Arrival, Context};
+
+impl Context {
+    /// How often it was edited. Messages that came at its end, and what they tell of others, are no edits.
+    pub fn edits(&self) -> u64 {
+        self.edits
+    }
+
+    /// Adds the messages that have come at the end of another context since this one was a copy of it, and hands back where they stand
+    /// among the entries. Neither has lost a message since, or got one elsewhere.
+    pub fn keep_up(&mut self, other: &Context) -> std::ops::Range<u32> {
+        let from = self.entries.len();
+        for entry in other.entries.get(from..).unwrap_or(&[]) {
+            let items = other.items.get(entry.first as usize..(entry.first + entry.count) as usize).unwrap_or(&[]);
+            let arrival = Arrival {
+                message: entry.message,
+                role: entry.role,
+                opens_turn: entry.opens_turn,
+                is_summary: entry.is_summary,
+                call: entry.arrived,
+            };
+            let id = self.push(arrival, items, None);
+            if let Some(usage) = entry.usage {
+                self.note_usage(id, usage);
+            }
+        }
+        from as u32..self.entries.len() as u32
+    }
+}

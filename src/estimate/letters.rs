@@ -1,0 +1,36 @@
+//! What kind of character stands at a place, as the patterns of tokenizers tell them apart. The table is made while the program is built (`build.rs`).
+
+/// Kinds of characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// What is none of the others: punctuation, signs, pictures.
+    Symbol,
+    /// Upper and title case.
+    Upper,
+    /// Lower case.
+    Lower,
+    /// Letters without case, and those that modify others.
+    Uncased,
+    /// Accents and the like, which join a letter.
+    Mark,
+    /// Numbers of all scripts.
+    Number,
+    /// Whitespace.
+    Space,
+}
+
+const KINDS: [Kind; 7] = [Kind::Symbol, Kind::Upper, Kind::Lower, Kind::Uncased, Kind::Mark, Kind::Number, Kind::Space];
+
+static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/letters.kinds"));
+
+/// Pages of the table: one for each 256 characters.
+const PAGES: usize = 0x1100;
+
+/// The kind of a character.
+#[inline]
+pub fn kind(letter: char) -> Kind {
+    let code = letter as usize;
+    let page = TABLE.get(code >> 8).copied().unwrap_or_default();
+    let kind = TABLE.get(PAGES + (usize::from(page) << 8) + (code & 0xff)).copied().unwrap_or_default();
+    KINDS.get(usize::from(kind)).copied().unwrap_or(Kind::Symbol)
+}

@@ -1,0 +1,165 @@
+//! Sums that grow session by session. Settings that have come to the same in every session so far share one account, and part at the
+//! session in which they come to different things: most settings never do.
+
+use super::charges::Charges;
+use super::metric::{METRICS, Measure, Metric};
+use super::run::PARTS;
+use crate::sim::{Shared, Totals};
+use std::collections::BTreeMap;
+
+/// The accounts of all settings of a block.
+pub(super) struct Accounts {
+    /// By setting the place of its account.
+    of: Vec<usize>,
+    accounts: Vec<Account>,
+    /// The sums over sessions that were the same for all settings.
+    common: (Totals, Charges),
+    resamples: usize,
+    /// By metric and resample: what the first setting came to.
+    first: Vec<i64>,
+}
+
+/// What settings came to that were nowhere different from each other.
+#[derive(Clone, Default)]
+pub(super) struct Account {
+    /// The sums over sessions that were not the same for all settings.
+    totals: Totals,
+    charges: Charges,
+    /// By metric and resample: what they came to beyond the first setting. Empty where that was nothing.
+    beyond: Vec<i64>,
+    resamples: usize,
+}
+
+impl Accounts {
+    /// So many settings, which nothing has parted yet.
+    pub fn new(settings: usize, resamples: usize) -> Accounts {
+        Accounts {
+            of: vec![0; settings],
+            accounts: vec![Account { resamples, ..Account::default() }],
+            common: Default::default(),
+            resamples,
+            first: vec![0; METRICS.len() * resamples],
+        }
+    }
+
+    /// Adds what all settings came to in one session, which stands so often in each resample.
+    pub fn add(&mut self, shared: &Shared, charges: &[Charges], weights: &[u16]) {
+        let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
+        // Runs that parted may have come to the same in the end.
+        let same_as: Vec<usize> =
+            outcomes.iter().enumerate().map(|(place, own)| outcomes.iter().position(|other| other == own).unwrap_or(place)).collect();
+        let outcome_of = |of: &u32| same_as.get(*of as usize).copied().unwrap_or_default();
+        let Some(first) = shared.of.first().map(outcome_of) else { return };
+        let values = |outcome: usize| -> Vec<i64> {
+            outcomes
+                .get(outcome)
+                .map_or_else(Vec::new, |(totals, charges)| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect())
+        };
+        let of_first = values(first);
+        add_weighted(&mut self.first, of_first.iter().copied(), weights);
+        if shared.of.iter().all(|of| outcome_of(of) == first) {
+            if let Some((totals, charges)) = outcomes.get(first) {
+                self.common.0 += *totals;
+                self.common.1 += *charges;
+            }
+            return;
+        }
+        for ((_, outcome), place) in self.part(shared.of.iter().map(outcome_of)) {
+            let (Some(account), Some((totals, charges))) = (self.accounts.get_mut(place), outcomes.get(outcome)) else { continue };
+            account.totals += *totals;
+            account.charges += *charges;
+            if outcome != first {
+                account.beyond.resize(METRICS.len() * self.resamples, 0);
+                let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first).collect::<Vec<i64>>();
+                add_weighted(&mut account.beyond, beyond.into_iter(), weights);
+            }
+        }
+    }
+
+    /// Settings of one account that came to different things get accounts of their own. Hands back the place of the account of each
+    /// that there was before, and each outcome.
+    fn part(&mut self, outcomes: impl Iterator<Item = usize>) -> BTreeMap<(usize, usize), usize> {
+        let mut places: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+        let mut stays = vec![true; self.accounts.len()];
+        for (of, outcome) in self.of.iter_mut().zip(outcomes) {
+            let before = *of;
+            *of = *places.entry((before, outcome)).or_insert_with(|| {
+                if stays.get_mut(before).is_some_and(std::mem::take) {
+                    return before;
+                }
+                let own = self.accounts.get(before).cloned().unwrap_or_default();
+                self.accounts.push(own);
+                self.accounts.len() - 1
+            });
+        }
+        places
+    }
+
+    /// All accounts.
+    pub fn all(&self) -> &[Account] {
+        &self.accounts
+    }
+
+    /// By setting the place of its account.
+    pub fn of_settings(&self) -> impl Iterator<Item = usize> + '_ {
+        self.of.iter().copied()
+    }
+
+    /// The sums of an account over all sessions.
+    pub fn sums_of(&self, account: &Account) -> (Totals, Charges) {
+        let (mut totals, mut charges) = (account.totals.clone(), account.charges);
+        totals += &self.common.0;
+        charges += &self.common.1;
+        (totals, charges)
+    }
+
+    /// A measure of one account in each resample; of the first setting where none is named.
+    pub fn resampled(&self, account: Option<&Account>, measure: &Measure) -> Vec<i64> {
+        let part = |metric: &'static Metric| {
+            let first = row(&self.first, metric, self.resamples).iter();
+            match account.map_or(&[][..], |account| account.beyond(metric)) {
+                [] => first.copied().collect(),
+                beyond => first.zip(beyond).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>(),
+            }
+        };
+        let parts = part(measure.part);
+        match measure.whole {
+            None => parts,
+            Some(whole) => {
+                let quotient = |(part, whole): (i64, i64)| {
+                    let scaled = i128::from(part) * i128::from(PARTS);
+                    scaled.checked_div(i128::from(whole)).and_then(|value| i64::try_from(value).ok()).unwrap_or(0)
+                };
+                parts.into_iter().zip(part(whole)).map(quotient).collect()
+            }
+        }
+    }
+}
+
+impl Account {
+    /// Is a measure the same as that of the first setting in each resample?
+    pub fn is_as_usual(&self, measure: &Measure) -> bool {
+        measure.parts().all(|metric| self.beyond(metric).iter().all(|beyond| *beyond == 0))
+    }
+
+    fn beyond(&self, metric: &Metric) -> &[i64] {
+        row(&self.beyond, metric, self.resamples)
+    }
+}
+
+/// The cells of one metric.
+fn row<'c>(cells: &'c [i64], metric: &Metric, resamples: usize) -> &'c [i64] {
+    let place = METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0);
+    cells.get(place * resamples..(place + 1) * resamples).unwrap_or(&[])
+}
+
+fn add_weighted(cells: &mut [i64], values: impl Iterator<Item = i64>, weights: &[u16]) {
+    if weights.is_empty() {
+        return;
+    }
+    for (cells, value) in cells.chunks_mut(weights.len()).zip(values).filter(|(_, value)| *value != 0) {
+        for (cell, weight) in cells.iter_mut().zip(weights) {
+            *cell += value * i64::from(*weight);
+        }
+    }
+}

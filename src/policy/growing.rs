@@ -1,0 +1,134 @@
+//! The items that a selection looks at, from the oldest to the newest, in a context to whose end messages are added.
+//!
+//! A scan of the whole context, as in `candidates.rs`, finds what it found before, and what is new. What an end at the new side keeps is
+//! always the newest of what was found; and a message that it protects as a whole loses that protection once enough has come after it,
+//! and never gets it back. So what was found is kept here, and each message is looked at twice: when it comes, and when it is protected
+//! no more.
+
+use super::candidates::Scan;
+use super::plan::Switch;
+use super::selector::{Crossing, End, EndOf, EndUnit, Kind, Select, Stop, Take};
+use crate::context::{Seen, State, View};
+
+/// What a selection has found so far in a context that grows at its end and changes nowhere else.
+#[derive(Clone, Debug)]
+pub struct Growing<'a> {
+    select: &'a Select,
+    found: Vec<Found>,
+    /// The estimates of all that was found.
+    tokens: u64,
+    /// So many messages at the head of the order are protected no more.
+    passed: usize,
+    /// So many messages have been seen.
+    seen: usize,
+    /// Those that have been seen and not been passed.
+    guarded: Scan,
+}
+
+/// An item that was found.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    id: u32,
+    alone: u64,
+    /// The estimates of all older ones that were found.
+    before: u64,
+}
+
+impl Select {
+    /// Does what the selection finds stay found as messages come, and as reasoning expires? Only such selections can be followed.
+    pub fn grows(&self) -> bool {
+        let lasting = |kind: &Kind| !matches!(kind, Kind::Thinking);
+        let steady = |end: &End| end.unit != EndUnit::Tokens || end.of == EndOf::Selected;
+        self.takes_the_rest()
+            && self.take == Take::All
+            && self.superseded == Switch::Off
+            && !self.kind.is_empty()
+            && self.kind.iter().all(lasting)
+            && self.tail.iter().all(steady)
+    }
+}
+
+impl<'a> Growing<'a> {
+    /// Nothing has been seen yet of what this selection looks at.
+    pub fn new(select: &'a Select) -> Growing<'a> {
+        Growing { select, found: Vec::new(), tokens: 0, passed: 0, seen: 0, guarded: Scan::default() }
+    }
+
+    /// What is looked for.
+    pub fn select(&self) -> &'a Select {
+        self.select
+    }
+
+    /// Looks at what has come. Hands back the place from which on the items are new: fewer than before where the scan from the newest
+    /// one would now end at something newer than they are.
+    pub fn grow(&mut self, view: View<'_>, tools: &[String]) -> usize {
+        let mut new_from = self.found.len();
+        while let Some(message) = view.message(self.seen) {
+            self.guarded.pass(&message);
+            self.seen += 1;
+        }
+        while self.passed < self.seen {
+            let Some(message) = view.message(self.passed) else { break };
+            if self.select.tail.iter().any(|end| self.guarded.guards(end)) {
+                break;
+            }
+            self.guarded.leave_behind(&message);
+            self.passed += 1;
+            if self.find_in(&message, view, tools) {
+                new_from = 0;
+            }
+        }
+        new_from
+    }
+
+    /// Finds what is looked for in a message. Does the scan end here, so that all that is older was forgotten?
+    fn find_in(&mut self, message: &Seen, view: View<'_>, tools: &[String]) -> bool {
+        if message.is_summary && self.select.stop_at.contains(&Stop::Summary) {
+            self.forget();
+            return true;
+        }
+        let mut forgotten = false;
+        for item in view.items(*message).filter(|item| self.select.wants(item, message, tools)) {
+            if item.state == State::Masked {
+                if self.select.stop_at.contains(&Stop::Masked) {
+                    self.forget();
+                    forgotten = true;
+                }
+                continue;
+            }
+            self.found.push(Found { id: item.id, alone: item.alone, before: self.tokens });
+            self.tokens += item.alone;
+        }
+        forgotten
+    }
+
+    fn forget(&mut self) {
+        self.found.clear();
+        self.tokens = 0;
+    }
+
+    /// Items and their estimates from a place on, the oldest first.
+    pub fn items(&self, from: usize) -> impl Iterator<Item = (u32, u64)> + '_ {
+        self.found.iter().skip(from).map(|found| (found.id, found.alone))
+    }
+
+    /// How many of the items, the oldest ones, the ends of a selection do not keep. The selection looks at the same items as this one.
+    pub fn taken(&self, select: &Select) -> usize {
+        select.tail.iter().map(|end| self.not_kept_by(end)).min().unwrap_or(self.found.len())
+    }
+
+    fn not_kept_by(&self, end: &End) -> usize {
+        let count = self.found.len();
+        // An item's tokens and those of all newer ones.
+        let sum = |found: &Found| (self.tokens - found.before) as f64;
+        match (end.unit, end.of, end.crossing) {
+            (EndUnit::Items, ..) => count - count.min(end.n.max(0.0) as usize),
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Select) => self.found.partition_point(|found| sum(found) > end.n),
+            // The item that crosses the line is kept.
+            (EndUnit::Tokens, EndOf::Selected, Crossing::Keep) if end.n > 0.0 => {
+                self.found.partition_point(|found| sum(found) >= end.n).saturating_sub(1)
+            }
+            _ => count,
+        }
+    }
+}
