@@ -156,7 +156,11 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         }
         Ok(())
     })?;
-    if transcript.messages.is_empty() { source.lose(0, "session without messages") } else { hand_over(transcript) }
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages")
+    } else {
+        hand_over(transcript)
+    }
     Ok(())
 }
 

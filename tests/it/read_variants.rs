@@ -60,7 +60,10 @@ fn spans_of_the_ai_sdk() {
             {"key":"gen_ai.usage.output_tokens","value":{"intValue":4}},{"key":"ai.response.text","value":{"stringValue":"Ok"}},
             {"key":"ai.prompt.messages","value":{"stringValue":"[{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"Hi\"}]}]"}}]}]}]}]}"#;
     let (transcripts, lost) = read("otlp", "spans.json", text);
-    assert_eq!((in_short(&transcripts[0]), prompts(&transcripts[0]), lost), (vec!["u: Hi".to_owned(), "a: Ok".to_owned()], vec![(40, 4)], vec![]));
+    assert_eq!(
+        (in_short(&transcripts[0]), prompts(&transcripts[0]), lost),
+        (vec!["u: Hi".to_owned(), "a: Ok".to_owned()], vec![(40, 4)], vec![])
+    );
 }
 
 /// Bedrock's Converse, with a body and with a binary stream; the second request goes on with the first.

@@ -54,7 +54,9 @@ fn block(block: &Value) -> Option<Value> {
     let (kind, held) = block.as_object()?.iter().next()?;
     Some(match kind.as_str() {
         "text" => json!({ "type": "text", "text": held }),
-        "toolUse" => json!({ "type": "tool_use", "id": field("/toolUse/toolUseId"), "name": field("/toolUse/name"), "input": field("/toolUse/input") }),
+        "toolUse" => {
+            json!({ "type": "tool_use", "id": field("/toolUse/toolUseId"), "name": field("/toolUse/name"), "input": field("/toolUse/input") })
+        }
         "toolResult" => json!({
             "type": "tool_result",
             "tool_use_id": field("/toolResult/toolUseId"),

@@ -25,7 +25,12 @@ fn claims(source: &Source) -> Claim {
     let observed = |at: &str| names(at, "type") && (names(at, "traceId") || batch(at));
     // A long trace hides its observations from who looks at the beginning alone.
     let trace = outline.has("trace.projectId") || (outline.has("trace.id") && outline.has("trace.timestamp"));
-    if trace || observed("observations[].") || observed("[].") || (observed("") && (outline.has("startTime") || outline.has("start_time"))) { Claim::Yes } else { Claim::No }
+    if trace || observed("observations[].") || observed("[].") || (observed("") && (outline.has("startTime") || outline.has("start_time")))
+    {
+        Claim::Yes
+    } else {
+        Claim::No
+    }
 }
 
 #[derive(Deserialize, Default)]

@@ -191,7 +191,8 @@ fn last_number(words: &str) -> f64 {
 /// The best setting, and behind it those that keep the constraints as well and come to exactly the same.
 fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
     let verdicts = swept.judgements();
-    let of = |standing: Standing| swept.rows.iter().zip(&verdicts).filter(move |(_, verdict)| verdict.standing == standing).map(|(row, _)| row);
+    let of =
+        |standing: Standing| swept.rows.iter().zip(&verdicts).filter(move |(_, verdict)| verdict.standing == standing).map(|(row, _)| row);
     of(Standing::Best).chain(of(Standing::Equal)).collect()
 }
 
