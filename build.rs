@@ -9,6 +9,9 @@ use std::{env, fs};
 /// The kinds of characters that the pattern of the vocabulary tells apart, in the order of `src/estimate/letters.rs`. What is in none is a symbol.
 const KINDS: [&str; 6] = [r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"[\p{Lm}\p{Lo}]", r"\p{M}", r"\p{N}", r"\s"];
 
+/// So many ranks without a token are passed over at most.
+const MOST_GAPS: u32 = 16;
+
 /// Characters of one page of the table of kinds.
 const PAGE: usize = 256;
 
@@ -24,16 +27,17 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn tokens() -> Result<Vec<u8>, Box<dyn Error>> {
     let engine = tiktoken::encoding::o200k_base();
     let size = engine.vocab_size();
-    let mut listing = Vec::new();
-    let (mut found, mut rank) = (0, 0);
-    while found < size {
+    let (mut found, mut listing) = (0, Vec::new());
+    for rank in 0..u32::try_from(size)? + MOST_GAPS {
+        if found == size {
+            return Ok(listing);
+        }
         let token = engine.decode(&[rank]);
         found += usize::from(!token.is_empty());
         listing.extend(u16::try_from(token.len())?.to_le_bytes());
         listing.extend(token);
-        rank += 1;
     }
-    Ok(listing)
+    Err("the ranks of the vocabulary have too many gaps".into())
 }
 
 /// The page of each 256 characters, then the pages, each of which stands there once: the kind of each character.

@@ -11,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const LONGEST: usize = 7;
 
 /// The longest piece that [`Ranks::count_longer`] encodes.
-pub const LONGEST_PIECE: usize = 255;
+pub const LONGEST_PIECE: usize = 1024;
 
 /// Most texts of seven bytes are no token. This many bits, one set for each token, tell so without a look into the table.
 const FILTER_BITS: usize = 1 << 20;
@@ -167,16 +167,11 @@ impl Ranks {
             return 1;
         }
         // As in `count`: the tokens so far lie between neighbouring bounds.
-        let mut bounds = [0_u8; LONGEST_PIECE + 1];
-        let mut joins = [ABSENT; LONGEST_PIECE + 1];
-        let mut tokens = piece.len().min(LONGEST_PIECE);
-        for (place, bound) in (0..=u8::MAX).zip(&mut bounds) {
-            *bound = place;
-        }
-        let join = |bounds: &[u8; LONGEST_PIECE + 1], tokens: usize, first: usize| match (bounds.get(first), bounds.get(first + 2)) {
-            (Some(&from), Some(&to)) if first + 2 <= tokens => {
-                self.rank_of(piece.get(usize::from(from)..usize::from(to)).unwrap_or_default())
-            }
+        let mut tokens = piece.len();
+        let mut bounds: Vec<usize> = (0..=tokens).collect();
+        let mut joins = vec![ABSENT; tokens + 1];
+        let join = |bounds: &[usize], tokens: usize, first: usize| match (bounds.get(first), bounds.get(first + 2)) {
+            (Some(&from), Some(&to)) if first + 2 <= tokens => self.rank_of(piece.get(from..to).unwrap_or_default()),
             _ => ABSENT,
         };
         for (first, rank) in joins.iter_mut().enumerate().take(tokens) {
