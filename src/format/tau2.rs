@@ -41,9 +41,10 @@ fn form(source: &Source) -> Form {
         Form::Results
     } else if outline.has("task_id") && outline.has("run_info.simulation_id") {
         Form::Task
-    } else if outline.has("task_id") && outline.has("termination_reason") && outline.has("reward_info") {
-        Form::Simulation
-    } else if outline.has("task_id") && outline.has("messages") && results_of(&source.path).is_some() {
+    } else if outline.has("task_id")
+        && (outline.has("termination_reason") && outline.has("reward_info")
+            || outline.has("messages") && results_of(&source.path).is_some())
+    {
         Form::Simulation
     } else {
         Form::Unknown

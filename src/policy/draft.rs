@@ -53,8 +53,11 @@ pub struct Dialled<'p> {
     /// Formulas among the parameters, in an order in which they can be worked out; `None` where they must be left to the policy.
     formulas: Option<Vec<(usize, Resolved)>>,
     /// Plans that were worked out, by the family and the facts that anything asks for.
-    known: Vec<((Option<Family>, Asked), Arc<Plan>)>,
+    known: Vec<(Known, Arc<Plan>)>,
 }
+
+/// What a plan hangs on: the family, and the facts that anything asks for.
+type Known = (Option<Family>, Asked);
 
 /// The facts that formulas ask for; those that none asks for are absent.
 type Asked = [Option<u64>; FACTS.len()];

@@ -67,6 +67,9 @@ fn traces_and_selections_know_of_mirrors() {
     let traces = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
     cargo_bin_cmd!("ctxsim").args(["trace", "build", PROJECT, "-o", &traces]).assert().code(0);
     assert_eq!(totals(&inspected(&[&traces])["corpus"]), totals(&inspected(&[PROJECT])["corpus"]));
+    let native = folder.path().join("native.jsonl").to_string_lossy().into_owned();
+    cargo_bin_cmd!("ctxsim").args(["convert", PROJECT, "--redact", "-o", &native]).assert().code(0);
+    assert_eq!(totals(&inspected(&[&native])["corpus"]), totals(&inspected(&[PROJECT])["corpus"]));
     assert_eq!(inspected(&[PROJECT, "--subagents", "exclude"])["corpus"]["mirrored"], Value::Null);
 }
 

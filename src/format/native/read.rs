@@ -66,6 +66,8 @@ struct Line<'a> {
     compaction: Option<NativeCompaction<'a>>,
     #[serde(borrow)]
     side_call: Option<NativeCall<'a>>,
+    #[serde(borrow)]
+    mirrored_call: Option<NativeCall<'a>>,
 }
 
 /// A part: an object with one key.
@@ -260,6 +262,9 @@ impl Session {
         } else if let Some(call) = &line.side_call {
             let call = self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source);
             self.transcript.side_calls.push(call);
+        } else if let Some(call) = &line.mirrored_call {
+            let call = self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source);
+            self.transcript.mirrored.push(call);
         } else if let Some(role) = line.role {
             self.message(role, line, scale, number, source);
         } else {

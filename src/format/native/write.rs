@@ -34,7 +34,8 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
     for compaction in compactions {
         line(&writer.compaction(compaction), out)?;
     }
-    transcript.side_calls.iter().try_for_each(|call| line(&SideCall { side_call: writer.call(call) }, out))
+    transcript.side_calls.iter().try_for_each(|call| line(&SideCall { side_call: writer.call(call) }, out))?;
+    transcript.mirrored.iter().try_for_each(|call| line(&MirroredCall { mirrored_call: writer.call(call) }, out))
 }
 
 fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
@@ -56,7 +57,7 @@ fn text_of(part: &Part) -> Option<&Text> {
 fn common_model(transcript: &Transcript) -> &str {
     let of_messages = transcript.messages.iter().filter_map(|message| message.call.as_ref());
     let of_events = transcript.compactions.iter().filter_map(|compaction| compaction.call.as_ref()).chain(&transcript.side_calls);
-    let mut calls = of_messages.chain(of_events).peekable();
+    let mut calls = of_messages.chain(of_events).chain(&transcript.mirrored).peekable();
     let first = calls.peek().map_or("", |call| &call.model);
     if calls.all(|call| !call.model.is_empty()) { first } else { "" }
 }
@@ -184,6 +185,11 @@ struct CallLine<'a> {
 #[derive(Serialize)]
 struct SideCall<'a> {
     side_call: CallLine<'a>,
+}
+
+#[derive(Serialize)]
+struct MirroredCall<'a> {
+    mirrored_call: CallLine<'a>,
 }
 
 #[derive(Serialize)]
