@@ -36,13 +36,16 @@ pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &
     outcome
 }
 
-/// The same outcome, without a look at contexts. Where nothing refers to lines, nothing is looked for.
+/// The same outcome, without a look at contexts. Where the policy itself keeps every reference to lines, nobody keeps more, and nothing is looked for.
 pub fn with_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
-    if trace.references.iter().any(|reference| reference.kind == Evidence::Line) {
-        in_hindsight(trace, plan, conditions, &mut |_, _| {})
-    } else {
-        simulate(trace, plan, conditions)
+    let mut outcome = simulate(trace, plan, conditions);
+    let retention = &mut outcome.totals.retention;
+    let lines = retention.of(Evidence::Line);
+    if lines.kept < lines.all() {
+        return in_hindsight(trace, plan, conditions, &mut |_, _| {});
     }
+    (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
+    outcome
 }
 
 impl Ahead {
