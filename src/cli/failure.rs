@@ -27,7 +27,8 @@ impl Failure {
     /// Says what is wrong, and gives the exit code.
     pub fn exit(self) -> ExitCode {
         let (sentences, code) = match self {
-            Failure::Check(sentences) => (sentences, 1),
+            // Each is one line, whatever the names of files in it hold.
+            Failure::Check(sentences) => (sentences.iter().map(|sentence| escape(sentence).into_owned()).collect(), 1),
             Failure::Usage(sentence) => (vec![sentence], 2),
             Failure::NothingReadable(sentence) => (vec![sentence], 3),
             Failure::Enough => (Vec::new(), 0),

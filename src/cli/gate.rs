@@ -116,8 +116,8 @@ impl Gate {
             Form::Github => github(&suite, &checks),
         };
         print(&out)?;
-        let passed = comparison.measures.iter().flat_map(|moved| &moved.passed);
-        complaints.extend(passed.map(|words| format!("policy {}: exceeds {words}", policy.name)));
+        let exceeded = comparison.measures.iter().flat_map(|moved| &moved.exceeded);
+        complaints.extend(exceeded.map(|words| format!("policy {}: exceeds {words}", policy.name)));
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 

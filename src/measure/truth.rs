@@ -7,7 +7,7 @@ use super::share::largest_remainder;
 use super::thinking::{Reply, anchor};
 use crate::catalog::Thinking;
 use crate::trace::{CallRow, PartKind, Trace};
-use crate::transcript::{CompactionKind, Usage};
+use crate::transcript::{CompactionKind, Role, Usage};
 
 /// The calibration begins at the family's prior, as if so many tokens had confirmed it.
 const PRIOR_TOKENS: u64 = 2_000;
@@ -68,7 +68,7 @@ struct Stretch {
     /// Reasoning of the reply that is not in the second prompt.
     unsent: Vec<usize>,
     others: Vec<usize>,
-    /// Of the others: replies of calls without a recorded prompt.
+    /// Of the others: replies that were stopped. Agents seldom send them again: they get what the rest leaves.
     cut_off: Vec<usize>,
     opens_turn: bool,
     broken: bool,
@@ -161,9 +161,12 @@ impl Anchoring<'_> {
         let opens_turn = between.iter().any(|row| row.opens_turn());
         let dropped = self.fate == Thinking::Dropped || (self.fate == Thinking::Turn && opens_turn);
         let mut stretch = Stretch { opens_turn, ..Stretch::default() };
-        let mut unanswered = trace.calls[before + 1..after].iter().map(|call| call.message as usize).peekable();
+        let unchained = trace.calls[before + 1..=after].iter().any(|call| !call.chained);
+        let mut unmeasured_calls = trace.calls[before + 1..after].iter().map(|call| call.message as usize).peekable();
         for (index, row) in trace.messages[first..last].iter().enumerate() {
-            let cut_off = unanswered.next_if_eq(&(first + index)).is_some();
+            // A stopped reply has no call. One whose call has no usage may have been stopped where the chain is broken.
+            let unmeasured = unmeasured_calls.next_if_eq(&(first + index)).is_some();
+            let cut_off = index > 0 && row.role == Role::Assistant && !row.copy && (!unmeasured || unchained);
             for part in row.first_part as usize..(row.first_part + row.part_count) as usize {
                 let thinking = trace.parts[part].kind == PartKind::Thinking;
                 match (index == 0, thinking && dropped) {
@@ -181,7 +184,6 @@ impl Anchoring<'_> {
             let mut here = trace.compactions.iter().filter(|compaction| (first + 1..=last).contains(&(compaction.before as usize)));
             here.any(|compaction| compaction.kind == kind)
         };
-        let unchained = trace.calls[before + 1..=after].iter().any(|call| !call.chained);
         stretch.rebuilt = rewound || noted(CompactionKind::Compact);
         stretch.broken = stretch.rebuilt || unchained;
         stretch.pruned = noted(CompactionKind::Prune);
@@ -196,12 +198,19 @@ impl Anchoring<'_> {
         match sent {
             Some(sent) if sent <= growth && !(stretch.others.is_empty() && sent < growth) => {
                 self.give_reply(trace, stretch, sent, reply, true);
-                let weights: Vec<u64> = stretch.others.iter().map(|index| self.weights[*index]).collect();
-                for (index, share) in stretch.others.iter().zip(largest_remainder(growth - sent, &weights)) {
-                    self.give(trace, *index, share, true);
+                let rest = growth - sent;
+                let (cut_off, whole): (Vec<usize>, Vec<usize>) = stretch.others.iter().partition(|index| stretch.cut_off.contains(index));
+                let guess = |parts: &[usize]| self.calibration.tokens(self.weight(parts));
+                let for_whole = if cut_off.is_empty() { rest } else { rest.min(guess(&whole)).max(rest.saturating_sub(guess(&cut_off))) };
+                let for_whole = if whole.is_empty() { 0 } else { for_whole };
+                for (parts, tokens) in [(&whole, for_whole), (&cut_off, rest - for_whole)] {
+                    let weights: Vec<u64> = parts.iter().map(|index| self.weights[*index]).collect();
+                    for (index, share) in parts.iter().zip(largest_remainder(tokens, &weights)) {
+                        self.give(trace, *index, share, true);
+                    }
                 }
-                if !stretch.others.is_empty() {
-                    self.calibration.learn(growth - sent, weights.iter().sum());
+                if !whole.is_empty() {
+                    self.calibration.learn(for_whole, self.weight(&whole));
                 }
             }
             _ => {
@@ -387,9 +396,10 @@ impl Walk {
             self.hidden += more - back;
         } else {
             let less = expected - usage.prompt;
-            // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay, unless
-            // another model gets others.
-            let from_hidden = if call.model == self.model { 0 } else { less.min(self.hidden) };
+            // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay; another
+            // model counts all of it otherwise, them too.
+            let of_hidden = u128::from(less) * u128::from(self.hidden) / u128::from(expected.max(1));
+            let from_hidden = if call.model == self.model { 0 } else { u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden) };
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
             let beyond = self.missing.saturating_sub(call.visible);

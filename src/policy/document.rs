@@ -200,7 +200,10 @@ impl Policy {
         let value = match (value, parameter.typed(value).map_err(refused)?) {
             ("true", _) => Value::Integer(1),
             ("false", _) => Value::Integer(0),
-            (_, Some(number)) => numeral(number),
+            (_, Some(number)) => {
+                parameter.check(number).map_err(refused)?;
+                numeral(number)
+            }
             (text, None) => {
                 let formula = format!("={}", text.trim_start_matches('='));
                 let parsed = Expression::parse(formula.trim_start_matches('='));

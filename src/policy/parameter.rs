@@ -61,6 +61,16 @@ impl Parameter {
         }
     }
 
+    /// Is this number one that the parameter can have? What it counts tells; a factor, or what has no unit, may be any.
+    pub(super) fn check(&self, number: f64) -> Result<(), String> {
+        match self.unit.as_str() {
+            "" | "factor" => Ok(()),
+            SWITCH if number != 0.0 && number != 1.0 => Err(format!("`{number}` is neither 0 (off) nor 1 (on)")),
+            unit if number < 0.0 => Err(format!("`{number}` is less than nothing; it counts {unit}")),
+            _ => Ok(()),
+        }
+    }
+
     /// Is it turned on and off alone?
     pub fn is_switch(&self) -> bool {
         self.unit == SWITCH

@@ -176,14 +176,14 @@ pub const FURTHER: &[Figure] = &[
         "achievable",
         "line references that nobody could exceed in contexts of the same sizes",
         Unit::Count,
-        |totals| Cell::Count(totals.retention.achievable),
+        |totals| in_hindsight(totals, totals.retention.achievable),
     ),
     figure(
         "line_references_oracle",
         "oracle",
         "line references that the oracle keeps in contexts of the same sizes",
         Unit::Count,
-        |totals| Cell::Count(totals.retention.oracle),
+        |totals| in_hindsight(totals, totals.retention.oracle),
     ),
     figure(
         "dead_tokens",
@@ -221,4 +221,9 @@ pub fn compactions(totals: &Totals) -> u64 {
 /// Mean context of a call, rounded to the nearest token; 0 where there was no call.
 pub fn mean_tokens(totals: &Totals) -> u64 {
     (totals.prompt_tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0)
+}
+
+/// What could have been kept; empty where nobody asked.
+fn in_hindsight(totals: &Totals, number: u64) -> Cell {
+    if totals.retention.knows_hindsight() { Cell::Count(number) } else { Cell::Empty }
 }

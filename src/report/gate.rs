@@ -79,7 +79,7 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
         let sentence = sentence(moved);
         let check = |words: &String| Check {
             name: words.clone(),
-            outcome: if moved.passed.contains(words) { Outcome::Broken } else { Outcome::Kept },
+            outcome: if moved.exceeded.contains(words) { Outcome::Broken } else { Outcome::Kept },
             sentence: sentence.clone(),
         };
         moved.allowed.iter().map(check).collect::<Vec<Check>>()
@@ -185,7 +185,7 @@ fn table(measures: &[Moved]) -> Table {
     columns.push(Column::name("verdict", "verdict"));
     let row = |moved: &Moved| {
         let measure = &moved.measure;
-        let verdict = match (moved.allowed.is_empty(), moved.passed.is_empty()) {
+        let verdict = match (moved.allowed.is_empty(), moved.exceeded.is_empty()) {
             (true, _) => "moved",
             (false, true) => "kept",
             (false, false) => "exceeded",

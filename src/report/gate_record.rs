@@ -28,7 +28,7 @@ struct MovedRecord {
     baseline: f64,
     now: f64,
     allowed: Vec<String>,
-    passed: Vec<String>,
+    exceeded: Vec<String>,
     sessions: Vec<SessionRecord>,
 }
 
@@ -51,7 +51,7 @@ impl GateRecord {
             baseline: number(moved.baseline, &moved.measure),
             now: number(moved.now, &moved.measure),
             allowed: moved.allowed.clone(),
-            passed: moved.passed.clone(),
+            exceeded: moved.exceeded.clone(),
             sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
         };
         GateRecord {

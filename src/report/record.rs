@@ -349,9 +349,7 @@ impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
         let rules = totals.retention.by_rule.iter();
         let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
-        // The oracle keeps at least what the policy keeps: with less, nobody asked it.
-        let kept = totals.retention.of(Evidence::Line).kept;
-        let in_hindsight = |number: u64| (totals.retention.oracle >= kept).then_some(number);
+        let in_hindsight = |number: u64| totals.retention.knows_hindsight().then_some(number);
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
         FiguresRecord {

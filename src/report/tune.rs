@@ -176,7 +176,7 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
             format!("{}.", capital(&gain)),
         ],
         Verdict::TooFew(more) => vec![format!(
-            "Nothing is recommended: {} and {} are too few to judge by. At least {} are needed, so that {FEWEST} stand on each side.",
+            "Nothing is recommended: {} and {} are too few to judge by. It takes at least {}, so that {FEWEST} stand on each side.",
             counted(found.split.training.traces.len() as u64, "training session"),
             counted(held_out, "held-out session"),
             counted(*more, "more session"),

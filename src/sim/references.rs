@@ -193,6 +193,13 @@ impl Retention {
         self.fates.iter().filter(|((evidence, _), _)| *evidence == kind).for_each(|(_, fates)| sum += *fates);
         sum
     }
+
+    /// Has anybody asked what could have been kept? Then the oracle keeps at least what the policy keeps, and something can be kept where
+    /// there are references at all.
+    pub fn knows_hindsight(&self) -> bool {
+        let lines = self.of(Evidence::Line);
+        self.oracle >= lines.kept && (self.achievable > 0 || lines.all() == 0)
+    }
 }
 
 impl AddAssign<&Retention> for Retention {

@@ -192,6 +192,30 @@ fn a_reply_that_was_cut_off_and_not_sent_again_takes_nothing_from_the_hidden_ove
 }
 
 #[test]
+fn a_stopped_reply_without_a_call_gets_what_the_rest_leaves() {
+    let usage = |prompt| Usage { prompt, output: 50, output_is_final: true, ..Usage::default() };
+    let call = |prompt| Some(Call { model: MODELS[0].to_owned(), usage: Some(usage(prompt)), ..Call::default() });
+    let replies = [message(Role::Assistant, 10, call(1_000), false), message(Role::Assistant, 800, None, false)];
+    let mut messages = vec![message(Role::User, 20, None, false)];
+    messages.extend(replies);
+    messages.push(message(Role::User, 200, None, false));
+    messages.push(message(Role::Assistant, 10, call(999), false));
+    // Where the prompt shrinks, messages are taken for what they weigh.
+    let weight = {
+        let trace = measured(Transcript { messages: messages.clone(), ..Transcript::default() });
+        trace.parts[3].truth
+    };
+    // The second prompt grew by the reply and the user's words.
+    if let Some(Call { usage: Some(usage), .. }) = &mut messages[4].call {
+        usage.prompt = 1_050 + weight + 5;
+    }
+    let trace = measured(Transcript { messages, ..Transcript::default() });
+    let truth: Vec<u64> = trace.parts.iter().map(|part| part.truth).collect();
+    assert!(truth[2] <= 10 && truth[3] >= weight - 5, "{truth:?}, the user's words weigh {weight}");
+    assert_eq!(truth[1] + truth[2] + truth[3], 55 + weight);
+}
+
+#[test]
 fn what_a_prompt_lacks_without_a_note_is_lacking_in_the_conversation() {
     // Something of 900 tokens was pruned before the fourth call, and the log does not say what.
     let trace = of_prompts(&[(3_000, false), (3_600, false), (4_200, false), (3_900, true), (4_500, false)], "");

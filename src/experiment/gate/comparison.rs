@@ -21,8 +21,8 @@ pub struct Moved {
     pub now: Value,
     /// How far it may go, as it was typed; empty where nobody said.
     pub allowed: Vec<String>,
-    /// Those of them that it has passed.
-    pub passed: Vec<String>,
+    /// Those of them that it exceeds.
+    pub exceeded: Vec<String>,
     /// The sessions in which it moved, the farthest first.
     pub sessions: Vec<MovedSession>,
 }
@@ -48,9 +48,9 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Has any measure passed a limit?
+    /// Does any measure exceed a limit?
     pub fn fails(&self) -> bool {
-        self.measures.iter().any(|moved| !moved.passed.is_empty())
+        self.measures.iter().any(|moved| !moved.exceeded.is_empty())
     }
 }
 
@@ -63,18 +63,18 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
         let missing = || Mismatch(format!("the baseline knows nothing of {}: --update-baseline writes it anew", measure.name()));
         let was = baseline.value(&measure).ok_or_else(missing)?;
         let is = now.value(&measure).ok_or_else(missing)?;
-        let passed = (!allowance.allows(was, is)).then(|| allowance.words.clone());
+        let exceeded = (!allowance.allows(was, is)).then(|| allowance.words.clone());
         match measures.iter_mut().find(|moved| moved.measure.name() == measure.name()) {
             Some(moved) => {
                 moved.allowed.push(allowance.words.clone());
-                moved.passed.extend(passed);
+                moved.exceeded.extend(exceeded);
             }
             None => measures.push(Moved {
                 measure,
                 baseline: was,
                 now: is,
                 allowed: vec![allowance.words.clone()],
-                passed: passed.into_iter().collect(),
+                exceeded: exceeded.into_iter().collect(),
                 sessions: sessions(baseline, now, &measure),
             }),
         }
@@ -86,8 +86,8 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
             && was != is
             && !named
         {
-            let (allowed, passed) = (Vec::new(), Vec::new());
-            measures.push(Moved { measure, baseline: was, now: is, allowed, passed, sessions: sessions(baseline, now, &measure) });
+            let (allowed, exceeded) = (Vec::new(), Vec::new());
+            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, sessions: sessions(baseline, now, &measure) });
         }
     }
     let changes = changes(baseline, now);

@@ -40,7 +40,7 @@ pub enum SweepError {
         error: std::io::Error,
     },
     /// The file of the rows is one of another sweep.
-    #[error("{path} holds the rows of another sweep: its {what} differs; name another file, or sweep as before")]
+    #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]
     Foreign {
         /// The file.
         path: String,

@@ -10,6 +10,10 @@ use crate::trace::Evidence;
 /// What came out; `unchanged` is the replay without any policy.
 pub fn verdict(replays: &[Replay], unchanged: &Replay, choice: &Choice, cache: CacheKind) -> Vec<String> {
     let Some(best) = replays.get(choice.place) else { return Vec::new() };
+    if best.policy == unchanged.policy && best.totals.prompt_tokens == unchanged.totals.prompt_tokens {
+        let compared = if replays.len() > 1 { ", and none of the policies compared does better" } else { "" };
+        return vec![format!("{}{compared}.", overflows(replays, best, unchanged))];
+    }
     let mut sentence = format!("{}, and {}", overflows(replays, best, unchanged), saving(best, choice));
     if let Some(first) = choice.first.filter(|_| replays.len() > 1) {
         sentence += &format!("; it comes out first in {first} of {DRAWS} redrawn corpora");
