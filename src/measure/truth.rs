@@ -68,7 +68,7 @@ struct Stretch {
     /// Reasoning of the reply that is not in the second prompt.
     unsent: Vec<usize>,
     others: Vec<usize>,
-    /// Of the others: replies that were stopped. Agents seldom send them again: they get what the rest leaves.
+    /// Of the others: replies that were stopped, in order. Agents seldom send them again: they get what the rest leaves.
     cut_off: Vec<usize>,
     opens_turn: bool,
     broken: bool,
@@ -76,6 +76,12 @@ struct Stretch {
     rebuilt: bool,
     /// The log notes a pruning here.
     pruned: bool,
+}
+
+impl Stretch {
+    fn is_cut_off(&self, part: usize) -> bool {
+        self.cut_off.binary_search(&part).is_ok()
+    }
 }
 
 impl Anchoring<'_> {
@@ -116,7 +122,7 @@ impl Anchoring<'_> {
                 self.share(trace, &stretch, growth, known.then_some(sent), &reply);
             }
             None => {
-                let same_model = trace.calls[before].model == trace.calls[after].model;
+                let same_model = !differ(trace.calls[before].model, trace.calls[after].model);
                 let room = growth.filter(|_| same_model && !stretch.rebuilt && !stretch.pruned);
                 self.estimate(trace, &stretch, known.then_some(sent), &reply, room);
             }
@@ -141,7 +147,7 @@ impl Anchoring<'_> {
         let guess = |index: &usize| self.calibration.tokens(self.weights[*index]);
         let reply_guess = sent.unwrap_or_else(|| self.calibration.tokens(self.weight(&stretch.reply)));
         let guesses: Vec<u64> = std::iter::once(reply_guess).chain(stretch.others.iter().map(guess)).collect();
-        let ended = std::iter::once(sent.is_some()).chain(stretch.others.iter().map(|index| !stretch.cut_off.contains(index)));
+        let ended = std::iter::once(sent.is_some()).chain(stretch.others.iter().map(|index| !stretch.is_cut_off(*index)));
         let (whole, cut_off): (Vec<u64>, Vec<u64>) =
             guesses.iter().zip(ended).map(|(guess, ended)| if ended { (*guess, 0) } else { (0, *guess) }).unzip();
         let room = room.unwrap_or(u64::MAX);
@@ -199,7 +205,8 @@ impl Anchoring<'_> {
             Some(sent) if sent <= growth && !(stretch.others.is_empty() && sent < growth) => {
                 self.give_reply(trace, stretch, sent, reply, true);
                 let rest = growth - sent;
-                let (cut_off, whole): (Vec<usize>, Vec<usize>) = stretch.others.iter().partition(|index| stretch.cut_off.contains(index));
+                let (cut_off, whole): (Vec<usize>, Vec<usize>) =
+                    stretch.others.iter().copied().partition(|index| stretch.is_cut_off(*index));
                 let guess = |parts: &[usize]| self.calibration.tokens(self.weight(parts));
                 let for_whole = if cut_off.is_empty() { rest } else { rest.min(guess(&whole)).max(rest.saturating_sub(guess(&cut_off))) };
                 let for_whole = if whole.is_empty() { 0 } else { for_whole };
@@ -313,7 +320,7 @@ fn contexts(trace: &mut Trace) {
             } else {
                 walk.settle(call, &usage, undone && !call.chained);
             }
-            walk.model = call.model;
+            walk.model = call.model.or(walk.model);
         } else if undone {
             walk.undo_at_next_anchor = true;
         }
@@ -399,7 +406,8 @@ impl Walk {
             // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay; another
             // model counts all of it otherwise, them too.
             let of_hidden = u128::from(less) * u128::from(self.hidden) / u128::from(expected.max(1));
-            let from_hidden = if call.model == self.model { 0 } else { u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden) };
+            let from_hidden =
+                if !differ(call.model, self.model) { 0 } else { u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden) };
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
             let beyond = self.missing.saturating_sub(call.visible);
@@ -411,4 +419,9 @@ impl Walk {
 
 fn expiring_of(trace: &Trace, message: usize) -> u64 {
     trace.parts_of(&trace.messages[message]).iter().filter(|part| part.expires).map(|part| part.truth).sum()
+}
+
+/// Are these two models? A call that names none was made by the one before.
+fn differ(one: Option<u32>, other: Option<u32>) -> bool {
+    one.zip(other).is_some_and(|(one, other)| one != other)
 }
