@@ -54,6 +54,7 @@ mod vcr;
 mod vscode_chat;
 mod words;
 mod yaml;
+mod zstd;
 
 pub use openai_chat::LeftOut;
 pub use source::{ReadError, Source};

@@ -31,6 +31,12 @@ impl Outline {
         paths.filter(|path| !path.contains(['.', '[']))
     }
 
+    /// The keys of the object at this path, in their order.
+    pub fn keys(&self, path: &str) -> impl Iterator<Item = &str> {
+        let below = self.0.iter().filter_map(move |(key, _)| key.strip_prefix(path)?.strip_prefix('.'));
+        below.filter(|key| !key.contains(['.', '[']))
+    }
+
     /// Is there a key with this path?
     pub fn has(&self, path: &str) -> bool {
         self.0.iter().any(|(key, _)| key == path)

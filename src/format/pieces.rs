@@ -2,6 +2,7 @@
 
 use super::json::CUT_OFF;
 use super::lines::{HALF_CHARACTER, LONGEST_LINE, NOT_UTF8, whole_characters};
+use super::source::BROKEN_OFF;
 use super::{ReadError, Source};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -48,7 +49,7 @@ pub fn each_piece(
             Ok(())
         }
         Err(Stop::Io) => {
-            source.lose(0, "file broken off");
+            source.lose(0, BROKEN_OFF);
             Ok(())
         }
         Err(Stop::Handler(error)) => Err(error),

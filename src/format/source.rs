@@ -3,6 +3,7 @@
 use super::json::{CUT_OFF, close};
 use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_characters};
 use super::outline::Outline;
+use super::zstd;
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
 use std::fs::File;
@@ -15,6 +16,9 @@ const HEAD_BYTES: usize = 64 * 1024;
 
 /// A document that has to be held as a whole may be no larger than a line may be.
 const LARGEST_DOCUMENT: u64 = LONGEST_LINE as u64;
+
+/// The reason for the loss of what is not there any more behind the place where a stream breaks off, as packed content does that was cut off.
+pub const BROKEN_OFF: &str = "file broken off";
 
 /// Why a file gave nothing at all.
 #[derive(Debug, thiserror::Error)]
@@ -51,14 +55,18 @@ impl Source {
         let chained: Box<dyn Read + Send> = Box::new(Cursor::new(magic.clone()).chain(raw));
         let mut stream: Box<dyn Read + Send> = match magic.as_slice() {
             [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(chained)),
-            [0x28, 0xb5, 0x2f, 0xfd] => Box::new(
-                ruzstd::decoding::StreamingDecoder::new(chained)
-                    .map_err(|error| ReadError::Damaged(format!("not a zstd stream: {error}")))?,
-            ),
+            magic if magic == zstd::MAGIC => {
+                Box::new(zstd::Unpacked::new(chained).map_err(|error| ReadError::Damaged(format!("not a zstd stream: {error}")))?)
+            }
             _ => chained,
         };
-        let head = read_up_to(&mut stream, HEAD_BYTES)?;
-        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(stream));
+        let mut head = Vec::new();
+        let rest: Box<dyn Read + Send> = match (&mut stream).take(HEAD_BYTES as u64).read_to_end(&mut head) {
+            Ok(_) => stream,
+            Err(error) if head.is_empty() => return Err(error.into()),
+            Err(error) => Box::new(Broken(Some(error))),
+        };
+        let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(rest));
         Ok(Source {
             path: path.to_owned(),
             head,
@@ -129,7 +137,7 @@ impl Source {
                 Ok(None) => return Ok(()),
                 Err(error) if last == 0 => return Err(error.into()),
                 Err(_) => {
-                    self.lose(last + 1, "file broken off");
+                    self.lose(last + 1, BROKEN_OFF);
                     return Ok(());
                 }
             }
@@ -140,7 +148,11 @@ impl Source {
     /// It can be taken once.
     pub fn document(&mut self) -> Result<String, ReadError> {
         let mut bytes = Vec::new();
-        self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes)?;
+        match self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes) {
+            Err(error) if bytes.is_empty() => return Err(error.into()),
+            Err(_) => self.lose(0, BROKEN_OFF),
+            Ok(_) => {}
+        }
         if bytes.len() as u64 > LARGEST_DOCUMENT {
             return Err(ReadError::Damaged("document larger than 64 MiB".to_owned()));
         }
@@ -168,8 +180,11 @@ impl Source {
         })
     }
 
-    /// Reports something that could not be used. Losses of the same reason are counted together.
+    /// Reports something that could not be used. Losses of the same reason are counted together, and what broke off is not counted once more as cut off.
     pub fn lose(&mut self, line: u64, reason: &str) {
+        if reason == CUT_OFF && self.losses.iter().any(|loss| loss.reason == BROKEN_OFF) {
+            return;
+        }
         match self.losses.iter_mut().find(|loss| loss.reason == reason) {
             Some(loss) => loss.count += 1,
             None => self.losses.push(Loss { reason: reason.to_owned(), count: 1, first_line: line }),
@@ -179,6 +194,15 @@ impl Source {
     /// What was lost so far.
     pub fn losses(&self) -> &[Loss] {
         &self.losses
+    }
+}
+
+/// What is left of a stream that breaks off: the news that it does.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
     }
 }
 

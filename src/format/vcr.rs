@@ -1,14 +1,18 @@
 //! VCR cassettes: what a program's tests recorded of its HTTP traffic, in YAML or JSON. Of all requests those to models are read; one
 //! cassette may hold requests to several providers.
 
+mod end;
+
 use super::exchange::{Dialect, Exchange, Sessions};
-use super::json::{fault, text_or_json};
+use super::json::{CUT_OFF, fault, text_or_json};
 use super::words::Words;
 use super::yaml::{binary, to_json};
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};
+use end::whole_before_cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 
 /// Recorded HTTP traffic.
 pub const READER: Reader = Reader {
@@ -32,7 +36,7 @@ fn claims(source: &Source) -> Claim {
 #[serde(default)]
 struct Cassette<'a> {
     #[serde(borrow, alias = "http_interactions")]
-    interactions: Vec<Interaction<'a>>,
+    interactions: Vec<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
@@ -85,26 +89,33 @@ impl Sent<'_> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let is_json = source.head_text().trim_start().starts_with('{');
     let text = source.document()?;
-    let json = if is_json {
-        text
-    } else {
-        let (json, fault) = to_json(&text);
-        if let Some(fault) = fault {
-            source.lose(0, fault);
-        }
-        json
-    };
-    let cassette = match serde_json::from_str::<Cassette>(&json) {
+    let (json, damage) = if is_json { (Cow::Borrowed(text.as_str()), None) } else { to_json(&text) };
+    if let Some((line, reason)) = damage {
+        source.lose(line, reason);
+    }
+    let mut cassette = match serde_json::from_str::<Cassette>(&json) {
         Ok(cassette) => cassette,
-        Err(error) if json.is_empty() => return Err(ReadError::Damaged(format!("no cassette: {error}"))),
         Err(error) => {
-            source.lose(0, fault(&error, true));
+            if damage.is_none() {
+                source.lose(0, fault(&error, true));
+            }
             return Ok(());
         }
     };
+    if !is_json
+        && damage.is_none()
+        && let Some(whole) = whole_before_cut(&text, &json, &cassette.interactions)
+    {
+        source.lose(text.lines().count() as u64, CUT_OFF);
+        cassette.interactions.truncate(whole);
+    }
     let mut sessions = Sessions::new(READER.name, source.name(), scale);
     for (interaction, number) in cassette.interactions.iter().zip(1..) {
-        let exchange = exchange(interaction, &mut |reason| source.lose(number, reason));
+        let Ok(interaction) = serde_json::from_str::<Interaction>(interaction.get()) else {
+            source.lose(number, "record of an unexpected shape");
+            continue;
+        };
+        let exchange = exchange(&interaction, &mut |reason| source.lose(number, reason));
         exchange.and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
     }
     sessions.finish().for_each(hand_over);

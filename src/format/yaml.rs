@@ -4,7 +4,7 @@
 
 use super::json::{CUT_OFF, close};
 use flate2::read::MultiGzDecoder;
-use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
+use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::Read;
@@ -22,21 +22,27 @@ const DEEPEST: usize = 120;
 
 const SWOLLEN: &str = "YAML that names make far larger than it is";
 
-/// The first document as JSON, and what was wrong with it. One that breaks off is closed after its last whole element.
-pub fn to_json(yaml: &str) -> (String, Option<&'static str>) {
+/// The first document as JSON, and at which line what was wrong with it. One that breaks off is closed after its last whole element.
+pub fn to_json(yaml: &str) -> (Cow<'_, str>, Option<(u64, &'static str)>) {
     let mut writer = Writer { largest: LARGEST.min(yaml.len() * MOST_SWOLLEN + FREE), ..Writer::default() };
     for event in Parser::<StrInput>::new_from_str(yaml) {
-        let written = match event {
+        let damage = match event {
             Ok((Event::DocumentEnd, _)) => break,
-            Ok((event, _)) => writer.event(event),
-            Err(_) => Err("not YAML"),
+            Ok((event, span)) => writer.event(event).err().map(|reason| (span.start.line() as u64, reason)),
+            // What is wrong at the end of a text is that it has no more.
+            Err(error) if !yaml.ends_with('\n') || is_at_end(&error, yaml) => Some((yaml.lines().count() as u64, CUT_OFF)),
+            Err(error) => Some((error.marker().line() as u64, "not YAML")),
         };
-        if let Err(fault) = written {
-            let closed = close(&writer.json).unwrap_or_default();
-            return (closed, Some(if fault != SWOLLEN && writer.ended_early(yaml) { CUT_OFF } else { fault }));
+        if damage.is_some() {
+            return (Cow::Owned(close(&writer.json).unwrap_or_default()), damage);
         }
     }
-    (writer.json, None)
+    (Cow::Owned(writer.json), None)
+}
+
+/// Did the parser look for more where the text ends? A quotation that is not closed is told at its beginning.
+fn is_at_end(error: &ScanError, yaml: &str) -> bool {
+    error.info().contains("end of stream") || error.marker().index() >= yaml.trim_end().chars().count()
 }
 
 #[derive(Default)]
@@ -133,11 +139,6 @@ impl Writer {
                 self.json.push_str(&serde_json::Value::from(text).to_string());
             }
         }
-    }
-
-    /// Did the text end where its last value has to go on?
-    fn ended_early(&self, yaml: &str) -> bool {
-        !yaml.ends_with('\n')
     }
 }
 

@@ -17,19 +17,19 @@ use std::time::{Duration, Instant};
 
 /// What a reader made of a file.
 #[derive(Debug)]
-struct Outcome {
-    sessions: Vec<Transcript>,
+pub struct Outcome {
+    pub sessions: Vec<Transcript>,
     /// Reason, how often, first line.
-    losses: Vec<(String, u64, u64)>,
-    error: Option<String>,
+    pub losses: Vec<(String, u64, u64)>,
+    pub error: Option<String>,
 }
 
 impl Outcome {
-    fn reasons(&self) -> Vec<&str> {
+    pub fn reasons(&self) -> Vec<&str> {
         self.losses.iter().map(|(reason, ..)| reason.as_str()).collect()
     }
 
-    fn calls_with_usage(&self) -> usize {
+    pub fn calls_with_usage(&self) -> usize {
         let messages = self.sessions.iter().flat_map(|session| &session.messages);
         messages.filter(|message| message.call.as_ref().is_some_and(|call| call.usage.is_some())).count()
     }
@@ -47,7 +47,7 @@ fn read(reader: &str, stream: impl Read + Send + 'static) -> Outcome {
     Outcome { sessions, losses, error: result.err().map(|error| error.to_string()) }
 }
 
-fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
+pub fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
     read(reader, Cursor::new(bytes.into()))
 }
 

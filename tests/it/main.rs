@@ -45,6 +45,8 @@ mod mirrors;
 mod oracle;
 /// What `cargo package` would publish.
 mod package;
+/// Files that were packed: whole, cut off, in several frames.
+mod packed;
 /// `ctxsim report`: files, the page in a browser, hostile names.
 mod page;
 /// Policies: the session worked by hand, the main facts of each preset, properties.

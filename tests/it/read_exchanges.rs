@@ -1,6 +1,10 @@
 use crate::sums::compare;
-use crate::support::{fixture, in_short, prompts, shared};
-use ctxsim::transcript::{Transcript, Trust};
+use crate::support::{files, fixture, in_short, prompts, read_source, shared};
+use ctxsim::format::Source;
+use ctxsim::transcript::{Loss, Transcript, Trust};
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
 
 fn marks(transcript: &Transcript) -> Vec<(Trust, bool)> {
     let calls = transcript.messages.iter().filter_map(|message| message.call.as_ref());
@@ -72,8 +76,72 @@ fn a_cassette_that_breaks_off_or_swells() {
     assert_eq!(lost.first().map(|(reason, _)| reason.as_str()), Some("YAML that names make far larger than it is"));
 }
 
+/// What is said of a cassette, and the prompts of all its sessions, the smallest first.
+fn cassette(yaml: &[u8]) -> (Vec<Loss>, Vec<(u64, u64)>) {
+    let source = Source::from_reader(Path::new("talk.yaml"), Box::new(Cursor::new(yaml.to_vec()))).unwrap();
+    let (transcripts, losses) = read_source(source);
+    let mut all: Vec<(u64, u64)> = transcripts.iter().flat_map(prompts).collect();
+    all.sort_unstable();
+    (losses, all)
+}
+
+/// YAML closes no brackets, so most cuts leave YAML that is sound. Wherever a cassette is cut, it says so, or holds all that it held.
+fn every_cut_is_told(yaml: &str, places: impl Iterator<Item = usize>) {
+    let (all_losses, all) = cassette(yaml.as_bytes());
+    for place in places {
+        let (losses, kept) = cassette(&yaml.as_bytes()[..place]);
+        let cut: Vec<&Loss> = losses.iter().filter(|loss| loss.reason == "cut off at the end of the file").collect();
+        let last_line = yaml.as_bytes()[..place].split_inclusive(|byte| *byte == b'\n').count() as u64;
+        let told: Vec<(u64, u64)> = cut.iter().map(|loss| (loss.count, loss.first_line)).collect();
+        let whole = cut.is_empty() && kept == all && losses == all_losses;
+        assert!(whole || told == [(1, last_line)], "cut at {place}: {losses:?} {kept:?}");
+        assert!(kept.iter().all(|prompt| all.contains(prompt)), "cut at {place}: {kept:?} of {all:?}");
+    }
+}
+
+#[test]
+fn a_cassette_that_was_cut_off_says_so_wherever_it_was_cut() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/vcr");
+    let python = fs::read_to_string(data.join("talk.yaml")).unwrap();
+    let first = python.find("uri:").unwrap();
+    every_cut_is_told(&python, first..python.len());
+    // The last key may stand there in part, and its line need not end.
+    assert_eq!(cassette(python.trim_end().as_bytes()), cassette(python.as_bytes()));
+
+    // Recorders in Go write the version first, so that the list closes the file: an interaction that ends before its time tells of the cut.
+    let go = "---\nversion: 1\ninteractions:\n".to_owned()
+        + &[("Hi", 20), ("Ho", 30)].map(|(said, prompt)| go_interaction(said, prompt)).concat();
+    let second = go.rfind("- request:").unwrap();
+    assert_eq!(cassette(go.as_bytes()), (vec![], vec![(20, 5), (30, 5)]));
+    every_cut_is_told(&go, second + 15..go.len() - "    duration: 1s".len());
+    every_cut_is_told(&go, go.find("url:").unwrap()..go.find("\n    headers: {}").unwrap());
+}
+
+fn go_interaction(said: &str, prompt: u64) -> String {
+    let request = format!(r#"{{"model":"claude-x","messages":[{{"role":"user","content":"{said}"}}]}}"#);
+    let reply = format!(
+        r#"{{"id":"{said}","type":"message","role":"assistant","model":"claude-x","content":[],"usage":{{"input_tokens":{prompt},"output_tokens":5}}}}"#
+    );
+    format!(
+        "- request:\n    body: '{request}'\n    headers:\n      Accept:\n      - '*/*'\n    url: https://api.example.com/v1/messages\n    method: POST\n  \
+         response:\n    body: '{reply}'\n    headers: {{}}\n    status: 200 OK\n    code: 200\n    duration: 1s\n"
+    )
+}
+
+#[test]
+fn real_cassettes_that_were_cut_off_say_so() {
+    let Some(shared) = shared() else { return };
+    for path in files(&shared.join("transcripts/vcr_yaml")) {
+        let yaml = fs::read_to_string(&path).unwrap();
+        let lines: Vec<usize> = yaml.match_indices('\n').map(|(at, _)| at + 1).collect();
+        let step = 1 + lines.len() / 12;
+        let after_the_head = lines.iter().copied().filter(|at| *at > 400 && yaml.len() < 100_000);
+        every_cut_is_told(&yaml, after_the_head.step_by(step).filter(|at| *at < yaml.len()));
+    }
+}
+
 #[test]
 fn real_cassettes_are_read_as_an_independent_parser_reads_them() {
     let Some(shared) = shared() else { return };
-    compare("vcr", &crate::support::files(&shared.join("transcripts/vcr_yaml")));
+    compare("vcr", &files(&shared.join("transcripts/vcr_yaml")));
 }

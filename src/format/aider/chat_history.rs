@@ -1,6 +1,7 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
+use crate::format::source::BROKEN_OFF;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
 
@@ -25,7 +26,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             Ok(None) => break,
             Err(error) if last == 0 => return Err(error.into()),
             Err(_) => {
-                source.lose(last + 1, "file broken off");
+                source.lose(last + 1, BROKEN_OFF);
                 break;
             }
         };
