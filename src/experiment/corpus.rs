@@ -289,8 +289,11 @@ pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Compa
         (None, Some((_, Claim::Companion))) if companions == Companions::PassOver => Opened::Companion,
         (None, Some((reader, _))) => Opened::Log(reader, source),
         (None, None) if source.head().is_empty() => skipped("is empty"),
-        (None, None) if source.head().contains(&0) => skipped("is a binary file that no reader knows"),
-        (None, None) => skipped("no reader knows its format"),
+        (None, None) => match format::why_unclaimed(&source) {
+            Some(reason) => skipped(&reason),
+            None if source.head().contains(&0) => skipped("is a binary file that no reader knows"),
+            None => skipped("no reader knows its format"),
+        },
     }
 }
 

@@ -58,6 +58,7 @@ mod zstd;
 
 pub use openai_chat::LeftOut;
 pub use source::{ReadError, Source};
+pub use sqlite::why_unclaimed;
 
 use crate::transcript::{Scale, Transcript};
 

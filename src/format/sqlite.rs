@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 mod opened;
 
 #[cfg(feature = "sqlite")]
-pub use opened::{Database, damaged};
+pub use opened::{Database, damaged, loss_of, readable};
 
 /// Is this the head of a SQLite database?
 pub fn has_magic(head: &[u8]) -> bool {
@@ -29,7 +29,7 @@ pub fn is_side_file(path: &Path, tables: &[&str]) -> bool {
 /// Does the database hold these tables? Where it does not, they may still wait in its log.
 pub fn holds(source: &Source, tables: &[&str]) -> bool {
     #[cfg(feature = "sqlite")]
-    if opened::tables(&source.path).iter().filter(|name| tables.contains(&name.as_str())).count() == tables.len() {
+    if opened::tables(&source.path).unwrap_or_default().iter().filter(|name| tables.contains(&name.as_str())).count() == tables.len() {
         return true;
     }
     #[cfg(not(feature = "sqlite"))]
@@ -37,6 +37,18 @@ pub fn holds(source: &Source, tables: &[&str]) -> bool {
         return true;
     }
     tables.iter().all(|table| mentions(source.head(), table)) || mentions_all(&beside(&source.path, "-wal"), tables)
+}
+
+/// Why no reader claims this database; `None` for a file that is none. One that is cut off or damaged may not tell any more whose it was.
+pub fn why_unclaimed(source: &Source) -> Option<String> {
+    if !has_magic(source.head()) {
+        return None;
+    }
+    #[cfg(feature = "sqlite")]
+    if let Some(damage) = opened::damage(&source.path) {
+        return Some(damage.to_string());
+    }
+    Some("is a SQLite database that no reader knows".to_owned())
 }
 
 /// Without SQLite there is nothing to read.

@@ -8,6 +8,7 @@ use proptest::test_runner::{TestCaseError, TestRunner};
 use rusqlite::Connection;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The readers of databases.
@@ -93,4 +94,62 @@ fn a_changed_byte_makes_no_reader_of_databases_panic() {
         }
         fs::remove_file(&path).unwrap();
     }
+}
+
+/// What the program says of a database, with `--strict`.
+fn complaint(path: &Path) -> String {
+    let inspect = Command::new(env!("CARGO_BIN_EXE_ctxsim")).args(["inspect", "--quiet", "--strict"]).arg(path).output().unwrap();
+    assert_ne!(inspect.status.code(), Some(0));
+    String::from_utf8(inspect.stderr).unwrap().replace(&*path.to_string_lossy(), "FILE")
+}
+
+/// The number of a table's first page.
+fn root_page(path: &Path, table: &str) -> usize {
+    let connection = Connection::open(path).unwrap();
+    connection.query_row("SELECT rootpage FROM sqlite_schema WHERE name = ?1", [table], |row| row.get::<_, i64>(0)).unwrap() as usize
+}
+
+/// The same damage is told in the same words, whoever's the database is.
+#[test]
+fn damage_is_told_alike_by_all_readers_of_databases() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("sessions.db");
+    let databases = [
+        ("crush/crush.sql", "sessions", "messages"),
+        ("goose/sessions.sql", "sessions", "messages"),
+        ("opencode/database.sql", "session", "message"),
+    ];
+    for (fixture, sessions, messages) in databases {
+        make(&path, &fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(fixture)).unwrap());
+        let whole = fs::read(&path).unwrap();
+        // Whether it still says whose it was or not.
+        for kept in [whole.len() - 512, whole.len() / 2, 1024] {
+            fs::write(&path, &whole[..kept]).unwrap();
+            let malformed = "not a readable database: database disk image is malformed\n";
+            assert!(complaint(&path).ends_with(malformed), "{fixture} {}", complaint(&path));
+        }
+        fs::write(&path, &whole).unwrap();
+        let page = root_page(&path, messages);
+        let mut bytes = whole.clone();
+        bytes[(page - 1) * 512..page * 512].fill(0xff);
+        fs::write(&path, &bytes).unwrap();
+        assert!(complaint(&path).contains("holds no usable session (session whose rows cannot be read)"), "{fixture} {}", complaint(&path));
+        fs::write(&path, &whole).unwrap();
+        let page = root_page(&path, sessions);
+        let mut bytes = whole.clone();
+        bytes[(page - 1) * 512..page * 512].fill(0xff);
+        fs::write(&path, &bytes).unwrap();
+        assert!(complaint(&path).contains("holds no usable session (session whose rows cannot be read)"), "{fixture} {}", complaint(&path));
+        // One row that is no text costs its own session alone.
+        fs::write(&path, &whole).unwrap();
+        let connection = Connection::open(&path).unwrap();
+        let first = format!("UPDATE {sessions} SET id = x'00ff' WHERE rowid = (SELECT min(rowid) FROM {sessions})");
+        connection.execute(&first, []).unwrap();
+        drop(connection);
+        assert!(complaint(&path).contains("row that is not text"), "{fixture} {}", complaint(&path));
+        assert!(read_by_owners(&path) > 0, "{fixture}");
+        fs::remove_file(&path).unwrap();
+    }
+    make(&path, "CREATE TABLE a (b)");
+    assert!(complaint(&path).ends_with("is a SQLite database that no reader knows\n"), "{}", complaint(&path));
 }

@@ -118,7 +118,7 @@ fn a_database_at_rest_is_left_at_rest() {
     let (transcripts, losses) = read_all(&database);
     assert_eq!(ids(&transcripts), ["ses_one"]);
     let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
-    assert_eq!(reasons, ["message without a session", "message of an unexpected shape", "session without messages"]);
+    assert_eq!(reasons, ["message of an unexpected shape", "session without messages", "message without a session"]);
     assert_eq!(state(&agent), before);
 }
 

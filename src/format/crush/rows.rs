@@ -1,7 +1,7 @@
 //! The rows of a database. Columns came and went: those that may be absent are looked for first.
 
 use super::session::{MessageRow, Session};
-use crate::format::sqlite::{Database, damaged};
+use crate::format::sqlite::{Database, damaged, readable};
 use crate::format::time::millis;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
@@ -21,13 +21,10 @@ pub struct SessionRow {
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let database = Database::open(source)?;
     let connection = &database.connection;
-    let orphans = "SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)";
-    let orphans: u32 = connection.query_row(orphans, [], |row| row.get(0)).map_err(damaged)?;
-    (0..orphans).for_each(|_| source.lose(0, "message without a session"));
     // The archived program did not note the provider.
     let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { super::READER.name } else { "opencode-go" };
     let marked = has_column(connection, "messages", "is_summary_message").map_err(damaged)?;
-    for (number, row) in (1..).zip(sessions(connection).map_err(damaged)?) {
+    for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
         match messages(connection, &row.id, marked, &mut session, &mut lose) {
@@ -43,6 +40,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
+    database.count_orphans("messages", "sessions", source);
     if database.changed(&source.path) {
         source.lose(0, "database was written to while it was read");
     }
@@ -54,7 +52,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
     connection.query_row(sql, [table, column], |row| row.get::<_, u32>(0)).map(|count| count > 0)
 }
 
-fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionRow>> {
+fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
     let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
     let sql =
         format!("SELECT id, parent_session_id, {summary}, prompt_tokens + completion_tokens FROM sessions ORDER BY created_at, rowid");
@@ -70,7 +68,7 @@ fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionRow>> {
             has_usage: row.get::<_, Option<i64>>(3)?.unwrap_or(0) > 0,
         })
     })?;
-    rows.collect()
+    Ok(readable(rows, source))
 }
 
 fn messages(

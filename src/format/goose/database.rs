@@ -3,7 +3,7 @@
 use super::record::{Line, ModelConfig, Totals};
 use super::session::Session;
 use crate::format::count::Count;
-use crate::format::sqlite::{Database, damaged};
+use crate::format::sqlite::{Database, damaged, loss_of};
 use crate::format::words::Words;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
@@ -14,14 +14,19 @@ use std::borrow::Cow;
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let database = Database::open(source)?;
     let connection = &database.connection;
-    let orphans = "SELECT count(*) FROM messages WHERE session_id NOT IN (SELECT id FROM sessions)";
-    let orphans: u32 = connection.query_row(orphans, [], |row| row.get(0)).map_err(damaged)?;
-    (0..orphans).for_each(|_| source.lose(0, "message without a session"));
     let mut statement = connection.prepare("SELECT * FROM sessions ORDER BY created_at, id").map_err(damaged)?;
     let mut rows = statement.query([]).map_err(damaged)?;
     let mut number = 0;
-    while let Some(row) = rows.next().map_err(damaged)? {
+    loop {
         number += 1;
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) => {
+                source.lose(0, loss_of(&error));
+                break;
+            }
+        };
         let mut lose = |reason: &str| source.lose(number, reason);
         let Some(id) = text(row, "id") else {
             lose("row that is not text");
@@ -39,6 +44,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
+    database.count_orphans("messages", "sessions", source);
     if database.changed(&source.path) {
         source.lose(0, "database was written to while it was read");
     }

@@ -2,7 +2,7 @@
 
 use super::record::{MessageInfo, SessionInfo};
 use super::session::Session;
-use crate::format::sqlite::{Database, damaged};
+use crate::format::sqlite::{Database, damaged, readable};
 use crate::format::words::Words;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
@@ -11,10 +11,7 @@ use rusqlite::{Connection, Row};
 /// Reads all sessions of the database, one after the other.
 pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let database = Database::open(source)?;
-    let sessions = sessions(&database.connection).map_err(damaged)?;
-    let orphans = "SELECT count(*) FROM message WHERE session_id NOT IN (SELECT id FROM session)";
-    let orphans: u32 = database.connection.query_row(orphans, [], |row| row.get(0)).map_err(damaged)?;
-    (0..orphans).for_each(|_| source.lose(0, "message without a session"));
+    let sessions = sessions(&database.connection, source).map_err(damaged)?;
     for (number, info) in (1..).zip(&sessions) {
         let mut lose = |reason: &str| source.lose(number, reason);
         match session(&database.connection, info, scale, &mut lose) {
@@ -23,19 +20,20 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
             Err(_) => lose("session whose rows cannot be read"),
         }
     }
+    database.count_orphans("message", "session", source);
     if database.changed(&source.path) {
         source.lose(0, "database was written to while it was read");
     }
     Ok(())
 }
 
-fn sessions(connection: &Connection) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
+fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
     let mut statement = connection.prepare("SELECT id, parent_id, version FROM session ORDER BY time_created, id")?;
     let words = |row: &Row<'_>, column| -> rusqlite::Result<Words<'static>> {
         Ok(Words(row.get::<_, Option<String>>(column)?.unwrap_or_default().into()))
     };
     let rows = statement.query_map([], |row| Ok(SessionInfo { id: words(row, 0)?, parent: words(row, 1)?, version: words(row, 2)? }))?;
-    rows.collect()
+    Ok(readable(rows, source))
 }
 
 fn session(

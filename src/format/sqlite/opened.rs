@@ -15,19 +15,35 @@ const TRIES: usize = 3;
 /// A database that comes out of a stream is copied to a folder of our own; a small file must not fill the disk.
 const LARGEST_STREAM: u64 = 4 << 30;
 
-/// The names of the tables of a database (without its log); none where it cannot be opened.
-pub fn tables(path: &Path) -> Vec<String> {
-    let read = |connection: Connection| -> rusqlite::Result<Vec<String>> {
-        let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
-        let rows = statement.query_map([], |row| row.get(0))?;
-        rows.collect()
-    };
-    open_at_rest(path).and_then(read).unwrap_or_default()
+/// The names of the tables of a database (without its log).
+pub fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
+    let connection = open_at_rest(path)?;
+    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
 }
 
 /// The reason why nothing of a database could be read.
 pub fn damaged(error: rusqlite::Error) -> ReadError {
     ReadError::Damaged(format!("not a readable database: {error}"))
+}
+
+/// Why nothing of the database of this file can be read; `None` where it can, and for a stream or a packed file.
+pub fn damage(path: &Path) -> Option<ReadError> {
+    tables(path).err().filter(|_| is_plain(path)).map(damaged)
+}
+
+/// The sessions that can be read of a table. A row of another shape is lost alone; behind a damaged page nothing more is found.
+pub fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>, source: &mut Source) -> Vec<T> {
+    rows.filter_map(|row| row.inspect_err(|error| source.lose(0, loss_of(error))).ok()).collect()
+}
+
+/// The reason for the loss of a session.
+pub fn loss_of(error: &rusqlite::Error) -> &'static str {
+    match error {
+        rusqlite::Error::InvalidColumnType(..) => "row that is not text",
+        _ => "session whose rows cannot be read",
+    }
 }
 
 /// An open database and, where it was copied, the folder of the copy: it is removed with it.
@@ -85,6 +101,15 @@ impl Database {
         }
         let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
         Ok(Database { connection, copy: Some(folder), stamp: before })
+    }
+
+    /// Counts the messages of a table that belong to no session of another one.
+    pub fn count_orphans(&self, messages: &str, sessions: &str, source: &mut Source) {
+        let orphans = format!("SELECT count(*) FROM {messages} WHERE session_id NOT IN (SELECT id FROM {sessions})");
+        match self.connection.query_row(&orphans, [], |row| row.get::<_, u32>(0)) {
+            Ok(count) => (0..count).for_each(|_| source.lose(0, "message without a session")),
+            Err(_) => source.lose(0, "messages whose session cannot be told"),
+        }
     }
 
     /// Was the file changed since it was opened? A copy does not mind.
