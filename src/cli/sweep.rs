@@ -160,7 +160,7 @@ impl Sweep {
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }
         Header {
-            schema: "ctxsim.sweep-rows/2".to_owned(),
+            schema: "ctxsim.sweep-rows/3".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             corpus: Header::corpus_hash(run.corpus),
             policies: Header::policies_hash(run.bases),

@@ -41,7 +41,7 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep, in place of the usual 'overflows = 0' and 'broken references <= default'
+    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net unrecoverable = 0'
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
     /// So many sessions of a hundred are judged on and not sought on
@@ -73,11 +73,7 @@ impl Tune {
         let policy = self.policies.only("tune")?;
         let axes = self.axes(&policy)?;
         let objective = self.objective()?;
-        let bounds = if self.subject_to.is_empty() {
-            Bound::usual()?
-        } else {
-            self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?
-        };
+        let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let corpus = self.logs.read(&catalog)?;
@@ -89,7 +85,7 @@ impl Tune {
             policy: &policy,
             axes: &axes,
             objective,
-            bounds: &bounds,
+            bounds: Some(bounds.as_slice()).filter(|bounds| !bounds.is_empty()),
             replay: &replay,
             billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost },
             coarse: usize::from(self.settings),
@@ -97,14 +93,14 @@ impl Tune {
             seed: self.seed,
         };
         let tuned = tuning.run(&split)?;
-        let decided = if self.explain { tuning.decided(&tuned, &split)? } else { Vec::new() };
+        let decided = if self.explain { Some(tuning.decided(&tuned, &split)?) } else { None };
         self.output.give("tune", self.command(), |command| {
             tune(&Found {
                 policy: &policy,
                 axes: &axes,
                 split: &split,
                 tuned: &tuned,
-                decided: &decided,
+                decided: decided.as_deref(),
                 chance: (resamples, self.seed),
                 command,
             })

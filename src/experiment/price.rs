@@ -4,8 +4,7 @@ use super::corpus::Corpus;
 use super::replay::Replay;
 use crate::cost::{Bills, Check, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
-use crate::sim::{Conditions, Outcome, Refetching, simulate};
-use crate::trace::Trace;
+use crate::sim::{Conditions, simulate};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -24,15 +23,6 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
 /// What the modelled cache made of each call of each session.
 pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<Split>> {
     corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| splits(trace, outcome, tariff)).collect()
-}
-
-/// A session under a policy, net of refetches: what the policy broke is read again ([`Refetching::Lost`], or as the conditions say), and all
-/// that follows from it is in the sums and in the bills. `tokens_saved` of these totals is the saving net of refetches.
-pub fn net_of_refetches(trace: &Trace, plan: &Plan, conditions: &Conditions, tariff: &Tariff<'_>) -> (Outcome, Bills) {
-    let refetch = if conditions.refetch == Refetching::Never { Refetching::Lost } else { conditions.refetch };
-    let outcome = simulate(trace, plan, &Conditions { refetch, ..conditions.clone() });
-    let bills = bills(trace, &outcome, tariff);
-    (outcome, bills)
 }
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.

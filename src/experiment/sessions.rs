@@ -3,7 +3,6 @@
 use super::corpus::Corpus;
 use super::replay::{ReplaySettings, replay, replay_closed};
 use super::sweep::{Billing, Charges, Metric};
-use crate::cost::bills;
 use crate::policy::{Policy, PolicyError};
 use crate::sim::{Outcome, Refetching, Totals};
 use crate::trace::Trace;
@@ -40,11 +39,13 @@ pub fn by_session(
         replay_closed(corpus, policies, settings, refetch)?
     };
     let Some(replayed) = replayed.pop() else { return Ok(Vec::new()) };
-    let closed = replayed.closed.as_ref().map_or(&replayed.outcomes, |closed| &closed.outcomes);
-    let figures = |(trace, (open, closed)): (&Trace, (&Outcome, &Outcome))| {
-        let charges = |by: Billing<'_>| Charges::of(&bills(trace, open, by.tariff), &bills(trace, closed, by.tariff), by.cache);
+    let closed = |place: usize| replayed.closed.as_ref().and_then(|closed| closed.outcomes.get(place));
+    let figures = |(place, (trace, open)): (usize, (&Trace, &Outcome))| {
+        let charges = |by: Billing<'_>| {
+            let charges = Charges::open(trace, open, by);
+            closed(place).map_or(charges, |closed| charges.net_of(trace, closed, by))
+        };
         SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
     };
-    let outcomes = replayed.outcomes.par_iter().zip(closed);
-    Ok(corpus.traces.par_iter().zip(outcomes).map(figures).collect())
+    Ok(corpus.traces.par_iter().zip(&replayed.outcomes).enumerate().map(figures).collect())
 }

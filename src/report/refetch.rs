@@ -7,7 +7,7 @@ use super::figures::{Figure, compactions};
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
-use crate::sim::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
+use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
 
 /// What the closed loop supposes.
 pub const NOTE: &str = "Closed loop: before a call whose reply takes up lines that are gone, the agent makes one more call for each source, \
@@ -107,6 +107,27 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
     if refetches.calls > 0 && open.bill.is_priced() && paid > paid_open {
         let more = i64::try_from(paid - paid_open).unwrap_or(i64::MAX);
         words.push(format!("{policy}: reading again costs {}.", dollars(more)));
+    }
+    if refetches.calls > 0 && open.bill.is_priced() && paid < paid_open {
+        let less = i64::try_from(paid_open - paid).unwrap_or(i64::MAX);
+        words.push(format!(
+            "{policy}: the closed loop is {} cheaper, although more is asked for: what is read again makes the policy act at other calls \
+             ({} compactions and {} prunes, {} and {} in the open loop). That is no saving to count on.",
+            dollars(less),
+            grouped(compactions(after)),
+            grouped(after.events_of(EventKind::Prune)),
+            grouped(compactions(before)),
+            grouped(before.events_of(EventKind::Prune)),
+        ));
+    }
+    let (ended_open, ended) = (before.unrecoverable_sessions, after.unrecoverable_sessions);
+    if ended_open != ended {
+        words.push(format!(
+            "{policy}: {} with a refusal that nothing mends in the closed loop, {} in the open one. Nothing is read again before such a call, so \
+             that the costs of the two cannot be compared.",
+            counted(ended, "session"),
+            grouped(ended_open),
+        ));
     }
     if refetches.sources_again > 0 {
         let (again, all) = (grouped(refetches.sources_again), counted(refetches.sources, "source"));

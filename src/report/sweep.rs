@@ -170,6 +170,21 @@ pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     }
 }
 
+/// The best setting may be one under which sessions end: that is for the constraints to forbid.
+fn ended_early(best: &Row) -> Option<String> {
+    let (open, net) = (best.totals.unrecoverable_sessions, best.charges.net_unrecoverable_sessions);
+    let closed = if net > open { format!(" ({} in the closed loop)", grouped(net)) } else { String::new() };
+    let constraint = if net > open { "net unrecoverable = 0" } else { "unrecoverable = 0" };
+    (open.max(net) > 0).then(|| {
+        format!(
+            "Under the best setting {}{closed} of {} end in a refusal that nothing mends. The calls behind it are counted all the same; \
+             --subject-to '{constraint}' passes such settings over.",
+            grouped(open),
+            counted(best.totals.sessions, "session")
+        )
+    })
+}
+
 fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     let mut all = Vec::new();
     let standing = |standing: Standing| judged.iter().filter(|judged| judged.verdict.standing == standing).count() as u64;
@@ -198,6 +213,7 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     } else {
         all.push("No uncertainty can be told: that takes two sessions, and an objective that adds up over them.".to_owned());
     }
+    all.extend(judged.first().filter(|first| first.verdict.standing == Standing::Best).and_then(|best| ended_early(best.row)));
     if let Some(row) = judged.first().map(|judged| judged.row).filter(|_| swept.billed == Billed::Yes) {
         all.extend(cost_figures::left_out(&row.charges));
     }

@@ -28,8 +28,8 @@ pub struct Found<'a> {
     pub split: &'a Split,
     /// What came of it.
     pub tuned: &'a Tuned,
-    /// Which sessions decided; empty where nobody asked.
-    pub decided: &'a [Decided],
+    /// What each session came to; `None` where nobody asked which of them decided.
+    pub decided: Option<&'a [Decided]>,
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
     /// The command, where the report is to name it.
@@ -46,9 +46,7 @@ pub fn tune(found: &Found<'_>) -> Report {
         Section { title: sought(found), body: Body::Table(table.clone()) },
     ];
     sections.extend(configuration(found.policy, &snippets));
-    if !found.decided.is_empty() {
-        sections.push(Section { title: "Sessions that decided it".to_owned(), body: Body::Table(deciders(found)) });
-    }
+    sections.extend(found.decided.map(|decided| explained(found, decided)));
     let record = TuneRecord::new(found, &snippets, notes.clone());
     Report {
         title: format!("Policy {} tuned over {}", found.policy.name, super::replay::title(&found.split.facts)),
@@ -144,16 +142,24 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
     let held_out = found.split.held_out.traces.len() as u64;
     let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
     let gain = tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default();
-    match &tuned.verdict {
+    let broken = defaults_break(found);
+    let mut sentences = match &tuned.verdict {
         Verdict::Recommended => vec![format!("Recommended: {setting}."), format!("{}.", capital(&gain))],
         Verdict::DefaultIsBest => vec![
             "Keep the defaults: of all settings that were looked at and keep the constraints, none is better on the training sessions."
                 .to_owned(),
         ],
-        Verdict::NoneAllowed(broken) => vec![format!(
-            "Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions; the defaults break {}.",
-            broken.join(" and ")
-        )],
+        Verdict::NoneAllowed(_) => {
+            vec!["Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions.".to_owned()]
+        }
+        Verdict::NoDifference(_) | Verdict::Worse if broken.is_some() => vec![
+            format!(
+                "Nothing is recommended: {setting} keeps all constraints, and the defaults do not; but on {} it {}.",
+                counted(held_out, "held-out session"),
+                if tuned.verdict == Verdict::Worse { "comes out worse" } else { "cannot be told from them by what is sought" }
+            ),
+            format!("{}.", capital(&gain)),
+        ],
         Verdict::Breaks(broken) => vec![
             format!(
                 "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
@@ -181,7 +187,69 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
             counted(held_out, "held-out session"),
             counted(*more, "more session"),
         )],
-    }
+    };
+    sentences.extend(broken);
+    sentences
+}
+
+/// Constraints that the defaults do not keep themselves, with what they come to.
+fn defaults_break(found: &Found<'_>) -> Option<String> {
+    let of = |row: &Row, part: &str| {
+        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row));
+        let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
+        let broken: Vec<String> = broken.map(value).collect();
+        (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
+    };
+    let default = &found.tuned.default;
+    let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| format!("The defaults themselves break {}.", parts.join(", and ")))
+}
+
+/// Sessions with a refusal that nothing mends: no figure of theirs is that of a session that ran to its end.
+fn ended_early(found: &Found<'_>) -> Option<String> {
+    let closed = found.tuned.objective.measure.known_from() == KnownFrom::ClosedLoop;
+    let best = found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty());
+    let of = |trial: &Trial| {
+        let rows = [(&trial.training, "training"), (&trial.held_out, "held-out")];
+        let count = |(row, part): (&Row, &str)| {
+            let (open, net) = (row.totals.unrecoverable_sessions, row.charges.net_unrecoverable_sessions);
+            let in_both =
+                if closed && open != net { format!("{} ({} in the closed loop)", grouped(open), grouped(net)) } else { grouped(open) };
+            (open > 0 || closed && net > 0).then(|| format!("{in_both} of {} {part} sessions", grouped(row.totals.sessions)))
+        };
+        let counts: Vec<String> = rows.into_iter().filter_map(count).collect();
+        let name = if trial.setting.values.is_empty() { "the defaults".to_owned() } else { trial.setting.words() };
+        (!counts.is_empty()).then(|| format!("{name} {}", counts.join(" and ")))
+    };
+    let trials: Vec<String> = std::iter::once(&found.tuned.default).chain(best).filter_map(of).collect();
+    let net = if closed {
+        "; nothing is read again before a call that is refused to the end, so that net cost may even lie below cost there"
+    } else {
+        ""
+    };
+    (!trials.is_empty()).then(|| {
+        format!(
+            "Sessions with a refusal that nothing mends: {}. The calls behind it are counted and billed all the same{net}.",
+            trials.join("; ")
+        )
+    })
+}
+
+/// The sessions that differ, or that none does.
+fn explained(found: &Found<'_>, decided: &[Decided]) -> Section {
+    let moved: Vec<&Decided> = decided.iter().filter(|decided| decided.best != decided.default).collect();
+    let line = |words: &str| Body::Lines(vec![words.to_owned()]);
+    let best = found.tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
+    let (title, body) = match &found.tuned.verdict {
+        _ if found.tuned.best.is_none() => {
+            ("Sessions that decided it".to_owned(), line("None did: there is no setting to hold against the defaults."))
+        }
+        Verdict::DefaultIsBest => ("Sessions that decided it".to_owned(), line("None did: the defaults are the best setting themselves.")),
+        _ if moved.is_empty() => ("Sessions that decided it".to_owned(), line("None did: each comes to the same under both.")),
+        Verdict::Recommended => ("Sessions that decided it".to_owned(), Body::Table(deciders(found, &moved))),
+        _ => (format!("Nothing was decided; where {best} differs most from the defaults"), Body::Table(deciders(found, &moved))),
+    };
+    Section { title, body }
 }
 
 fn capital(sentence: &str) -> String {
@@ -249,7 +317,7 @@ fn table(found: &Found<'_>) -> Table {
     Table { labels: 2, columns, rows }
 }
 
-fn deciders(found: &Found<'_>) -> Table {
+fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
     let measure = found.tuned.objective.measure;
     let whole = crate::experiment::Measure { part: measure.part, whole: None };
     let value = |part: i64| cell(crate::experiment::Value { part, whole: 1 }, &whole);
@@ -263,7 +331,7 @@ fn deciders(found: &Found<'_>) -> Table {
         simulated("best", "setting", "the same under the setting that was found"),
         simulated("difference", "difference", "the second less the first"),
     ];
-    let row = |decided: &Decided| {
+    let row = |decided: &&Decided| {
         let part = if decided.part == Part::Training { "training" } else { "held-out" };
         vec![
             Cell::Text(decided.session.clone()),
@@ -274,7 +342,7 @@ fn deciders(found: &Found<'_>) -> Table {
             value(decided.best - decided.default),
         ]
     };
-    Table { labels: 1, columns, rows: found.decided.iter().take(SHOWN).map(row).collect() }
+    Table { labels: 1, columns, rows: moved.iter().take(SHOWN).map(row).collect() }
 }
 
 fn all_notes(found: &Found<'_>) -> Vec<String> {
@@ -310,12 +378,13 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     } else {
         all.extend(cost_figures::left_out(&tuned.default.training.charges).map(|note| format!("Training sessions: {note}")));
     }
-    if !found.decided.is_empty() {
-        let moved = found.decided.iter().filter(|decided| decided.best != decided.default).count() as u64;
+    all.extend(ended_early(found));
+    if let Some(decided) = found.decided.filter(|decided| !decided.is_empty()) {
+        let moved = decided.iter().filter(|decided| decided.best != decided.default).count() as u64;
         all.push(format!(
             "{} of {} come to something else under the setting; {} are shown at most, JSON holds all of them.",
             grouped(moved),
-            counted(found.decided.len() as u64, "session"),
+            counted(decided.len() as u64, "session"),
             SHOWN
         ));
     }

@@ -124,6 +124,7 @@ impl TuneRecord {
             configuration: SnippetRecord::all(snippets),
             sessions: found
                 .decided
+                .unwrap_or_default()
                 .iter()
                 .map(|decided| DecidedRecord {
                     session: decided.session.clone(),

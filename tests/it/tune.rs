@@ -62,7 +62,9 @@ fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], spli
     let objective = Some(Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() });
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
     let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
-    Tune { policy, axes, objective, bounds, replay: &replay, billing, coarse: 30, resamples: 200, seed: 1 }.run(split).unwrap()
+    Tune { policy, axes, objective, bounds: Some(bounds), replay: &replay, billing, coarse: 30, resamples: 200, seed: 1 }
+        .run(split)
+        .unwrap()
 }
 
 #[test]

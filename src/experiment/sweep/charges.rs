@@ -1,9 +1,8 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{Bills, CacheKind, Tariff, bills};
-use crate::experiment::price::net_of_refetches;
+use crate::cost::{CacheKind, Tariff, bills};
 use crate::policy::Plan;
-use crate::sim::{Conditions, Refetching, Shared, simulate};
+use crate::sim::{Conditions, Outcome, Refetching, Shared, simulate};
 use crate::trace::{Evidence, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,6 +26,8 @@ pub struct Charges {
     pub nano_usd: u64,
     /// The same in a closed loop, in which the agent reads again what the policy took from it.
     pub net_nano_usd: u64,
+    /// Sessions with a refusal that nothing mended in that loop: nothing is read again before a call that is refused to the end.
+    pub net_unrecoverable_sessions: u64,
     /// Prompt tokens that the cache reads.
     pub cache_read: u64,
     /// Prompt tokens, the summariser's left out.
@@ -40,12 +41,14 @@ pub struct Charges {
 }
 
 impl Charges {
-    /// The charges of one session: its bills, and those net of refetches.
-    pub fn of(bills: &Bills, net: &Bills, cache: CacheKind) -> Charges {
-        let bill = bills.with(cache);
+    /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
+    pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>) -> Charges {
+        let bills = bills(trace, outcome, billing.tariff);
+        let bill = bills.with(billing.cache);
         Charges {
             nano_usd: bill.nano_usd(),
-            net_nano_usd: net.with(cache).nano_usd(),
+            net_nano_usd: bill.nano_usd(),
+            net_unrecoverable_sessions: outcome.totals.unrecoverable_sessions,
             cache_read: bill.cache_read.tokens,
             prompt_tokens: bill.prompt_tokens(),
             calls: bills.calls,
@@ -53,12 +56,19 @@ impl Charges {
             unpriced_sessions: u64::from(bills.calls > 0 && !bills.is_priced()),
         }
     }
+
+    /// The same with what its closed loop comes to.
+    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>) -> Charges {
+        let net_nano_usd = bills(trace, closed, billing.tariff).with(billing.cache).nano_usd();
+        Charges { net_nano_usd, net_unrecoverable_sessions: closed.totals.unrecoverable_sessions, ..self }
+    }
 }
 
 impl AddAssign<&Charges> for Charges {
     fn add_assign(&mut self, other: &Charges) {
         self.nano_usd += other.nano_usd;
         self.net_nano_usd += other.net_nano_usd;
+        self.net_unrecoverable_sessions += other.net_unrecoverable_sessions;
         self.cache_read += other.cache_read;
         self.prompt_tokens += other.prompt_tokens;
         self.calls += other.calls;
@@ -81,8 +91,8 @@ pub(super) fn billed(
     let of_one = |place: usize| {
         let acts_so = shared.of.iter().position(|of| *of as usize == place);
         let (plan, conditions) = acts_so.and_then(|setting| settings.get(setting))?;
-        let bills = bills(trace, &simulate(trace, plan, conditions), billing.tariff);
-        Some(Charges::of(&bills, &bills, billing.cache))
+        let outcome = simulate(trace, plan, conditions);
+        Some(Charges::open(trace, &outcome, billing))
     };
     let open: Vec<Charges> = (0..shared.totals.len()).map(|place| of_one(place).unwrap_or_default()).collect();
     if billing.refetch == Refetching::Never {
@@ -90,18 +100,18 @@ pub(super) fn billed(
     }
     let mut parted = Shared { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), runs: shared.runs };
     let mut charges: Vec<Charges> = Vec::new();
-    let mut known: BTreeMap<(u32, u64), u32> = BTreeMap::new();
+    let mut known: BTreeMap<(u32, u64, u64), u32> = BTreeMap::new();
     for (of, (plan, conditions)) in shared.of.iter().zip(settings) {
         let (Some(totals), Some(open)) = (shared.totals.get(*of as usize), open.get(*of as usize)) else { continue };
-        let net_nano_usd = if totals.retention.of(Evidence::Line).broken() == 0 {
-            open.nano_usd
+        let net = if totals.retention.of(Evidence::Line).broken() == 0 {
+            *open
         } else {
             let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
-            net_of_refetches(trace, plan, &conditions, billing.tariff).1.with(billing.cache).nano_usd()
+            open.net_of(trace, &simulate(trace, plan, &conditions), billing)
         };
-        let place = *known.entry((*of, net_nano_usd)).or_insert_with(|| {
+        let place = *known.entry((*of, net.net_nano_usd, net.net_unrecoverable_sessions)).or_insert_with(|| {
             parted.totals.push(totals.clone());
-            charges.push(Charges { net_nano_usd, ..*open });
+            charges.push(net);
             charges.len() as u32 - 1
         });
         parted.of.push(place);

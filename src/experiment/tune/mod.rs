@@ -27,8 +27,8 @@ pub struct Tune<'a> {
     pub axes: &'a [Axis],
     /// What is sought; `None` for cost net of refetches where anything is priced, else tokens.
     pub objective: Option<Objective>,
-    /// What must be kept.
-    pub bounds: &'a [Bound],
+    /// What must be kept; `None` for what is usual with what is sought.
+    pub bounds: Option<&'a [Bound]>,
     /// What holds for all settings.
     pub replay: &'a ReplaySettings<'a>,
     /// What bills are made by.
@@ -49,29 +49,30 @@ impl Tune<'_> {
             Some(objective) => objective,
             None => self.usual_objective(&split.training, &untouched)?,
         };
-        let mut search = Search::new(self, &split.training, objective);
+        let bounds = self.bounds.map_or_else(|| Bound::usual(&objective), |asked| Ok(asked.to_vec()))?;
+        let mut search = Search::new(self, &split.training, objective, &bounds);
         let found = search.run()?;
         let tried = search.tried();
         let default_training = search.default_row();
         let mut settings = vec![untouched.clone()];
         settings.extend(found.as_ref().map(|(setting, _)| setting.clone()));
-        let held_out = self.rows(&split.held_out, &settings, &objective)?;
+        let held_out = self.rows(&split.held_out, &settings, &objective, &bounds)?;
         let default = Trial { setting: untouched, training: default_training, held_out: row(&held_out, 0) };
         let best = found.map(|(setting, training)| Trial { setting, training, held_out: row(&held_out, 1) });
-        Ok(Tuned::new(self, split, objective, tried, default, best))
+        Ok(Tuned::new(split, objective, bounds, tried, default, best))
     }
 
     fn usual_objective(&self, training: &Corpus, default: &Setting) -> Result<Objective, SweepError> {
         let cost = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost")? };
-        let rows = self.rows(training, std::slice::from_ref(default), &cost)?;
+        let rows = self.rows(training, std::slice::from_ref(default), &cost, &[])?;
         let priced = rows.first().is_some_and(|row| row.charges.calls > row.charges.unpriced_calls);
         if priced { Ok(cost) } else { Ok(Objective { measure: Measure::parse("tokens")?, ..cost }) }
     }
 
     /// The rows of settings over a corpus, in their order.
-    fn rows(&self, corpus: &Corpus, settings: &[Setting], objective: &Objective) -> Result<Vec<Row>, SweepError> {
+    fn rows(&self, corpus: &Corpus, settings: &[Setting], objective: &Objective, bounds: &[Bound]) -> Result<Vec<Row>, SweepError> {
         let mut measures = vec![objective.measure];
-        measures.extend(self.bounds.iter().map(Bound::measure));
+        measures.extend(bounds.iter().map(Bound::measure));
         // The closed loop is run only where somebody looks at it: it takes a replay more for each setting.
         let closed = measures.iter().any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
         let refetch = if closed { self.billing.refetch } else { Refetching::Never };

@@ -3,7 +3,7 @@
 use super::Tune;
 use super::space::{Axis, Coordinate};
 use crate::experiment::corpus::Corpus;
-use crate::experiment::sweep::{Comparator, Constraint, Direction, Measure, Objective, Row, Setting, SweepError};
+use crate::experiment::sweep::{Comparator, Constraint, Direction, KnownFrom, Measure, Objective, Row, Setting, SweepError};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,9 +20,11 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// What is usually kept: no overflow, and no more broken references than the defaults.
-    pub fn usual() -> Result<Vec<Bound>, SweepError> {
-        ["overflows = 0", "broken references <= default"].into_iter().map(Bound::parse).collect()
+    /// What is usually kept: no overflow, and no more broken references than the defaults. What is sought in a closed loop must not overflow for good in that
+    /// loop either: nothing is read again before a call that is refused to the end, which would make it look cheap.
+    pub fn usual(objective: &Objective) -> Result<Vec<Bound>, SweepError> {
+        let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net unrecoverable = 0");
+        ["overflows = 0", "broken references <= default"].into_iter().chain(closed).map(Bound::parse).collect()
     }
 
     /// Parses a bound in words: a constraint, or `MEASURE <= default`.
@@ -67,14 +69,15 @@ pub(super) struct Search<'a> {
     tune: &'a Tune<'a>,
     training: &'a Corpus,
     objective: Objective,
+    bounds: &'a [Bound],
     points: Vec<Vec<Coordinate>>,
     rows: Vec<Row>,
     known: BTreeMap<Vec<Coordinate>, usize>,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus, objective: Objective) -> Search<'a> {
-        Search { tune, training, objective, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
+    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus, objective: Objective, bounds: &'a [Bound]) -> Search<'a> {
+        Search { tune, training, objective, bounds, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
     }
 
     /// The best setting that keeps all bounds, with its row; `None` where none does.
@@ -112,7 +115,7 @@ impl<'a> Search<'a> {
         let new: Vec<Vec<Coordinate>> =
             points.into_iter().filter(|point| !self.known.contains_key(point) && seen.insert(point.clone())).collect();
         let settings: Vec<Setting> = new.iter().map(|point| self.setting(point)).collect();
-        for (point, mut row) in new.into_iter().zip(self.tune.rows(self.training, &settings, &self.objective)?) {
+        for (point, mut row) in new.into_iter().zip(self.tune.rows(self.training, &settings, &self.objective, self.bounds)?) {
             row.setting = self.rows.len();
             self.known.insert(point.clone(), self.rows.len());
             self.points.push(point);
@@ -129,7 +132,7 @@ impl<'a> Search<'a> {
     /// The best one that keeps all bounds; of equals the one that changes least, then the one that came first.
     fn best(&self) -> Option<usize> {
         let default = self.rows.first()?;
-        let keeps = |row: &&Row| self.tune.bounds.iter().all(|bound| bound.holds(row, default));
+        let keeps = |row: &&Row| self.bounds.iter().all(|bound| bound.holds(row, default));
         let changes = |row: &Row| self.points.get(row.setting).map_or(0, |point| point.iter().flatten().count());
         let better = |one: &&Row, other: &&Row| {
             let order: Ordering = one.value(&self.objective.measure).compare(other.value(&self.objective.measure));

@@ -1,6 +1,5 @@
 //! What is to be said of the setting that was found: recommended, or not, and why not.
 
-use super::Tune;
 use super::search::Bound;
 use super::split::Split;
 use crate::experiment::sweep::{Direction, Objective, Row, Setting, between};
@@ -73,9 +72,8 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    pub(super) fn new(tune: &Tune<'_>, split: &Split, objective: Objective, tried: usize, default: Trial, best: Option<Trial>) -> Tuned {
+    pub(super) fn new(split: &Split, objective: Objective, bounds: Vec<Bound>, tried: usize, default: Trial, best: Option<Trial>) -> Tuned {
         let difference = best.as_ref().and_then(|best| difference(&objective, &best.held_out, &default.held_out));
-        let bounds = tune.bounds.to_vec();
         let mut tuned = Tuned { objective, bounds, tried, default, best, difference, verdict: Verdict::DefaultIsBest };
         tuned.verdict = tuned.judge(split);
         tuned
