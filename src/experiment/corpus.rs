@@ -40,6 +40,8 @@ pub struct FileLoss {
 /// What stood in several files and was counted once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Duplicates {
+    /// Files of which no session was left. They count among the files that were read, and are the source of no session.
+    pub files: u64,
     /// Sessions of which nothing was left.
     pub sessions: u64,
     /// Calls.
@@ -199,6 +201,7 @@ impl FileResult {
                 for (format, files) in other.facts.formats {
                     *corpus.facts.formats.entry(format).or_default() += files;
                 }
+                corpus.facts.duplicates.files += other.facts.duplicates.files;
                 corpus.facts.duplicates.sessions += other.facts.duplicates.sessions;
                 corpus.facts.duplicates.calls += other.facts.duplicates.calls;
                 corpus.facts.skipped.extend(other.facts.skipped);

@@ -63,6 +63,13 @@ pub struct Curve {
     pub knee: Option<u64>,
 }
 
+impl Curve {
+    /// Does it rest on fewer references, or on references of fewer sessions, than this?
+    pub fn is_of_few(&self, fewest: u64) -> bool {
+        self.references.min(self.sessions) < fewest
+    }
+}
+
 /// Retentions that are shown, in tokens.
 const TOKENS: [u64; 10] = [1_000, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 320_000, 640_000];
 

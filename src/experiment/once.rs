@@ -10,6 +10,7 @@ use std::collections::HashSet;
 /// of the calls that follow. The result does not depend on the order in which files were read.
 pub(super) fn count_once(corpus: &mut Corpus) {
     corpus.traces.sort_by(|a, b| (&a.source, &a.id).cmp(&(&b.source, &b.id)));
+    let files = sources(corpus);
     let mut order: Vec<usize> = (0..corpus.traces.len()).collect();
     order.sort_by_key(|index| {
         let trace = &corpus.traces[*index];
@@ -35,6 +36,12 @@ pub(super) fn count_once(corpus: &mut Corpus) {
         index += 1;
         !empty.contains(&(index - 1))
     });
+    corpus.facts.duplicates.files += files - sources(corpus);
+}
+
+/// How many files the sessions come from.
+fn sources(corpus: &Corpus) -> u64 {
+    corpus.traces.iter().map(|trace| trace.source.as_str()).collect::<HashSet<_>>().len() as u64
 }
 
 #[derive(Default)]

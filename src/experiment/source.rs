@@ -1,7 +1,7 @@
 //! Which files a run looks at: paths, folders, globs, standard input, and the agents' own folders.
 
 use super::corpus::Skipped;
-use globset::GlobBuilder;
+use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -59,17 +59,24 @@ fn once_each(files: BTreeSet<PathBuf>) -> Vec<PathBuf> {
 }
 
 fn walk(folder: &Path, missing: &mut Vec<Skipped>) -> Vec<PathBuf> {
+    let (files, links) = files_and_links(folder, missing);
+    missing.extend(links.iter().filter_map(|path| link(folder, path)));
+    files
+}
+
+/// The files below a folder, and the links; what cannot be walked is named among the missing.
+fn files_and_links(folder: &Path, missing: &mut Vec<Skipped>) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let walker = WalkBuilder::new(folder).standard_filters(false).hidden(true).follow_links(false).build();
-    let mut files = Vec::new();
+    let (mut files, mut links) = (Vec::new(), Vec::new());
     for entry in walker {
         match entry {
             Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
-            Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => missing.extend(link(folder, entry.path())),
+            Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => links.push(entry.into_path()),
             Ok(_) => {}
             Err(error) => missing.push(nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}"))),
         }
     }
-    files
+    (files, links)
 }
 
 /// Why what a link leads to is not read; `None` where it is read under its own name.
@@ -83,15 +90,28 @@ fn link(folder: &Path, link: &Path) -> Option<Skipped> {
 }
 
 fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, String> {
-    let matcher = GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?.compile_matcher();
+    let matcher = matcher(pattern)?;
     let fixed: PathBuf = Path::new(pattern).iter().take_while(|part| !part.to_string_lossy().contains(['*', '?', '[', '{'])).collect();
     let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
     let without_dot = |path: &Path| path.strip_prefix("./").map(Path::to_owned).unwrap_or_else(|_| path.to_owned());
-    Ok(walk(root, missing)
-        .into_iter()
-        .map(|path| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path })
-        .filter(|path| matcher.is_match(path))
-        .collect())
+    let (files, links) = files_and_links(root, missing);
+    let named = |path: PathBuf| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path };
+    // Of links those are told that the pattern means, or that lead to a folder in which it may mean something.
+    let meant = |path: &PathBuf| matcher.is_match(path) || path.is_dir() && leads_into(pattern, path);
+    missing.extend(links.into_iter().map(named).filter(meant).filter_map(|path| link(root, &path)));
+    Ok(files.into_iter().map(named).filter(|path| matcher.is_match(path)).collect())
+}
+
+fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
+    Ok(GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?.compile_matcher())
+}
+
+/// Could something below this folder match the pattern? Its first parts decide; `**` stands for any number of them.
+fn leads_into(pattern: &str, folder: &Path) -> bool {
+    let depth = folder.iter().count();
+    let first: Vec<_> = Path::new(pattern).iter().take(depth).collect();
+    let start = first.iter().collect::<PathBuf>();
+    first.iter().any(|part| *part == "**") || matcher(&start.to_string_lossy()).is_ok_and(|start| start.is_match(folder))
 }
 
 /// The agents' default folders, moved by the environment variables that the agents themselves honour. `variable` looks one up;

@@ -3,7 +3,7 @@
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::{CorpusRecord, Record};
 use super::replay::title;
-use super::words::{counted, grouped};
+use super::words::{FEWEST, counted, grouped, percent};
 use super::{notes, references};
 use crate::experiment::{Axis, Corpus, Curve, Distance, curve as curve_of, distances, kept_by, protections, quantile, to_results, tool_of};
 use crate::trace::Evidence;
@@ -87,12 +87,20 @@ fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
     for ((kind, name), (_, to_results)) in KINDS.iter().zip(by_kind) {
         let any = all.iter().filter(|distance| distance.kind == *kind).count() as u64;
         let curve = curve_of(to_results, Axis::Tokens);
-        let bend = curve.knee.map_or(String::new(), |knee| {
-            let (kept, of) = kept_by(to_results, Axis::Tokens, knee);
-            format!("; the curve bends at {} tokens, which keep {} of them", grouped(knee), super::words::percent(kept as i64, of))
-        });
-        let results = curve.references;
-        facts.push(format!("{} to {name}, {} of them to tool results{bend}", counted(any, "reference"), grouped(results)));
+        let (results, sessions) = (grouped(curve.references), counted(curve.sessions, "session"));
+        let finding = match curve.knee {
+            _ if curve.references == 0 => String::new(),
+            _ if curve.is_of_few(FEWEST) => {
+                format!(" in {sessions}: too few to say where a limit should stand ({FEWEST} of both at the least)")
+            }
+            None => format!(" in {sessions}"),
+            Some(knee) => {
+                let (kept, of) = kept_by(to_results, Axis::Tokens, knee);
+                let kept = percent(kept as i64, of);
+                format!(" in {sessions}; the curve bends at {} tokens, which keep {kept} of them", grouped(knee))
+            }
+        };
+        facts.push(format!("{} to {name}, {results} of them to tool results{finding}", counted(any, "reference")));
     }
     facts
 }
@@ -160,7 +168,7 @@ fn groups(name: &'static str, by_kind: &[(&str, Vec<&Distance>)], group: &dyn Fn
         Column::name(name, name),
         Column::name("evidence", "evidence"),
         Column::number("references", "references", Unit::Count, Provenance::Estimated),
-        tokens("p50", "p50", "half of them reach no farther back, in tokens"),
+        tokens("p50", "p50", "half of them reach no farther back, in tokens; empty for fewer than five references"),
         tokens("p90", "p90", "nine of ten"),
         tokens("p99", "p99", "ninety-nine of a hundred"),
         share("kept_10k", "10k", "share that the newest 10,000 tokens would keep, and so on"),
@@ -182,7 +190,9 @@ fn groups(name: &'static str, by_kind: &[(&str, Vec<&Distance>)], group: &dyn Fn
     let rows = found.iter().flat_map(|(group, lists)| {
         let filled = by_kind.iter().zip(lists).filter(|(_, list)| !list.is_empty());
         filled.map(move |((evidence, _), list)| {
-            let quantiles = [50, 90, 99].map(|percent| quantile(list, Axis::Tokens, percent).map_or(Cell::Empty, Cell::Tokens));
+            let enough = list.len() as u64 >= FEWEST;
+            let quantile = |percent| quantile(list, Axis::Tokens, percent).filter(|_| enough).map_or(Cell::Empty, Cell::Tokens);
+            let quantiles = [50, 90, 99].map(quantile);
             let kept = LIMITS.map(|limit| {
                 let (kept, of) = kept_by(list, Axis::Tokens, limit);
                 Cell::share(kept, of)

@@ -71,7 +71,7 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     if all.sub_agents > 0 {
         let share = percent(i64::try_from(all.sub_agent_prompt_tokens).unwrap_or(i64::MAX), all.prompt_tokens);
         facts.push(format!(
-            "{} of the sessions were started by another one; they made {share} of the prompt tokens.",
+            "{} of the sessions were started by another one; they made {share} of the recorded prompt tokens.",
             grouped(all.sub_agents)
         ));
     }
@@ -114,7 +114,11 @@ fn agent_table(agents: &BTreeMap<String, Contents>) -> Table {
     let columns = vec![
         Column::name("agent", "agent"),
         Column::name("versions", "versions"),
-        count("files", "files", ""),
+        count(
+            "files",
+            "files",
+            "files with sessions of this agent that no other file holds; one reader may read the logs of several agents",
+        ),
         count("sessions", "ses\u{ad}sions", ""),
         count("sub_agents", "sub-agents", "sessions that another one started"),
         count("calls", "calls", "requests to the model, those of summarisers and side calls included"),

@@ -4,6 +4,11 @@ use super::document::Cell;
 use super::words::dollars;
 use crate::experiment::{Measure, MetricUnit, Value};
 
+/// What is said where a net cost is sought or limited.
+pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
+                               summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
+                               saving to count on. All other figures are those of the open loop.";
+
 /// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals.
 pub fn cell(value: Value, measure: &Measure) -> Cell {
     let money = measure.part.unit == MetricUnit::Money;

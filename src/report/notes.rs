@@ -1,6 +1,6 @@
 //! What stands below every report: what its numbers rest on, and what was left out.
 
-use super::words::{counted, first_few, grouped, percent};
+use super::words::{counted, counted_as, first_few, grouped, percent};
 use crate::experiment::{Corpus, CorpusFacts, Replay};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,6 +116,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
 pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes: Vec<String> = trust(facts).into_iter().chain(duplicates(facts)).collect();
+    notes.extend(sub_agents(corpus, &[]));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
     notes
@@ -168,7 +169,7 @@ fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
         let whole: u64 = replay.outcomes.iter().map(prompts).sum();
         let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
         notes.push(format!(
-            "{} of {} were started by another one: {share} of the prompt tokens under no policy.",
+            "{} of {} were started by another one: {share} of the prompt tokens of all calls under no policy, recorded and estimated.",
             grouped(theirs),
             counted(corpus.traces.len() as u64, "session")
         ));
@@ -194,8 +195,12 @@ fn undone(facts: &CorpusFacts) -> Option<String> {
 fn duplicates(facts: &CorpusFacts) -> Option<String> {
     let copies = facts.duplicates;
     (copies.sessions > 0 || copies.calls > 0).then(|| {
+        let files = match copies.files {
+            0 => String::new(),
+            files => format!("; {} nothing else", counted_as(files, "file holds", "files hold")),
+        };
         format!(
-            "Counted once although copied in several files: {} and {}.",
+            "Counted once although copied in several files: {} and {}{files}.",
             counted(copies.sessions, "session"),
             counted(copies.calls, "call")
         )

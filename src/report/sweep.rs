@@ -3,13 +3,13 @@
 use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure};
-use super::measures::{bound_cell, cell};
+use super::measures::{CLOSED_LOOP, bound_cell, cell};
 use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
 use super::ties::ties;
 use super::words::{counted, counted_as, grouped};
-use crate::experiment::{Constraint, Corpus, Direction, Judgement, Objective, Row, Setting, Standing, judgements};
+use crate::experiment::{Constraint, Corpus, Direction, Judgement, KnownFrom, Objective, Row, Setting, Standing, judgements};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
 
@@ -195,6 +195,8 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     if !swept.constraints.is_empty() {
         all.push(format!("{} all constraints.", counted_as(allowed, "setting keeps", "settings keep")));
     }
+    let mut measures = std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure));
+    all.extend(measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop).then(|| CLOSED_LOOP.to_owned()));
     let (resamples, seed) = swept.chance;
     let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());
     if resampled {

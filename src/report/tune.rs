@@ -3,7 +3,7 @@
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::FIGURES;
-use super::measures::{bound_cell, bound_phrase, cell, phrase};
+use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::notes;
 use super::record::Record;
 use super::tune_record::TuneRecord;
@@ -352,11 +352,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     let (resamples, seed) = found.chance;
     let mut all = Vec::new();
     if tuned.objective.measure.known_from() == KnownFrom::ClosedLoop {
-        all.push(
-            "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
-             summarised is taken to be known. All other figures are those of the open loop."
-                .to_owned(),
-        );
+        all.push(CLOSED_LOOP.to_owned());
     }
     all.extend([
         format!(

@@ -2,6 +2,9 @@
 
 pub use crate::units::{counted, counted_as, grouped};
 
+/// With fewer cases, or fewer sessions, than this a sentence says on how many it rests, and draws no conclusion: so few would say something else the next time.
+pub const FEWEST: u64 = 5;
+
 /// A share in percent with one decimal: `12.5 %`; a dash where there is no whole.
 pub fn percent(part: i64, whole: u64) -> String {
     if whole == 0 {

@@ -15,7 +15,7 @@ use ctxsim::report::chart::{
     Axis, Chart, Drawing, Form, Hue, Kind, Life, Limit, Marks, Named, Place, Plot, Quantity, Series, Symbol, buffer, cache, context, cost,
     drift, errors, overflows, peaks, references, reuse, stages, survival, sweep, sweep_map,
 };
-use ctxsim::report::{Billed, Swept};
+use ctxsim::report::{Billed, Body, Swept, curve};
 use ctxsim::report::{Provenance, Table};
 use std::fs;
 use std::sync::OnceLock;
@@ -34,19 +34,48 @@ fn charts() -> &'static [Chart] {
     static CHARTS: OnceLock<Vec<Chart>> = OnceLock::new();
     CHARTS.get_or_init(|| {
         let catalog = Catalog::builtin().unwrap();
-        let settings = ReadSettings {
-            catalog: &catalog,
-            model: None,
-            format: None,
-            engine: Default::default(),
-            vocabulary: None,
-            vocabularies: Vocabularies::Public,
-            wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
-            progress: &Unwatched,
-        };
-        let corpus = read(&["transcripts".to_owned()], &settings).unwrap();
-        of_every_kind(&catalog, &corpus)
+        of_every_kind(&catalog, &samples(&catalog))
     })
+}
+
+fn samples(catalog: &Catalog) -> Corpus {
+    let settings = ReadSettings {
+        catalog,
+        model: None,
+        format: None,
+        engine: Default::default(),
+        vocabulary: None,
+        vocabularies: Vocabularies::Public,
+        wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
+        progress: &Unwatched,
+    };
+    read(&["transcripts".to_owned()], &settings).unwrap()
+}
+
+/// A sentence that generalises needs five cases, and five sessions, to do so from.
+#[test]
+fn few_cases_are_told_as_such() {
+    let catalog = Catalog::builtin().unwrap();
+    let mut corpus = samples(&catalog);
+    let lines = |corpus: &Corpus| match curve(corpus, 200_000, None).sections.swap_remove(0).body {
+        Body::Lines(lines) => lines.join("\n"),
+        _ => String::new(),
+    };
+    let title = |corpus: &Corpus| reuse(corpus, 200_000).unwrap().title;
+    assert!(lines(&corpus).contains("the curve bends at") && !lines(&corpus).contains("too few"), "{}", lines(&corpus));
+    assert!(title(&corpus).contains(" % of the lines of tool results"), "{}", title(&corpus));
+    // Hundreds of references of one session are one case.
+    let fullest = corpus.traces.iter().map(|trace| trace.calls.len()).max().unwrap();
+    corpus.traces.retain(|trace| trace.calls.len() == fullest);
+    let few = "to tool results in 1 session: too few to say where a limit should stand (5 of both at the least)";
+    assert!(lines(&corpus).contains(few) && !lines(&corpus).contains("bends"), "{}", lines(&corpus));
+    assert!(title(&corpus).ends_with("in 1 session: too few to conclude from"), "{}", title(&corpus));
+
+    let none = [Policy::load("none").unwrap()];
+    let conditions = ReplaySettings { catalog: &catalog, window: Some(20_000), model: None, reserve: None };
+    let title = |corpus: &Corpus| survival(corpus, &replay(corpus, &none, &conditions).unwrap()).unwrap().title;
+    assert_eq!(title(&corpus), "1 of 1 session overflows under none: too few to estimate a share from");
+    assert!(title(&samples(&catalog)).contains(", an estimated "), "{}", title(&samples(&catalog)));
 }
 
 fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {

@@ -246,6 +246,31 @@ fn links_that_lead_nowhere_are_named() {
     assert!(skipped[1].contains("outside.jsonl") && skipped[1].contains("not followed"), "{skipped:?}");
 }
 
+/// A pattern speaks of its own links alone: those that it matches, and those to folders in which it may match something.
+#[cfg(unix)]
+#[test]
+fn a_pattern_says_nothing_of_other_links() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name);
+    let elsewhere = tempfile::tempdir().expect("folder");
+    fs::create_dir(at("logs")).expect("folder");
+    fs::copy(SESSION, at("logs/session.jsonl")).expect("copied");
+    symlink("gone", at("logs/dangling.txt")).expect("link");
+    symlink("gone", at("logs/dangling.jsonl")).expect("link");
+    symlink(elsewhere.path(), at("logs/outside")).expect("link");
+    let said = |pattern: &str, code: i32| stderr(&ctxsim(&["inspect", "-q", "--strict", &at(pattern).to_string_lossy()]).code(code));
+    let nothing = said("logs/*.log", 3);
+    assert!(nothing.trim_end().ends_with("*.log: no file matches the pattern"), "{nothing}");
+    let matched = said("logs/*.jsonl", 1);
+    assert!(matched.contains("dangling.jsonl: is a symbolic link that leads nowhere"), "{matched}");
+    assert!(!matched.contains("dangling.txt") && !matched.contains("outside"), "{matched}");
+    for pattern in ["logs/*/*.jsonl", "**/*.log"] {
+        let below = said(pattern, 3);
+        assert!(below.contains("outside: is a symbolic link out of the folder") && !below.contains("dangling.txt"), "{below}");
+    }
+}
+
 #[test]
 fn a_trace_may_leave_the_folders_out() {
     let folder = tempfile::tempdir().expect("folder");

@@ -30,6 +30,23 @@ fn the_corpus_is_the_same_object_as_in_a_replay() {
     assert!((guessed - counted).abs() < 0.01, "{guessed} guessed from lengths, {counted} counted");
 }
 
+/// Files by reader, and files by agent: what lies between them is said.
+#[test]
+fn files_of_copies_are_counted_and_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    for name in ["one.jsonl", "two.jsonl", "three.jsonl"] {
+        fs::copy("transcripts/claude-code/chinese.jsonl", folder.path().join(name)).expect("copied");
+    }
+    let logs = folder.path().to_string_lossy().into_owned();
+    let inspected = parsed(&ctxsim(&["inspect", &logs, "--json"]).code(0));
+    assert_eq!((&inspected["corpus"]["files"], &inspected["corpus"]["duplicates"]["files"]), (&3.into(), &2.into()));
+    assert!(stdout(&ctxsim(&["inspect", &logs]).code(0)).contains("2 files hold nothing else"));
+    // What was measured before says the same.
+    let trace = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
+    ctxsim(&["trace", "build", &logs, "-o", &trace]).code(0);
+    assert_eq!(parsed(&ctxsim(&["inspect", &trace, "--json"]).code(0))["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
+}
+
 /// Whoever names a vocabulary gets what is counted in it.
 #[test]
 fn a_named_vocabulary_is_counted_in() {

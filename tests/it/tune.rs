@@ -3,12 +3,14 @@
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::tune::{Axis, Bound, Split, Tune, Tuned, Verdict, split};
+use ctxsim::experiment::tune::{Axis, Bound, Decided, Part, Split, Trial, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
-    Billing, Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep,
-    by_session, read, settings,
+    Billing, Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Row, Setting,
+    Sweep, by_session, read, settings,
 };
 use ctxsim::policy::Policy;
+use ctxsim::render::markdown;
+use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
 use ctxsim::trace::Trace;
 use std::path::Path;
@@ -114,6 +116,99 @@ fn finds_what_an_exhaustive_grid_finds() {
     let sessions = by_session(&split.held_out, &turned, &replay, Some(billing)).unwrap();
     let sum: i64 = sessions.iter().map(|session| session.value(objective.measure.part)).sum();
     assert_eq!(sum, best.held_out.value(&objective.measure).part);
+    let ended = Measure::parse("net unrecoverable").unwrap();
+    let sum: i64 = sessions.iter().map(|session| session.value(ended.part)).sum();
+    assert_eq!(sum, best.held_out.value(&ended).part);
+}
+
+#[test]
+fn what_is_sought_in_a_closed_loop_must_not_end_in_it() {
+    let words = |sought: &str| {
+        let objective = Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() };
+        Bound::usual(&objective).unwrap().iter().map(Bound::words).collect::<Vec<_>>()
+    };
+    assert_eq!(words("tokens"), ["overflows = 0", "no more broken references than the defaults"]);
+    assert_eq!(words("cost"), words("tokens"));
+    assert_eq!(words("net cost"), ["overflows = 0", "no more broken references than the defaults", "net unrecoverable = 0"]);
+    // A setting that overflows for good in that loop alone breaks the last of them, and no other.
+    let mut row = Row::default();
+    row.charges.net_unrecoverable_sessions = 1;
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
+    let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default()));
+    assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net unrecoverable = 0"]);
+}
+
+/// A report on a setting and the defaults, with figures made for it, in one line.
+fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Option<&[Decided]>) -> String {
+    let policy = Policy::load("pi").unwrap();
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
+    let bounds = Bound::usual(&objective).unwrap();
+    let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, difference: None, verdict };
+    let found = Found { policy: &policy, axes: &[], split: &Split::default(), tuned: &tuned, decided, chance: (20, 1), command: None };
+    markdown(&tune(&found)).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Overflows of both parts, and sessions that end in the open and in the closed loop.
+fn trial(values: &[(&str, &str)], overflows: [u64; 2], ended: [u64; 2]) -> Trial {
+    let part = |overflows: u64| {
+        let mut row = Row::default();
+        (row.totals.sessions, row.totals.overflows, row.totals.unrecoverable_sessions) = (6, overflows, ended[0]);
+        row.charges.net_unrecoverable_sessions = ended[1];
+        row
+    };
+    let values = values.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    Trial { setting: Setting { base: 0, values }, training: part(overflows[0]), held_out: part(overflows[1]) }
+}
+
+#[test]
+fn a_headline_says_that_the_defaults_break_the_constraints_themselves() {
+    let (sound, broken) = (trial(&[], [0, 0], [0, 0]), trial(&[], [646, 388], [5, 5]));
+    let best = trial(&[("reserveTokens", "9000")], [0, 0], [0, 0]);
+    let breaks =
+        "The defaults themselves break overflows = 0 (646) and net unrecoverable = 0 (5) on the training sessions, and overflows = 0 (388)";
+    for verdict in [Verdict::Recommended, Verdict::NoDifference(None), Verdict::Worse, Verdict::TooFew(3), Verdict::NoneAllowed(vec![])] {
+        let said = report_of(verdict.clone(), &broken, Some(best.clone()), None);
+        assert!(said.contains(breaks), "{verdict:?} {said}");
+        assert!(!said.contains("Keep the defaults"), "{verdict:?} {said}");
+        assert!(!report_of(verdict, &sound, Some(best.clone()), None).contains("The defaults themselves"));
+    }
+    assert!(report_of(Verdict::Worse, &sound, Some(best), None).contains("Keep the defaults"));
+}
+
+#[test]
+fn sessions_that_end_are_named_with_the_setting_under_which_they_do() {
+    let sound = trial(&[], [0, 0], [0, 0]);
+    let said = report_of(Verdict::Recommended, &sound, Some(trial(&[("reserveTokens", "9000")], [0, 0], [1, 2])), None);
+    let expected =
+        "Sessions with a refusal that nothing mends: reserveTokens=9000 1 (2 in the closed loop) of 6 training sessions and 1 (2 in the";
+    assert!(said.contains(expected), "{said}");
+    assert!(!report_of(Verdict::Recommended, &sound, Some(sound.clone()), None).contains("nothing mends"));
+}
+
+#[test]
+fn what_decided_nothing_is_not_said_to_have_decided() {
+    let (sound, best) = (trial(&[], [0, 0], [0, 0]), trial(&[("reserveTokens", "9000")], [0, 0], [0, 0]));
+    let session = |name: &str, best: i64| Decided {
+        part: Part::HeldOut,
+        session: name.to_owned(),
+        source: "log".to_owned(),
+        agent: "pi".to_owned(),
+        default: 7_000_000_000,
+        best,
+    };
+    let (tied, moved) = ([session("one", 7_000_000_000)], [session("two", 3_000_000_000), session("one", 7_000_000_000)]);
+    let none = report_of(Verdict::NoneAllowed(vec![]), &sound, None, Some(&[]));
+    assert!(none.contains("Sessions that decided it - None did: there is no setting to hold against the defaults."), "{none}");
+    let same = report_of(Verdict::DefaultIsBest, &sound, Some(sound.clone()), Some(&tied));
+    assert!(same.contains("None did: the defaults are the best setting themselves."), "{same}");
+    let tie = report_of(Verdict::NoDifference(None), &sound, Some(best.clone()), Some(&tied));
+    assert!(tie.contains("None did: each comes to the same under both.") && !tie.contains("| one |"), "{tie}");
+    let open = report_of(Verdict::NoDifference(Some(8)), &sound, Some(best.clone()), Some(&moved));
+    assert!(open.contains("Nothing was decided; where reserveTokens=9000 differs most from the defaults"), "{open}");
+    // Sessions that come to the same stand in no table.
+    let yes = report_of(Verdict::Recommended, &sound, Some(best.clone()), Some(&moved));
+    assert!(yes.contains("Sessions that decided it") && yes.contains("| two |") && !yes.contains("| one |"), "{yes}");
+    assert!(!report_of(Verdict::Recommended, &sound, Some(best), None).contains("decided"));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::context::short_tokens;
 use super::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use crate::experiment::{Axis as Distances, Corpus, Distance, curve, distances, kept_by, protections, to_results};
 use crate::report::replay::short_title as of_what;
-use crate::report::words::{counted, first_few, percent};
+use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references};
 use crate::trace::Evidence;
@@ -55,7 +55,16 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
         }
     });
     let (kept, of) = kept_by(lines, Distances::Tokens, 20_000);
-    let title = format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of));
+    let whole = curve(lines, Distances::Tokens);
+    let title = if whole.is_of_few(FEWEST) {
+        let (kept, sessions) = (grouped(kept), counted(whole.sessions, "session"));
+        format!(
+            "The newest 20k tokens keep {kept} of {} to lines of tool results, in {sessions}: too few to conclude from",
+            counted(of, "reference")
+        )
+    } else {
+        format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of))
+    };
     let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Lines across are limits of presets, in the colour of what they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
@@ -63,7 +72,12 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: super::Kind::Reuse.name(),
         title,
-        subtitle: format!("{} to lines of tool results, estimated; {}", counted(of, "reference"), of_what(&corpus.facts)),
+        subtitle: format!(
+            "{} to lines of tool results in {}, estimated; {}",
+            counted(of, "reference"),
+            counted(whole.sessions, "session"),
+            of_what(&corpus.facts)
+        ),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("the newest that stay", Quantity::Tokens) },
             y: Axis { to: Some(1.0), ..Axis::of("references to tool results kept", Quantity::Share) },

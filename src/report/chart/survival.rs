@@ -5,7 +5,7 @@ use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantit
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
-use crate::report::words::{counted, grouped, percent};
+use crate::report::words::{FEWEST, counted, grouped, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::Outcome;
 
@@ -73,19 +73,21 @@ fn worst<'a>(curves: &'a [Curve<'a>]) -> Option<&'a Curve<'a>> {
 
 fn title(curves: &[Curve<'_>]) -> String {
     let never = curves.iter().filter(|(replay, _)| replay.totals.overflowing_sessions == 0).count() as u64;
-    let told = worst(curves).and_then(|(replay, steps)| Some((replay, steps.iter().rfind(|step| step.overflowed > 0)?)));
-    let Some((replay, last)) = told else { return "No session overflows under any of these policies".to_owned() };
+    let Some((replay, steps)) = worst(curves) else { return "No session overflows under any of these policies".to_owned() };
     let overflows = replay.totals.overflowing_sessions;
     let of = counted(replay.outcomes.len() as u64, "session");
     let overflow = if overflows == 1 { "overflows" } else { "overflow" };
-    let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
     let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", curves.len()) } else { String::new() };
-    format!(
-        "{} of {of} {overflow} under {}, an estimated {share} of those that reach call {}{beyond}",
-        grouped(overflows),
-        replay.policy,
-        grouped(last.call)
-    )
+    // A share is told of the last step that rests on sessions enough.
+    let last = steps.iter().rfind(|step| step.overflowed > 0 && step.at_risk >= FEWEST).filter(|_| overflows >= FEWEST);
+    let share = last.map_or_else(
+        || ": too few to estimate a share from".to_owned(),
+        |last| {
+            let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
+            format!(", an estimated {share} of those that reach call {}", grouped(last.call))
+        },
+    );
+    format!("{} of {of} {overflow} under {}{share}{beyond}", grouped(overflows), replay.policy)
 }
 
 /// How many sessions the steps of a curve rest on; absent where there is none.
