@@ -37,7 +37,7 @@ pub struct Backtest {
 impl Backtest {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let policies = self.policies.one_or_recorders()?;
+        let policies = self.policies.one_or_recorders(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;

@@ -47,7 +47,7 @@ pub struct Cost {
 impl Cost {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let policies = self.policies.load()?;
+        let policies = self.policies.load(&self.logs)?;
         let catalog = Catalog::builtin()?;
         let tables = self.pricing.tables()?;
         self.policies.check_model(&catalog, &self.logs)?;

@@ -35,7 +35,7 @@ impl Diff {
         if named != 2 {
             return Err(Failure::Usage(format!("diff compares two policies, not {named}: name both with --policy")));
         }
-        let policies = self.policies.load()?;
+        let policies = self.policies.load(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;

@@ -52,7 +52,7 @@ impl Drift {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let named = !self.policies.policies.is_empty();
-        let mut policies = self.policies.load()?;
+        let mut policies = self.policies.load(&self.logs)?;
         if !named {
             // An estimator that nobody looks at is none.
             policies.retain(|policy| MAIN_PRESETS.iter().skip(1).any(|name| policy.name.split('@').next() == Some(name)));

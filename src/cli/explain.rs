@@ -53,7 +53,7 @@ impl Explain {
                 self.session
             )));
         }
-        let policies = self.policies.load()?;
+        let policies = self.policies.load(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };

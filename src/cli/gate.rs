@@ -80,7 +80,7 @@ impl Gate {
         let catalog = Catalog::builtin()?;
         let logs = self.logs();
         self.policies.check_model(&catalog, &logs)?;
-        let policy = self.policies.only("gate")?;
+        let policy = self.policies.only("gate", &self.logs())?;
         let allowances = if self.allow.is_empty() {
             Allowance::usual()?
         } else {

@@ -7,7 +7,8 @@ use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Corpus, Diff, Replay, ReplaySettings, diff, recorders, replay};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::{Policy, PolicyError, suggestion};
-use ctxsim::report::Oracle;
+use ctxsim::report::{Oracle, counted};
+use std::collections::BTreeSet;
 
 /// What stands for a policy that knows the future: it has no contexts of its own and fills those of others.
 pub const ORACLE: &str = "oracle";
@@ -33,6 +34,9 @@ pub struct Policies {
     pub reserve: Option<u64>,
 }
 
+/// So many doubtful numbers are named; the others are counted.
+const DOUBTS_TOLD: usize = 3;
+
 const NO_CONTEXTS: &str = "oracle has no contexts of its own: it fills those of another policy, in `ctxsim replay` alone. \
                            Name both there: --policy opencode --policy oracle";
 
@@ -41,15 +45,15 @@ fn window(text: &str) -> Result<u64, String> {
 }
 
 impl Policies {
-    /// The policies with their parameters as they were set.
-    pub fn load(&self) -> Result<Vec<Policy>, Failure> {
+    /// The policies with their parameters as they were set. Numbers that are surely slips of the pen are told, and taken as they are.
+    pub fn load(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         if self.policies.iter().any(|name| name == ORACLE) {
             return Err(Failure::Usage(NO_CONTEXTS.to_owned()));
         }
         let names: Vec<&str> =
             if self.policies.is_empty() { MAIN_PRESETS.to_vec() } else { self.policies.iter().map(String::as_str).collect() };
         let policies = names.iter().map(|name| Policy::load(name)).collect::<Result<Vec<Policy>, PolicyError>>()?;
-        self.turned(policies)
+        self.turned(policies, logs)
     }
 
     /// These without the oracle, and whether it was among them.
@@ -63,34 +67,35 @@ impl Policies {
     }
 
     /// The one policy that was named, or, where none was, the presets that know whose logs were recorded under them.
-    pub fn one_or_recorders(&self) -> Result<Vec<Policy>, Failure> {
+    pub fn one_or_recorders(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         match self.policies.as_slice() {
-            [] => self.turned(recorders()?),
-            [_] => self.load(),
+            [] => self.turned(recorders()?, logs),
+            [_] => self.load(logs),
             _ => Err(Failure::Usage("backtest holds one policy against the logs: name one with --policy, or none".to_owned())),
         }
     }
 
     /// The one policy that was named.
-    pub fn only(&self, command: &str) -> Result<Policy, Failure> {
+    pub fn only(&self, command: &str, logs: &Logs) -> Result<Policy, Failure> {
         match self.policies.as_slice() {
-            [_] => self.load()?.pop().ok_or_else(|| Failure::Usage("no policy was named".to_owned())),
+            [_] => self.load(logs)?.pop().ok_or_else(|| Failure::Usage("no policy was named".to_owned())),
             _ => Err(Failure::Usage(format!("{command} takes one policy: name it with --policy"))),
         }
     }
 
     /// Policies with their parameters as they were set.
-    fn turned(&self, mut policies: Vec<Policy>) -> Result<Vec<Policy>, Failure> {
+    fn turned(&self, mut policies: Vec<Policy>, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         for setting in &self.set {
             set(&mut policies, setting)?;
         }
+        tell_doubts(&policies.iter().flat_map(doubts).collect(), logs);
         Ok(policies)
     }
 
     /// As [`Policies::load`], but a policy that is named twice is taken once, and somebody is told so.
     pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         let mut policies: Vec<Policy> = Vec::new();
-        for policy in self.load()? {
+        for policy in self.load(logs)? {
             // Two files of one name are two policies.
             if !policies.contains(&policy) {
                 policies.push(policy);
@@ -145,6 +150,23 @@ impl Policies {
             words.extend(value.into_iter().flat_map(|tokens| [flag.to_owned(), tokens.to_string()]));
         }
         words
+    }
+}
+
+/// What is to be said of numbers of a policy that are surely slips of the pen.
+pub fn doubts(policy: &Policy) -> impl Iterator<Item = String> {
+    policy.doubts().into_iter().map(|(name, why)| format!("policy {}: {name} = {why}", policy.name))
+}
+
+/// Says it, each once; of many the first few.
+pub fn tell_doubts(doubts: &BTreeSet<String>, logs: &Logs) {
+    if logs.quiet {
+        return;
+    }
+    doubts.iter().take(DOUBTS_TOLD).for_each(|doubt| tell(doubt));
+    let rest = doubts.len().saturating_sub(DOUBTS_TOLD) as u64;
+    if rest > 0 {
+        tell(&format!("and {} of this kind", counted(rest, "more value")));
     }
 }
 

@@ -3,7 +3,7 @@
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
-use super::policies::Policies;
+use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::{Args, ValueEnum};
@@ -13,6 +13,7 @@ use ctxsim::experiment::{
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -92,7 +93,7 @@ impl Sweep {
     pub fn run(&self) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let bases = self.policies.load()?;
+        let bases = self.policies.load(&self.logs)?;
         let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
         let settings = settings(&bases, &dimensions, self.design())?;
         let objective = self.objective()?;
@@ -100,7 +101,11 @@ impl Sweep {
         let measures: Vec<Measure> =
             std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
         // A value that a policy refuses is found before any log is read.
-        settings.iter().try_for_each(|setting| setting.policy(&bases).map(drop))?;
+        let mut doubtful = BTreeSet::new();
+        for setting in &settings {
+            doubtful.extend(doubts(&setting.policy(&bases)?));
+        }
+        tell_doubts(&doubtful, &self.logs);
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = ReplaySettings {
             catalog: &catalog,

@@ -70,7 +70,7 @@ impl Tune {
     pub fn run(&self) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let policy = self.policies.only("tune")?;
+        let policy = self.policies.only("tune", &self.logs)?;
         let axes = self.axes(&policy)?;
         let objective = self.objective()?;
         let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;

@@ -43,7 +43,7 @@ impl Welcome {
 
     /// Replays a corpus and prints the report.
     pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
-        let policies = self.policies.load()?;
+        let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
         price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
         let asked = |command| Asked { command, ..Asked::default() };

@@ -5,6 +5,7 @@ use super::action::{Input, SummariserOverflow};
 use super::document::{FALLBACK_WINDOW, Facts, Policy};
 use super::expression::{Expression, Scope};
 use super::figures::{arithmetic, figure, formula_of};
+use super::parameter::Parameter;
 use super::plan::{Comparison, Hook, Plan, Rule, SummaryModel};
 use super::selector::{AllKept, Crossing, EndOf, EndUnit, Select, Tails};
 use super::trigger::{Level, Measure, Trigger};
@@ -32,6 +33,12 @@ pub struct Finding {
 }
 
 impl Policy {
+    /// Parameters whose numbers are surely slips of the pen, though they work, each with what is wrong with it.
+    pub fn doubts(&self) -> Vec<(&str, String)> {
+        let of = |parameter: &Parameter| parameter.number().and_then(|number| parameter.doubt(number));
+        self.params.iter().filter_map(|(name, parameter)| Some((name.as_str(), of(parameter)?))).collect()
+    }
+
     /// What cannot work with a model of these limits, in the order of the document.
     pub fn advise(&self, facts: &Facts) -> Vec<Finding> {
         let scope = match self.scope(facts) {
@@ -46,7 +53,9 @@ impl Policy {
         let max_input = facts.max_input as f64;
         let prompt = if facts.max_input > 0 { max_input.min(window) } else { window };
         let total = if facts.max_output > 0 { window.min(prompt + facts.max_output as f64) } else { window };
-        let mut adviser = Adviser { policy: self, plan: &plan, scope: &scope, window, prompt, total, findings: Vec::new() };
+        let doubt = |(name, sentence): (&str, String)| Finding { gravity: Gravity::Doubt, keys: vec![format!("params.{name}")], sentence };
+        let findings = self.doubts().into_iter().map(doubt).collect();
+        let mut adviser = Adviser { policy: self, plan: &plan, scope: &scope, window, prompt, total, findings };
         adviser.whole();
         plan.rule.iter().for_each(|rule| adviser.rule(rule));
         adviser.findings

@@ -3,6 +3,7 @@
 use super::configuration::ConfigurationFile;
 use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
+use super::mistake::{invalid, no_such, position};
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::{preset_names, presets};
@@ -167,10 +168,14 @@ impl Policy {
             _ => Vec::new(),
         };
         let parameter = |(param, value): (String, Value)| Ok((param.clone(), Parameter::from_value(&name, &param, value)?));
-        let params = match body.remove("params") {
+        let params: BTreeMap<String, Parameter> = match body.remove("params") {
             Some(Value::Table(table)) => table.into_iter().map(parameter).collect::<Result<_, _>>()?,
             _ => BTreeMap::new(),
         };
+        for (param, parameter) in &params {
+            let refused = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
+            parameter.number().map_or(Ok(()), |number| parameter.check(number)).map_err(refused)?;
+        }
         let configuration: Vec<ConfigurationFile> =
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
         let (configuration, body) = (configuration.into(), Arc::new(body));
@@ -419,12 +424,6 @@ fn leave_out(table: &mut Table, without: &[String]) -> Result<(), (String, Strin
     Ok(())
 }
 
-fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
-    let quoted = text.find(&format!("\"{word}\"")).map(|quote| quote + 1);
-    let (line, column) = position(text, quoted.or_else(|| text.find(&word)).unwrap_or(0));
-    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
-}
-
 /// Lays one document over another: tables merge, rules are replaced by id or added at the end, everything else is replaced.
 pub(super) fn overlay(base: &mut Table, own: Table) {
     for (key, value) in own {
@@ -478,23 +477,4 @@ fn plain_numbers(text: &str) -> String {
     }
     plain.push_str(rest);
     plain
-}
-
-fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {
-    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
-    let message = error.message();
-    // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
-    let mut quoted = message.split('`').skip(1).step_by(2);
-    let hint = match quoted.next() {
-        Some(unknown) if message.starts_with("unknown") => suggestion(unknown, quoted),
-        _ => String::new(),
-    };
-    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("{message}{hint}") }
-}
-
-/// Line and column, from 1, of a byte offset.
-fn position(text: &str, offset: usize) -> (usize, usize) {
-    let before = text.get(..offset).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |index| index + 1);
-    (before.matches('\n').count() + 1, before.get(line_start..).unwrap_or("").chars().count() + 1)
 }

@@ -17,6 +17,7 @@ mod family;
 mod figures;
 mod growing;
 mod marker;
+mod mistake;
 mod parameter;
 mod plan;
 mod preset;

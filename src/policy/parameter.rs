@@ -2,6 +2,7 @@
 
 use super::document::PolicyError;
 use super::expression::number;
+use super::figures::figure;
 use toml::Value;
 
 /// One parameter.
@@ -71,10 +72,28 @@ impl Parameter {
         }
     }
 
+    /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are.
+    pub fn doubt(&self, number: f64) -> Option<String> {
+        let (wrong, likely) = if self.unit.starts_with("share") && number > 1.0 {
+            (format!("{} %", figure(number * 100.0)), Some(number / 100.0).filter(|share| *share <= 1.0))
+        } else if self.unit.starts_with("percent") && number > 0.0 && number < 1.0 {
+            ("less than 1 %".to_owned(), Some(number * 100.0))
+        } else {
+            return None;
+        };
+        let meant = likely.map_or_else(String::new, |likely| format!("; did you mean {}?", plain(likely)));
+        Some(format!("{} (unit: {}) is {wrong}{meant}", plain(number), self.unit))
+    }
+
     /// Is it turned on and off alone?
     pub fn is_switch(&self) -> bool {
         self.unit == SWITCH
     }
+}
+
+/// A number as it would be typed.
+fn plain(number: f64) -> String {
+    ((number * 1e9).round() / 1e9).to_string()
 }
 
 fn wrong(policy: &str, name: &str) -> PolicyError {

@@ -236,7 +236,10 @@ fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
 fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
     let columns = vec![
         Column::number("minimum", "minimum", Unit::Tokens, Provenance::Simulated),
-        Column::number("prunes", "prunes", Unit::Count, Provenance::Simulated),
+        Column {
+            meaning: "how often old items were replaced by placeholders; where that holds for one request alone, it counts at each",
+            ..Column::number("prunes", "prunes", Unit::Count, Provenance::Simulated)
+        },
         Column::number("tokens_saved", "tokens saved", Unit::Tokens, Provenance::Simulated),
         Column::number("hits", "hits", Unit::Share, Provenance::Simulated),
         money("cost_usd", "cost", "", Provenance::Simulated),
@@ -277,7 +280,7 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     waits.sort_unstable();
     let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(*calls, "call")));
     let first = format!(
-        "Under the policy as it stands{value}: {}, each of {} tokens and with {} tokens behind them to be written anew (means). \
+        "Under the policy as it stands{value}: {} that took out more than the call before had lacked, each of {} tokens and with {} tokens behind them to be written anew (means). \
          Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \
          session ends.",
         counted(count, "prune"),

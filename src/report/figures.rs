@@ -66,8 +66,10 @@ pub const FIGURES: &[Figure] = &[
     )
     .first(2)
     .better(Better::Less),
-    figure("prunes", "prunes", "old items replaced by placeholders", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Prune)))
-        .first(2),
+    figure("prunes", "prunes", "how often old items were replaced by placeholders", Unit::Count, |totals| {
+        Cell::Count(totals.events_of(EventKind::Prune))
+    })
+    .first(2),
     figure("compactions", "compac\u{ad}tions", "messages replaced by a summary, resets included", Unit::Count, |totals| {
         Cell::Count(compactions(totals))
     })

@@ -2,6 +2,7 @@
 
 use super::words::{counted, counted_as, first_few, grouped, percent};
 use crate::experiment::{Corpus, CorpusFacts, Replay};
+use crate::sim::{EventKind, Lasts};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(aside(corpus));
     notes.extend(trust(facts));
     notes.extend(summaries(replays));
+    notes.extend(passing(replays));
     notes.extend(undone(facts));
     notes.extend(duplicates(facts));
     notes.extend(sub_agents(corpus, replays));
@@ -184,6 +186,22 @@ fn summaries(replays: &[Replay]) -> Option<String> {
     }
     let models: Vec<String> = models.iter().map(|(model, policies)| format!("{} ({model})", policies.join(", "))).collect();
     (!models.is_empty()).then(|| format!("Sizes of summaries are modelled: {}.", models.join("; ")))
+}
+
+/// What is shown in place of old items for one request is shown anew for the next: each of them is an event.
+fn passing(replays: &[Replay]) -> Option<String> {
+    let of = |replay: &Replay| {
+        let prunes = || replay.outcomes.iter().flat_map(|outcome| &outcome.events).filter(|event| event.kind == EventKind::Prune);
+        let (passing, all) = (prunes().filter(|event| event.lasts != Lasts::Session).count() as u64, prunes().count() as u64);
+        (passing > 0).then(|| format!("{} ({} of {})", replay.policy, grouped(passing), grouped(all)))
+    };
+    let policies: Vec<String> = replays.iter().filter_map(of).collect();
+    (!policies.is_empty()).then(|| {
+        format!(
+            "Prunes that hold for one request or turn alone: {}. The policy takes the same items out again for the next one, and each time counts.",
+            policies.join(", ")
+        )
+    })
 }
 
 fn undone(facts: &CorpusFacts) -> Option<String> {

@@ -167,6 +167,25 @@ fn check_ends_with_1_where_something_cannot_work() {
     ctxsim(&["policy", "check", "pi", "--model", "gpt-55"]).code(2);
 }
 
+/// It is told on stderr by whatever takes the policy, once, and by `policy check`.
+#[test]
+fn a_share_above_one_is_told_and_taken() {
+    let stderr = |assert: &Assert| String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let doubt = "policy baseagent: auto_compact_threshold = 85 (unit: share) is 8,500 %; did you mean 0.85?";
+    let (set, log) = ("auto_compact_threshold=85", "transcripts/codex/small.jsonl");
+    let replayed = ctxsim(&["replay", log, "-p", "baseagent", "-p", "none", "--set", set]).code(0);
+    assert_eq!(stderr(&replayed).matches(doubt).count(), 1, "{}", stderr(&replayed));
+    assert_eq!(stderr(&ctxsim(&["replay", log, "-p", "baseagent", "--set", set, "--quiet"]).code(0)), "");
+    let vary = "auto_compact_threshold=0.5,60,70,80,90";
+    let swept = stderr(&ctxsim(&["sweep", log, "-p", "baseagent", "--vary", vary]).code(0));
+    assert!(swept.contains("auto_compact_threshold = 60 (unit: share)") && swept.contains("and 1 more value of this kind"), "{swept}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    std::fs::write(&file, "extends = \"baseagent\"\n[params]\nauto_compact_threshold = 85\n").unwrap();
+    let checked = stdout(&ctxsim(&["policy", "check", &file.to_string_lossy()]).code(1));
+    assert!(checked.contains("doubt: params.auto_compact_threshold: 85 (unit: share) is 8,500 %; did you mean 0.85?"), "{checked}");
+}
+
 #[test]
 fn diff_says_in_words_what_is_different() {
     let shown = stdout(&ctxsim(&["policy", "diff", "pi@0.58", "pi@1.5"]).code(0));

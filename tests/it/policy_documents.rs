@@ -84,6 +84,49 @@ fn the_example_of_the_documentation_holds() {
     assert_eq!(plan.reactive.retries, 1);
 }
 
+/// A document takes the numbers that `--set` takes, and no others.
+#[test]
+fn a_number_that_cannot_be_is_refused_wherever_it_is_written() {
+    let written = |line: &str| Policy::parse("mine.toml", &format!("extends = \"opencode\"\n[params]\n{line}\n")).map(drop);
+    for (param, value, reason) in [
+        ("prune_protect", "-5", "`prune_protect`: `-5` is less than nothing; it counts tokens"),
+        ("prune_protect", "-0.5", "`prune_protect`: `-0.5` is less than nothing; it counts tokens"),
+        ("prune", "2", "`prune`: `2` is neither 0 (off) nor 1 (on)"),
+    ] {
+        let set = Policy::load("opencode").unwrap().set(param, value).unwrap_err().to_string();
+        assert!(set.ends_with(reason), "{set}");
+        let parsed = written(&format!("{param} = {value}")).unwrap_err().to_string();
+        assert_eq!(parsed, format!("mine.toml:3:1: {reason}"));
+    }
+    assert!(written("prune_protect = 0").is_ok() && written("prune = 1").is_ok());
+    // A description of its own is held to its own unit.
+    let own = Policy::parse("own.toml", "[params]\nn = { value = -1, unit = \"messages\" }\n").unwrap_err().to_string();
+    assert_eq!(own, "own.toml:2:1: `n`: `-1` is less than nothing; it counts messages");
+    assert!(Policy::parse("own.toml", "[params]\nn = { value = -1, unit = \"factor\" }\n").is_ok());
+}
+
+/// Shares above one work, and are hardly ever meant.
+#[test]
+fn shares_and_percentages_that_are_hardly_meant_are_doubted() {
+    let doubts = |policy: &str, param: &str, value: &str| {
+        let mut policy = Policy::load(policy).unwrap();
+        policy.set(param, value).unwrap();
+        policy.doubts().into_iter().map(|(name, why)| format!("{name} {why}")).collect::<Vec<_>>().join("; ")
+    };
+    let expected = "auto_compact_threshold 85 (unit: share) is 8,500 %; did you mean 0.85?";
+    assert_eq!(doubts("baseagent", "auto_compact_threshold", "85"), expected);
+    assert_eq!(doubts("baseagent", "auto_compact_threshold", "250"), "auto_compact_threshold 250 (unit: share) is 25,000 %");
+    assert_eq!(doubts("baseagent", "auto_compact_threshold", "85%"), "");
+    assert_eq!(doubts("baseagent", "auto_compact_threshold", "1"), "");
+    assert_eq!(doubts("baseagent", "prune_protect", "85"), "");
+    let expected = "high_usage_percent 0.5 (unit: percent of the window) is less than 1 %; did you mean 50?";
+    assert_eq!(doubts("mycoder", "high_usage_percent", "0.5"), expected);
+    assert_eq!(doubts("mycoder", "high_usage_percent", "0"), "");
+    for preset in presets() {
+        assert_eq!(Policy::load(preset.name).unwrap().doubts(), [], "{}", preset.name);
+    }
+}
+
 /// A parameter that nothing uses is a slip of the pen.
 #[test]
 fn a_new_parameter_is_used_by_a_formula() {

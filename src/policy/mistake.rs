@@ -1,0 +1,31 @@
+//! Where in a document a mistake stands.
+
+use super::document::PolicyError;
+use super::suggestion;
+
+/// A mistake at the place where this word is written.
+pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {
+    let quoted = text.find(&format!("\"{word}\"")).map(|quote| quote + 1);
+    let (line, column) = position(text, quoted.or_else(|| text.find(&word)).unwrap_or(0));
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
+}
+
+/// A mistake that the decoder has found.
+pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {
+    let (line, column) = position(text, error.span().map_or(0, |span| span.start));
+    let message = error.message();
+    // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let hint = match quoted.next() {
+        Some(unknown) if message.starts_with("unknown") => suggestion(unknown, quoted),
+        _ => String::new(),
+    };
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("{message}{hint}") }
+}
+
+/// Line and column, from 1, of a byte offset.
+pub(super) fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |index| index + 1);
+    (before.matches('\n').count() + 1, before.get(line_start..).unwrap_or("").chars().count() + 1)
+}
