@@ -31,7 +31,7 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 18] = [
+const SHARED_BY_FORMATS: [&str; 19] = [
     "anthropic",
     "blocks",
     "branches",
@@ -49,6 +49,7 @@ const SHARED_BY_FORMATS: [&str; 18] = [
     "time",
     "words",
     "yaml",
+    "zstd",
     "mod",
 ];
 
