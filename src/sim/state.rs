@@ -57,6 +57,15 @@ pub(super) enum Detail {
     Sums,
 }
 
+/// How the stored history is masked for one request alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Views {
+    /// The view of the last request is kept, and goes on where it can.
+    Kept,
+    /// Each view is made anew.
+    Anew,
+}
+
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
@@ -103,6 +112,8 @@ pub(super) struct State<'a> {
     pub outcome: Outcome,
     /// How much is written down.
     pub detail: Detail,
+    /// How views are made.
+    pub views: Views,
     /// Who asks the other settings of a flock.
     pub referee: Option<Box<Referee<'a>>>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
@@ -151,6 +162,7 @@ impl<'a> State<'a> {
             intake,
             masks: Rc::new(Masks::new(plan.rule.len())),
             detail: Detail::Everything,
+            views: Views::Kept,
             referee: None,
             keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {
                 Switch::On
@@ -199,6 +211,11 @@ impl<'a> State<'a> {
     /// Writes down no more than sums.
     pub fn sums_only(self) -> State<'a> {
         State { detail: Detail::Sums, ..self }
+    }
+
+    /// Makes each view anew.
+    pub fn views_anew(self) -> State<'a> {
+        State { views: Views::Anew, ..self }
     }
 
     /// What the policy takes items for.
