@@ -14,7 +14,7 @@ use super::references::Fates;
 use super::refetch::{Readings, Refetching};
 use super::request::Request;
 use super::summary::RecordedSummary;
-use crate::context::{Context, Region, State as ItemState};
+use crate::context::{Context, Region, Sent, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, Evidence, PartKind, Trace};
 use crate::transcript::Text;
@@ -145,6 +145,10 @@ pub(super) struct State<'a> {
     tools: Vec<super::outcome::Carried>,
     /// What is remembered of the last request.
     pub last_request: Option<Request>,
+    /// Its messages, where a view may have changed them for that request alone.
+    pub sent: Vec<Sent>,
+    /// Requests that have gone out.
+    pub requests: u32,
     /// What was read again.
     pub readings: Readings,
     /// Broken references by the rule that broke them.
@@ -203,6 +207,8 @@ impl<'a> State<'a> {
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
             last_request: None,
+            sent: Vec::new(),
+            requests: 0,
             readings: Readings::default(),
             broken_by: BTreeMap::new(),
         }
