@@ -6,9 +6,10 @@
 
 use super::act::{Done, kind_of};
 use super::arrive::shown_again_by;
+use super::aside::Aside;
 use super::outcome::EventKind;
 use super::refetch::Refetching;
-use super::state::{Aside, State};
+use super::state::State;
 use crate::context::Context;
 use crate::policy::{Mode, Switch};
 use std::collections::BTreeMap;

@@ -2,11 +2,13 @@
 
 mod act;
 mod arrive;
+mod aside;
 mod attempt;
 mod cause;
 mod drift;
 mod finds;
 mod flock;
+mod ground;
 pub mod hindsight;
 mod intake;
 mod intent;
@@ -24,7 +26,8 @@ mod summary;
 
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
-pub use hindsight::{in_hindsight, with_hindsight};
+pub use ground::Ground;
+pub use hindsight::in_hindsight;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Lasts, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};

@@ -1,5 +1,6 @@
 //! The state of one replay: the context, what the policy knows, and what is being written down.
 
+use super::aside::Aside;
 use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
@@ -15,7 +16,7 @@ use super::refetch::{Readings, Refetching};
 use super::request::Request;
 use super::summary::RecordedSummary;
 use crate::context::{Context, Region, Sent, State as ItemState};
-use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
+use crate::policy::{AfterOverflow, Hook, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, Evidence, PartKind, Trace};
 use crate::transcript::Text;
 use std::collections::BTreeMap;
@@ -75,17 +76,6 @@ pub struct Memory {
     /// Number of calls made when it last fired.
     pub fired_at: u64,
     pub latched: bool,
-}
-
-/// A context set aside while a view is in force.
-#[derive(Clone)]
-pub(super) struct Aside {
-    pub context: Context,
-    /// The first message that had not arrived yet.
-    pub next_message: u32,
-    pub cuts: BTreeMap<u32, Text>,
-    /// The first re-read that had not been made yet.
-    pub next_reading: usize,
 }
 
 #[derive(Clone)]
@@ -310,34 +300,6 @@ impl<'a> State<'a> {
         for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
             self.run(index, rule);
         }
-    }
-
-    /// Sets the context aside before a view changes it.
-    pub fn before_edit(&mut self, rule: &Rule) {
-        match rule.mode {
-            Mode::View if self.aside.is_none() => self.aside = Some(self.set_aside()),
-            Mode::Turn if self.aside_for_turn.is_none() => self.aside_for_turn = Some(self.take_stored()),
-            Mode::View | Mode::Turn => {}
-            // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
-            Mode::Commit => {
-                self.give_up_view();
-                self.aside = None;
-            }
-            Mode::CommitIfFewer => {
-                self.give_up_view();
-                self.replaced = Some(self.take_stored());
-            }
-        }
-    }
-
-    /// The stored history, from under whatever view of it.
-    fn take_stored(&mut self) -> Aside {
-        self.aside.take().unwrap_or_else(|| self.set_aside())
-    }
-
-    /// The context as it stands.
-    fn set_aside(&self) -> Aside {
-        Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone(), next_reading: self.readings.len() }
     }
 
     /// Makes the recorded call, which was tried.
