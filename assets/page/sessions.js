@@ -2,7 +2,7 @@
 // Figures are there at once, calls when a row is opened.
 
 const STEP = 50;
-const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
+const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "truncations", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
   "references_kept_share", "cost_usd"];
 
 // What makes a session worse than another one, the most important first: the same as in the table without script.

@@ -152,7 +152,7 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
     };
     let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let first = chosen.first().and_then(|paired| Some((&paired.estimator, needed(&paired.pairs, 950)?)));
-    let title = first.map(|(name, tokens)| format!("{name} needs a buffer of {} tokens to cover 95 % of these calls", signed(tokens)));
+    let title = first.map(|(name, tokens)| format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)));
     Ok(Chart {
         kind: super::Kind::Buffer.name(),
         title: title.unwrap_or_default(),
@@ -189,7 +189,10 @@ fn diamonds(chosen: &[&Paired]) -> Vec<String> {
         (!words.is_empty()).then(|| format!("{}: {}", paired.estimator, words.join(", ")))
     };
     let fitted: Vec<String> = chosen.iter().filter_map(of).collect();
-    let drawn = (!fitted.is_empty()).then(|| format!("Diamonds, in tokens: {}.", fitted.join("; ")));
+    let drawn = (!fitted.is_empty()).then(|| format!(
+            "Lines are all of these calls, seen afterwards. Diamonds are the buffers that one half of the sessions asks for, in tokens: {}.",
+            fitted.join("; ")
+        ));
     let all = chosen.first().map_or(&[][..], |paired| paired.buffers.as_slice());
     let without = all.iter().find(|buffer| buffer.tokens.is_none());
     let without =
