@@ -5,7 +5,7 @@ use super::logs::Logs;
 use super::output::{Waiting, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
@@ -61,7 +61,7 @@ enum Colours {
 
 impl Chart {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, typed: Option<&ArgMatches>) -> Result<(), Failure> {
         if self.kind == "list" {
             return print(&list());
         }
@@ -69,6 +69,9 @@ impl Chart {
             let hint = suggestion(&self.kind, Kind::ALL.into_iter().map(Kind::name));
             Failure::Usage(format!("there is no chart `{}`{hint} (`ctxsim chart list` lists them)", self.kind))
         })?;
+        if let Some(typed) = typed {
+            question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
+        }
         let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name()))))?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;

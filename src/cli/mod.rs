@@ -32,7 +32,7 @@ mod trace;
 mod tune;
 mod welcome;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::Project;
 use failure::Failure;
 
@@ -107,7 +107,7 @@ pub fn run() -> Result<(), Failure> {
     let matches = if typed.subcommand().is_some() { typed } else { command.clone().get_matches_from(["ctxsim", "welcome"]) };
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let project = project?;
-    let done = done(parsed.command);
+    let done = done(parsed.command, &matches);
     // Whoever typed nothing wrong is told in which file the wrong word stands.
     let blame = |sentence| project.iter().fold(sentence, |sentence, project| project.blame(sentence, &command, &matches));
     done.map_err(|failure| match failure {
@@ -117,8 +117,8 @@ pub fn run() -> Result<(), Failure> {
     })
 }
 
-/// Does what was asked for.
-fn done(command: Option<Command>) -> Result<(), Failure> {
+/// Does what was asked for. How options came by their values stands in the matches.
+fn done(command: Option<Command>, matches: &ArgMatches) -> Result<(), Failure> {
     match command {
         None => Ok(()),
         Some(Command::Welcome(welcome)) => welcome.run(),
@@ -139,7 +139,7 @@ fn done(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Tune(tune)) => tune.run(),
         Some(Command::Gate(gate)) => gate.run(),
         Some(Command::Curve(curve)) => curve.run(),
-        Some(Command::Chart(chart)) => chart.run(),
+        Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart")),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

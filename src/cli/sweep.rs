@@ -140,7 +140,7 @@ impl Sweep {
             let header = self.header(run);
             let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
             if self.resume && !self.logs.quiet {
-                tell(&format!("{} of {} are known already", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
+                tell(&format!("known already: {} of {}", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
             }
             (rows, store) = (known, Some(begun));
         }

@@ -292,7 +292,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     }
     all.extend([
         format!(
-            "{} were looked at, by a grid and finer ones around the best: {}.",
+            "Looked at: {}, by a grid and finer ones around the best: {}.",
             counted(tuned.tried as u64, "setting"),
             axes.join(", ")
         ),
@@ -313,9 +313,10 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     if !found.decided.is_empty() {
         let moved = found.decided.iter().filter(|decided| decided.best != decided.default).count() as u64;
         all.push(format!(
-            "{} of {} come to something else under the setting; {} are shown at most, JSON holds all of them.",
+            "{} of {} {} to something else under the setting; {} are shown at most, JSON holds all of them.",
             grouped(moved),
             counted(found.decided.len() as u64, "session"),
+            if moved == 1 { "comes" } else { "come" },
             SHOWN
         ));
     }

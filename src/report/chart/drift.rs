@@ -83,7 +83,7 @@ pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
     let mut notes =
         vec!["A box holds the middle half of the calls, the whiskers nine tenths. Left of 0 an estimate is too low.".to_owned()];
     if left_out > 0 {
-        notes.push(format!("{} with nearly the same errors as one above have no row.", counted(left_out as u64, "estimator")));
+        notes.push(format!("{} with nearly the same errors as one above: no row.", counted(left_out as u64, "estimator")));
     }
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
     notes.extend(foundations(corpus, all, Use::Request, calls));
