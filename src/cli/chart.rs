@@ -15,19 +15,24 @@ use std::path::{Path, PathBuf};
 
 mod question;
 
+/// What `--policy` means here.
+const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; baseagent for context and sweeps, \
+     none for overflows]";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim chart list                                          the kinds, with a sentence each
+  ctxsim chart list                the kinds, with a sentence each
   ctxsim chart context logs/ --session 4f2a -p opencode -o session.svg
   ctxsim chart survival logs/ -o survival.png --size large --theme dark
-  ctxsim chart sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k -o sweep.svg
+  ctxsim chart sweep logs/ -p baseagent -o sweep.svg \\
+      --vary prune_protect=10k..80k:10k
   ctxsim chart cost logs/ -o - > cost.svg
 
 docs/charts.md shows what each of them says.";
 
 /// Draw one chart as SVG or PNG, with its data beside it as CSV
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Chart {
     /// What to draw; `list` lists the kinds
     #[arg(value_name = "KIND")]
@@ -41,7 +46,7 @@ pub struct Chart {
     #[command(flatten)]
     question: question::Question,
     /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; `-` prints SVG [default: KIND.svg]
-    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
     file: Option<PathBuf>,
     /// small (640x400), medium, large (1440x900), or WIDTHxHEIGHT in pixels
     #[arg(long, value_name = "SIZE", default_value = "medium", value_parser = size)]

@@ -161,7 +161,10 @@ fn a_browser_opens_the_page_and_everything_in_it_works() {
     let most: f64 = browser.words(&format!("{press}{first}")).parse().unwrap();
     let least: f64 = browser.words(&format!("{press}{first}")).parse().unwrap();
     assert!(most > least, "{most} {least}");
-    assert_eq!(browser.words("return document.querySelectorAll('#policies thead')[1].querySelector('th:nth-child(4)').getAttribute('aria-sort')"), "ascending");
+    assert_eq!(
+        browser.words("return document.querySelectorAll('#policies thead')[1].querySelector('th:nth-child(4)').getAttribute('aria-sort')"),
+        "ascending"
+    );
     // The worst come first until somebody asks for another order.
     let overflows =
         "return [...document.querySelectorAll('table.sessions tbody tr')].slice(0, 4).map((row) => row.cells[5].textContent).join(' ')";

@@ -80,7 +80,8 @@ pub fn csv(chart: &Chart) -> Result<String, RenderError> {
 }
 
 /// What frames in a PNG are.
-const FRAMES: &str = "Frames stand for letters that the font of this picture lacks; the same chart as SVG shows them, and so does the data beside it.";
+const FRAMES: &str =
+    "Frames stand for letters that the font of this picture lacks; the same chart as SVG shows them, and so does the data beside it.";
 
 fn picture(chart: &Chart, look: Look) -> Picture {
     let bounded = |value: u32, least: u32, most: u32| f64::from(value.clamp(least, most));

@@ -158,7 +158,9 @@ fn folded(table: &Table) -> Vec<Table> {
         return vec![table.clone()];
     }
     let priorities: BTreeSet<u8> = figures.iter().map(|column| column.priority).collect();
-    let of = |priority: u8| (labels.len()..table.columns.len()).filter(move |place| table.columns.get(*place).is_some_and(|column| column.priority == priority));
+    let of = |priority: u8| {
+        (labels.len()..table.columns.len()).filter(move |place| table.columns.get(*place).is_some_and(|column| column.priority == priority))
+    };
     let mut parts: Vec<Vec<usize>> = Vec::new();
     for priority in priorities {
         match parts.last_mut().filter(|part| part.len() + of(priority).count() <= COLUMNS) {

@@ -62,7 +62,11 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
     let others = Series {
         name: counted_as(shown.rest() as u64, "more policy", "more policies"),
         form: Form::Dots,
-        points: (0..points.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| points.get(place)).map(Point::place).collect(),
+        points: (0..points.len())
+            .filter(|place| !shown.places.contains(place))
+            .filter_map(|place| points.get(place))
+            .map(Point::place)
+            .collect(),
         named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
         ..line.clone()
     };

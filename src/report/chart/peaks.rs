@@ -53,7 +53,12 @@ pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw
             limits: Vec::new(),
             key: Vec::new(),
         }),
-        notes: drawn.note("their largest context", "have a row").into_iter().chain([how.to_owned()]).chain(notes::below_a_replay(corpus)).collect(),
+        notes: drawn
+            .note("their largest context", "have a row")
+            .into_iter()
+            .chain([how.to_owned()])
+            .chain(notes::below_a_replay(corpus))
+            .collect(),
         data: data(corpus, &all),
     })
 }

@@ -56,7 +56,11 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
     };
     let how = "An estimate (Kaplan and Meier): a session that ends without overflow says nothing of the calls that it does not have, and \
                counts up to its last one.";
-    let notes = drawn.note("sessions that overflow", "are drawn").into_iter().chain([how.to_owned()]).chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
+    let notes = drawn
+        .note("sessions that overflow", "are drawn")
+        .into_iter()
+        .chain([how.to_owned()])
+        .chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
     Ok(Chart {
         kind: super::Kind::Survival.name(),
         title: title(&curves),

@@ -133,7 +133,11 @@ fn filling(best: Option<&Replay>) -> Chapter {
         if let Body::Table(table) = &mut section.body {
             let rest = table.rows.len().saturating_sub(TOOLS) as u64;
             table.rows.truncate(TOOLS);
-            lead.extend((rest > 0).then(|| format!("{} left out here; tools.csv has them all.", counted_as(rest, "lighter tool is", "lighter tools are"))));
+            lead.extend(
+                (rest > 0).then(|| {
+                    format!("{} left out here; tools.csv has them all.", counted_as(rest, "lighter tool is", "lighter tools are"))
+                }),
+            );
         }
     }
     sections.retain(|section| matches!(&section.body, Body::Table(table) if !table.rows.is_empty()));
@@ -159,7 +163,11 @@ fn sessions(told: &Told<'_>) -> Chapter {
     if let Body::Table(table) = &mut section.body {
         let rest = table.rows.len().saturating_sub(SESSIONS) as u64;
         table.rows.truncate(SESSIONS);
-        lead.extend((rest > 0).then(|| format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"))));
+        lead.extend(
+            (rest > 0).then(|| {
+                format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"))
+            }),
+        );
     }
     let (place, lives) = told.example;
     let charts = drawn([chart::context(told.corpus, place, lives)]);

@@ -47,8 +47,12 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         ]
     };
     let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).map(row).collect() };
-    let rest =
-        (left_out > 0).then(|| format!("{} left out here; sessions.csv has them all.", counted_as(left_out, "more row with overflows is", "more rows with overflows are")));
+    let rest = (left_out > 0).then(|| {
+        format!(
+            "{} left out here; sessions.csv has them all.",
+            counted_as(left_out, "more row with overflows is", "more rows with overflows are")
+        )
+    });
     let title = "Sessions that overflow, the worst first".to_owned();
     (!table.rows.is_empty()).then_some((Section { title, body: Body::Table(table) }, rest))
 }
