@@ -7,12 +7,14 @@ mod following;
 mod prefix;
 mod presence;
 mod region;
+mod shelf;
 mod view;
 
 use prefix::Prefix;
 pub use prefix::Sent;
 pub use presence::{Ends, Presence};
 pub use region::Region;
+use shelf::Shelf;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
@@ -115,10 +117,12 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Context {
     estimator: Estimator,
-    entries: Vec<Entry>,
-    items: Vec<Item>,
+    entries: Shelf<Entry>,
+    items: Shelf<Item>,
+    /// By item: its entry.
+    owners: Shelf<u32>,
     /// The item of each part of the trace.
-    places: Vec<Option<u32>>,
+    places: Shelf<Option<u32>>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
     order: Vec<u32>,
     size: Size,
@@ -148,9 +152,10 @@ impl Context {
     pub fn new(estimator: Estimator) -> Context {
         Context {
             estimator,
-            entries: Vec::new(),
-            items: Vec::new(),
-            places: Vec::new(),
+            entries: Shelf::default(),
+            items: Shelf::default(),
+            owners: Shelf::default(),
+            places: Shelf::default(),
             order: Vec::new(),
             size: Size::default(),
             system_estimated: 0,
@@ -207,16 +212,19 @@ impl Context {
     }
 
     /// Adds a message at the end, or at a place in the order.
-    pub fn push(&mut self, arrival: Arrival, items: &[Item], place: Option<usize>) -> u32 {
+    pub fn push(&mut self, arrival: Arrival, items: impl IntoIterator<Item = Item>, place: Option<usize>) -> u32 {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
-        let count = items.len() as u32;
         if let Some(place) = place {
             self.touch_from(place);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
-        self.note_places(first, items);
-        self.items.extend_from_slice(items);
+        for item in items {
+            self.note_place(&item);
+            self.items.push(item);
+            self.owners.push(id);
+        }
+        let count = self.items.len() as u32 - first;
         self.entries.push(Entry {
             message: arrival.message,
             role: arrival.role,
@@ -413,11 +421,8 @@ impl Context {
     }
 
     fn owner(&self, item: u32) -> Option<u32> {
-        let after = self.entries.partition_point(|entry| entry.first <= item);
-        let id = after.checked_sub(1)?;
-        // Entries without items share their first index with the next one; the last of them with items owns it.
-        let owner = self.entries.get(id)?;
-        (owner.live && item < owner.first + owner.count).then_some(id as u32)
+        let id = *self.owners.get(item as usize)?;
+        self.entry(id).is_some_and(|entry| entry.live).then_some(id)
     }
 
     fn account(&mut self, item: u32, owner: u32) {

@@ -14,7 +14,7 @@ use super::references::Fates;
 use super::refetch::{Readings, Refetching};
 use super::request::Request;
 use super::summary::RecordedSummary;
-use crate::context::{Context, Region, State as ItemState};
+use crate::context::{Context, Region, Sent, State as ItemState};
 use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, Evidence, PartKind, Trace};
 use crate::transcript::Text;
@@ -55,6 +55,15 @@ pub(super) enum Detail {
     Everything,
     /// Sums alone: no events by name, no ratios of guesses, no tools.
     Sums,
+}
+
+/// How the stored history is masked for one request alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Views {
+    /// The view of the last request is kept, and goes on where it can.
+    Kept,
+    /// Each view is made anew.
+    Anew,
 }
 
 /// What is remembered about one rule.
@@ -103,6 +112,8 @@ pub(super) struct State<'a> {
     pub outcome: Outcome,
     /// How much is written down.
     pub detail: Detail,
+    /// How views are made.
+    pub views: Views,
     /// Who asks the other settings of a flock.
     pub referee: Option<Box<Referee<'a>>>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
@@ -134,6 +145,10 @@ pub(super) struct State<'a> {
     tools: Vec<super::outcome::Carried>,
     /// What is remembered of the last request.
     pub last_request: Option<Request>,
+    /// Its messages, where a view may have changed them for that request alone.
+    pub sent: Vec<Sent>,
+    /// Requests that have gone out.
+    pub requests: u32,
     /// What was read again.
     pub readings: Readings,
     /// Broken references by the rule that broke them.
@@ -151,6 +166,7 @@ impl<'a> State<'a> {
             intake,
             masks: Rc::new(Masks::new(plan.rule.len())),
             detail: Detail::Everything,
+            views: Views::Kept,
             referee: None,
             keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {
                 Switch::On
@@ -191,6 +207,8 @@ impl<'a> State<'a> {
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
             last_request: None,
+            sent: Vec::new(),
+            requests: 0,
             readings: Readings::default(),
             broken_by: BTreeMap::new(),
         }
@@ -199,6 +217,11 @@ impl<'a> State<'a> {
     /// Writes down no more than sums.
     pub fn sums_only(self) -> State<'a> {
         State { detail: Detail::Sums, ..self }
+    }
+
+    /// Makes each view anew.
+    pub fn views_anew(self) -> State<'a> {
+        State { views: Views::Anew, ..self }
     }
 
     /// What the policy takes items for.
