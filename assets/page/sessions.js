@@ -29,7 +29,7 @@ function sessionsTable(overview, open) {
   });
 
   const asked = address.read();
-  const without = new Set((asked.get("without") || "").split(",").filter((word) => word !== "").map(Number));
+  const without = new Set((asked.get("without") || "").split("|").map((key) => overview.policyKeys.indexOf(key)).filter((policy) => policy >= 0));
   let [column, direction] = (asked.get("sort") || "").split(".");
   [column, direction] = [columns.findIndex(({ key, header }) => (key || header) === column), Number(direction)];
   let limit = STEP;
@@ -76,7 +76,7 @@ function sessionsTable(overview, open) {
     const box = element("input", { type: "checkbox", checked: !without.has(policy) });
     box.addEventListener("change", () => {
       if (box.checked) without.delete(policy); else without.add(policy);
-      address.change({ without: [...without].sort((one, other) => one - other).join(",") });
+      address.change({ without: [...without].sort((one, other) => one - other).map((place) => overview.policyKeys[place]).join("|") });
       limit = STEP;
       show();
     });

@@ -2,14 +2,16 @@
 
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Waiting, print};
+use super::output::{Waiting, page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
+use ctxsim::render::table_alone;
 use ctxsim::report::chart::{Chart as Drawn, Kind};
+use ctxsim::report::{Cell, Column, Table};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -136,8 +138,9 @@ impl Target {
 }
 
 fn list() -> String {
-    let widest = Kind::ALL.into_iter().map(|kind| kind.name().len()).max().unwrap_or(0);
-    Kind::ALL.into_iter().map(|kind| format!("{:widest$}  {}\n", kind.name(), kind.sentence())).collect()
+    let columns = vec![Column::name("kind", "kind"), Column::prose("sentence", "what it shows")];
+    let row = |kind: Kind| vec![Cell::Name(kind.name().to_owned()), Cell::Name(kind.sentence().to_owned())];
+    table_alone(&Table { labels: 1, columns, rows: Kind::ALL.into_iter().map(row).collect() }, page())
 }
 
 fn size(text: &str) -> Result<Size, String> {

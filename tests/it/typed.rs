@@ -139,7 +139,7 @@ fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
 fn lists_and_verdicts_fit_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("report").to_string_lossy().into_owned();
-    for words in [&["formats"][..], &["demo"], &["report", SESSION, "-p", "none", "-p", "pi", "--out", &out]] {
+    for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "--out", &out]] {
         let shown = stdout(&ctxsim(words).code(0));
         let longest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
         assert!(longest.chars().count() <= 80, "{words:?}: {longest}");
