@@ -8,7 +8,7 @@ use ctxsim::context::{Context, State};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::{Corpus, Design, Dimension, Measure, Progress, ReadSettings, ReplaySettings, Setting, Sweep, read, settings};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, Flock, simulate, watch};
+use ctxsim::sim::{Conditions, Flock, simulate, watch_anew};
 use ctxsim::trace::Trace;
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -192,7 +192,7 @@ fn naive(trace: &Trace, plan: &Plan, conditions: &Conditions) {
         let items = items.filter_map(|item| context.item(item)).filter(|item| item.state != State::Removed);
         sum += items.map(|item| item.actual + context.estimator().message_part(item.guess)).sum::<u64>();
     };
-    watch(trace, plan, conditions, &mut look);
+    watch_anew(trace, plan, conditions, &mut look);
     assert!(sum > 0 || trace.calls.is_empty() || trace.parts.is_empty());
 }
 

@@ -4,121 +4,35 @@
 //! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
 
 mod following;
+mod item;
 mod prefix;
 mod presence;
 mod region;
+mod shelf;
 mod view;
 
+pub use item::{Entry, Item, State};
 use prefix::Prefix;
 pub use prefix::Sent;
 pub use presence::{Ends, Presence};
 pub use region::Region;
+use shelf::Shelf;
 pub use view::{Seen, SeenItem, View};
 
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
 
-/// What has become of an item.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// As recorded, or as ingestion left it.
-    Whole,
-    /// Cut by a rule.
-    Truncated,
-    /// Replaced by a placeholder.
-    Masked,
-    /// Gone.
-    Removed,
-}
-
-/// One part in the context.
-#[derive(Clone, Copy, Debug)]
-pub struct Item {
-    /// Index of the part in the trace; `None` for what the policy put in.
-    pub part: Option<u32>,
-    /// Index of the tool in the trace.
-    pub tool: Option<u32>,
-    /// Where it counts.
-    pub region: Region,
-    /// What has become of it.
-    pub state: State,
-    /// A failed tool's result.
-    pub error: bool,
-    /// Reasoning that leaves at the next real user message.
-    pub expires: bool,
-    /// What is left of it at its ends, where it was cut or masked.
-    pub ends: Ends,
-    /// Something later in the context shows it again.
-    pub superseded: bool,
-    /// The rule that changed it last, by its place in the plan; `None` where none has.
-    pub by: Option<u32>,
-    /// What it adds to its message's estimate.
-    pub guess: Guess,
-    /// What its text is estimated at by itself.
-    pub alone: u64,
-    /// What it really costs.
-    pub actual: u64,
-    /// The part of `actual` that is anchored on recorded usage.
-    pub anchored: u64,
-}
-
-impl Item {
-    /// Part, region, state and size, mixed as SplitMix64 does it.
-    fn fingerprint(&self) -> u64 {
-        let kind = u64::from(self.part.map_or(u32::MAX, |part| part)) << 8 | (self.region as u64) << 4 | self.state as u64;
-        [kind, self.actual].into_iter().fold(0, |mixed: u64, value| {
-            let mixed = (mixed ^ value).wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            mixed ^ mixed >> 31
-        })
-    }
-}
-
-/// One message in the context.
-#[derive(Clone, Copy, Debug)]
-pub struct Entry {
-    /// Index of the message in the trace; `None` for what the policy put in.
-    pub message: Option<u32>,
-    /// Whose it is.
-    pub role: Role,
-    /// Does it open a turn?
-    pub opens_turn: bool,
-    /// Is it a summary?
-    pub is_summary: bool,
-    /// Its items are `items[first..first + count]`.
-    pub first: u32,
-    /// How many.
-    pub count: u32,
-    /// Sum of its items.
-    pub guess: Guess,
-    /// The message's estimate.
-    pub estimated: u64,
-    /// What it really costs.
-    actual: u64,
-    /// The call after which it arrived.
-    pub arrived: u32,
-    /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
-    pub usage: Option<u64>,
-    /// Still in the context?
-    pub live: bool,
-    /// Where it is not: did a summary take its place?
-    pub summarised: bool,
-    /// The rule that took it out, by its place in the plan; `None` where none has.
-    pub by: Option<u32>,
-    /// Since which request it has stood as it is; see [`Context::sent`].
-    touched: u32,
-}
-
 /// The context of one simulation.
 #[derive(Clone, Debug)]
 pub struct Context {
     estimator: Estimator,
-    entries: Vec<Entry>,
-    items: Vec<Item>,
+    entries: Shelf<Entry>,
+    items: Shelf<Item>,
+    /// By item: its entry.
+    owners: Shelf<u32>,
     /// The item of each part of the trace.
-    places: Vec<Option<u32>>,
+    places: Shelf<Option<u32>>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
     order: Vec<u32>,
     size: Size,
@@ -148,9 +62,10 @@ impl Context {
     pub fn new(estimator: Estimator) -> Context {
         Context {
             estimator,
-            entries: Vec::new(),
-            items: Vec::new(),
-            places: Vec::new(),
+            entries: Shelf::default(),
+            items: Shelf::default(),
+            owners: Shelf::default(),
+            places: Shelf::default(),
             order: Vec::new(),
             size: Size::default(),
             system_estimated: 0,
@@ -207,16 +122,19 @@ impl Context {
     }
 
     /// Adds a message at the end, or at a place in the order.
-    pub fn push(&mut self, arrival: Arrival, items: &[Item], place: Option<usize>) -> u32 {
+    pub fn push(&mut self, arrival: Arrival, items: impl IntoIterator<Item = Item>, place: Option<usize>) -> u32 {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
-        let count = items.len() as u32;
         if let Some(place) = place {
             self.touch_from(place);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
-        self.note_places(first, items);
-        self.items.extend_from_slice(items);
+        for item in items {
+            self.note_place(&item);
+            self.items.push(item);
+            self.owners.push(id);
+        }
+        let count = self.items.len() as u32 - first;
         self.entries.push(Entry {
             message: arrival.message,
             role: arrival.role,
@@ -413,11 +331,8 @@ impl Context {
     }
 
     fn owner(&self, item: u32) -> Option<u32> {
-        let after = self.entries.partition_point(|entry| entry.first <= item);
-        let id = after.checked_sub(1)?;
-        // Entries without items share their first index with the next one; the last of them with items owns it.
-        let owner = self.entries.get(id)?;
-        (owner.live && item < owner.first + owner.count).then_some(id as u32)
+        let id = *self.owners.get(item as usize)?;
+        self.entry(id).is_some_and(|entry| entry.live).then_some(id)
     }
 
     fn account(&mut self, item: u32, owner: u32) {

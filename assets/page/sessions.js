@@ -2,7 +2,7 @@
 // Figures are there at once, calls when a row is opened.
 
 const STEP = 50;
-const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
+const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "truncations", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
   "references_kept_share", "cost_usd"];
 
 // What makes a session worse than another one, the most important first: the same as in the table without script.
@@ -29,8 +29,9 @@ function sessionsTable(overview, open) {
   });
 
   const asked = address.read();
-  const without = new Set((asked.get("without") || "").split(",").filter((word) => word !== "").map(Number));
-  let [column, direction] = (asked.get("sort") || "").split(".").map(Number);
+  const without = new Set((asked.get("without") || "").split("|").map((key) => overview.policyKeys.indexOf(key)).filter((policy) => policy >= 0));
+  let [column, direction] = (asked.get("sort") || "").split(".");
+  [column, direction] = [columns.findIndex(({ key, header }) => (key || header) === column), Number(direction)];
   let limit = STEP;
 
   const filter = element("input", { type: "search", value: asked.get("filter") || "" });
@@ -43,7 +44,7 @@ function sessionsTable(overview, open) {
 
   headers.forEach((header, place) => sorter(header, (_, chosen) => {
     [column, direction] = [place, chosen];
-    address.change({ sort: `${place}.${chosen}` });
+    address.change({ sort: `${columns[place].key || columns[place].header}.${chosen}` });
     limit = STEP;
     show();
   }));
@@ -60,7 +61,7 @@ function sessionsTable(overview, open) {
     body.replaceChildren(...rows.slice(0, limit).map((row) => element("tr", {}, ...columns.map(({ value, unit, name }, place) => {
       if (place === 0) {
         const words = value(row) || "(no id)";
-        return element("th", { scope: "row" }, element("a", { href: `#session=${row.session}&policy=${row.policy}`,
+        return element("th", { scope: "row" }, element("a", { href: `#${new URLSearchParams({ session: overview.sessionKeys[row.session], policy: overview.policyKeys[row.policy] })}`,
           onclick: (event) => { event.preventDefault(); open(row.session, row.policy); } }, words));
       }
       return element("td", { class: name ? "name" : "number" }, name ? value(row) : figure(value(row), unit));
@@ -75,7 +76,7 @@ function sessionsTable(overview, open) {
     const box = element("input", { type: "checkbox", checked: !without.has(policy) });
     box.addEventListener("change", () => {
       if (box.checked) without.delete(policy); else without.add(policy);
-      address.change({ without: [...without].sort((one, other) => one - other).join(",") });
+      address.change({ without: [...without].sort((one, other) => one - other).map((place) => overview.policyKeys[place]).join("|") });
       limit = STEP;
       show();
     });

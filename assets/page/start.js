@@ -20,12 +20,15 @@ function start() {
   const chapter = document.getElementById("sessions");
   if (!data || !chapter) return;
   const overview = JSON.parse(data.textContent);
+  overview.sessionKeys = addressed(overview.sessions.map(({ id }) => id), overview.sessions.map(({ source }) => source));
+  overview.policyKeys = addressed(overview.policies, overview.policies.map(() => ""));
   const place = element("div");
 
   const open = (session, policy, asked) => {
     if (view) view.close();
-    view = sessionView(overview, session, asked || new URLSearchParams({ policy }));
-    if (!asked) address.change({ session, policy });
+    const here = { session: overview.sessionKeys[session], policy: overview.policyKeys[policy] };
+    view = sessionView(overview, session, asked || new URLSearchParams(here));
+    if (!asked) address.change(here);
     place.replaceChildren(view.box);
     view.start().then(() => view.title.focus());
   };
@@ -34,8 +37,8 @@ function start() {
 
   const follow = () => {
     const asked = address.read();
-    const session = asked.get("session");
-    if (session !== null && overview.sessions[Number(session)]) open(Number(session), 0, asked);
+    const session = overview.sessionKeys.indexOf(asked.get("session"));
+    if (session >= 0) open(session, 0, asked);
   };
   addEventListener("hashchange", follow);
   follow();

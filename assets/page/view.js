@@ -5,7 +5,7 @@ const PARTS = 40;
 function sessionView(overview, place, asked) {
   const about = overview.sessions[place];
   let session;
-  let walked = Math.min(Number(asked.get("policy")) || 0, overview.policies.length - 1);
+  let walked = Math.max(0, overview.policyKeys.indexOf(asked.get("policy")));
   let call = Math.max(0, (Number(asked.get("call")) || 1) - 1);
   let range = [Number(asked.get("from")) || 0, Number(asked.get("to")) || 0];
   let plots = [];
@@ -27,7 +27,7 @@ function sessionView(overview, place, asked) {
   const box = element("section", { class: "view", "aria-label": "Session" });
 
   const choose = element("select", {}, ...overview.policies.map((name, policy) => element("option", { value: policy, selected: policy === walked }, name)));
-  choose.addEventListener("change", () => { walked = Number(choose.value); address.change({ policy: walked }); draw(); });
+  choose.addEventListener("change", () => { walked = Number(choose.value); address.change({ policy: overview.policyKeys[walked] }); draw(); });
   const picks = overview.policies.map((name, policy) => {
     const pick = element("input", { type: "checkbox", checked: true });
     pick.addEventListener("change", () => { if (pick.checked) others.add(policy); else others.delete(policy); draw(); });

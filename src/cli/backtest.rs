@@ -11,17 +11,25 @@ use ctxsim::experiment::{BacktestSettings, Mode, backtest};
 use ctxsim::measure::Recall;
 use ctxsim::report::{self, AskedBacktest};
 
+/// What `--policy` means here.
+const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
+     version]";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim backtest logs/                                     each session under the preset of its own agent and version
-  ctxsim backtest logs/ --policy codex --set limit=150k     all of them under one policy, as it was set
-  ctxsim backtest logs/ --free                              the whole session as one replay: errors add up
+  ctxsim backtest logs/            each session under the preset of its own
+                                   agent and version
+  ctxsim backtest logs/ -p codex --set model_auto_compact_token_limit=150k
+                                   all of them under one policy, as it was set
+  ctxsim backtest logs/ --free     the whole session as one replay: errors add
+                                   up
 
-Without --policy, --set turns a parameter of every preset that has it; --set claude-code:output_reserve=32k of one system.";
+Without --policy, --set turns a parameter of every preset that has it;
+--set claude-code:output_reserve=32k of one system.";
 
 /// Hold each agent's own preset against its logs: for every recorded compaction and pruning the predicted one, misses and false alarms
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Backtest {
     #[command(flatten)]
     logs: Logs,

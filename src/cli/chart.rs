@@ -2,32 +2,39 @@
 
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Waiting, print};
+use super::output::{Waiting, page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
+use ctxsim::render::table_alone;
 use ctxsim::report::chart::{Chart as Drawn, Kind};
+use ctxsim::report::{Cell, Column, Table};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 mod question;
 
+/// What `--policy` means here.
+const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; baseagent for context and sweeps, \
+     none for overflows]";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim chart list                                          the kinds, with a sentence each
+  ctxsim chart list                the kinds, with a sentence each
   ctxsim chart context logs/ --session 4f2a -p opencode -o session.svg
   ctxsim chart survival logs/ -o survival.png --size large --theme dark
-  ctxsim chart sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k -o sweep.svg
+  ctxsim chart sweep logs/ -p baseagent -o sweep.svg \\
+      --vary prune_protect=10k..80k:10k
   ctxsim chart cost logs/ -o - > cost.svg
 
 docs/charts.md shows what each of them says.";
 
 /// Draw one chart as SVG or PNG, with its data beside it as CSV
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Chart {
     /// What to draw; `list` lists the kinds
     #[arg(value_name = "KIND")]
@@ -41,7 +48,7 @@ pub struct Chart {
     #[command(flatten)]
     question: question::Question,
     /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; `-` prints SVG [default: KIND.svg]
-    #[arg(long = "output", short = 'o', value_name = "FILE")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
     file: Option<PathBuf>,
     /// small (640x400), medium, large (1440x900), or WIDTHxHEIGHT in pixels
     #[arg(long, value_name = "SIZE", default_value = "medium", value_parser = size)]
@@ -61,7 +68,7 @@ enum Colours {
 
 impl Chart {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, typed: Option<&ArgMatches>) -> Result<(), Failure> {
         if self.kind == "list" {
             return print(&list());
         }
@@ -69,6 +76,9 @@ impl Chart {
             let hint = suggestion(&self.kind, Kind::ALL.into_iter().map(Kind::name));
             Failure::Usage(format!("there is no chart `{}`{hint} (`ctxsim chart list` lists them)", self.kind))
         })?;
+        if let Some(typed) = typed {
+            question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
+        }
         let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name()))))?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -128,8 +138,9 @@ impl Target {
 }
 
 fn list() -> String {
-    let widest = Kind::ALL.into_iter().map(|kind| kind.name().len()).max().unwrap_or(0);
-    Kind::ALL.into_iter().map(|kind| format!("{:widest$}  {}\n", kind.name(), kind.sentence())).collect()
+    let columns = vec![Column::name("kind", "kind"), Column::prose("sentence", "what it shows")];
+    let row = |kind: Kind| vec![Cell::Name(kind.name().to_owned()), Cell::Name(kind.sentence().to_owned())];
+    table_alone(&Table { labels: 1, columns, rows: Kind::ALL.into_iter().map(row).collect() }, page())
 }
 
 fn size(text: &str) -> Result<Size, String> {

@@ -7,7 +7,7 @@ use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim completions bash > ~/.local/share/bash-completion/completions/ctxsim
+  ctxsim completions bash > ctxsim.bash
   ctxsim completions zsh > ~/.zfunc/_ctxsim
   ctxsim completions fish > ~/.config/fish/completions/ctxsim.fish";
 

@@ -24,23 +24,27 @@ const VARIABLE: &str = "CTXSIM_CONFIG";
 const LOGS: &str = "logs";
 
 /// Options whose values are paths, and are meant from the folder of the file. A policy is one where such a file is there.
-const PATHS: [&str; 5] = [LOGS, "policy", "prices", "baseline", "out"];
+const PATHS: [&str; 5] = [LOGS, "policy", "prices", "baseline", OUT];
+
+/// Where reports go.
+const OUT: &str = "out";
 
 /// Options that say what is done this one time. A default for them would surprise.
-const NEVER: [&str; 6] = ["help", "version", "resume", "update-baseline", "force", "output"];
+const NEVER: [&str; 5] = ["help", "version", "resume", "update-baseline", "force"];
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim config                        the file that holds here, and what it says
+  ctxsim config                    the file that holds here, and what it says
   ctxsim config --template > ctxsim.toml
-                                       a file with every option in it, each commented out
+                                   a file with every option in it, each
+                                   commented out
 
 A ctxsim.toml, looked for in the folder and then in those above it:
-  logs = [\"logs/\"]                     paths are meant from the file's own folder
+  logs = [\"logs/\"]                 paths are meant from the file's own folder
   policy = [\"none\", \"opencode\", \"policies/mine.toml\"]
   window = \"200k\"
 
-  [sweep]                              for one command alone
+  [sweep]                          for one command alone
   vary = [\"opencode:prune_protect=10k..80k:10k\"]
 
 CTXSIM_CONFIG names another file; set to nothing, none is read.";
@@ -217,7 +221,9 @@ fn with_defaults(command: Command, values: &BTreeMap<String, Vec<String>>) -> Co
 fn named(option: &Arg) -> Option<&str> {
     let name = option.get_long().or_else(|| (option.get_id() == LOGS).then_some(LOGS))?;
     let takes = matches!(option.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
-    (takes && !NEVER.contains(&name)).then_some(name)
+    // Reports have a usual folder; a file, or a folder that must be new, is named each time.
+    let is_place = name == OUT && option.get_id() != OUT;
+    (takes && !is_place && !option.is_hide_set() && !NEVER.contains(&name)).then_some(name)
 }
 
 /// A value as it would be typed.
@@ -268,14 +274,29 @@ impl Project {
     }
 }
 
+/// What an option is without being typed, as the file has it: its default; for one without, what kind of value it takes.
+fn usual(option: &Arg) -> String {
+    let value_name = option.get_value_names().and_then(|names| names.first()).map_or("VALUE", |name| name.as_str());
+    let plain = |text: &str| match text.parse::<u64>() {
+        Ok(number) => number.to_string(),
+        Err(_) => Value::String(text.to_owned()).to_string(),
+    };
+    let first = option.get_default_values().first().map(|value| plain(&value.to_string_lossy()));
+    match option.get_action() {
+        ArgAction::SetTrue => "false".to_owned(),
+        ArgAction::Append => first.map_or_else(|| format!("[]  # a list of {value_name}"), |first| format!("[{first}]")),
+        _ => first.unwrap_or_else(|| format!("\"\"  # {value_name}; none by itself")),
+    }
+}
+
 /// Every option, once for all commands where several have it.
 fn template(command: &Command) -> String {
-    let mut seen: BTreeMap<&str, (String, Vec<&str>)> = BTreeMap::new();
+    let mut seen: BTreeMap<&str, (String, String, Vec<&str>)> = BTreeMap::new();
     for sub in command.get_subcommands() {
         for option in leaves(sub).into_iter().flat_map(Command::get_arguments) {
             if let Some(name) = named(option) {
                 let help = option.get_help().map(|help| help.to_string()).unwrap_or_default();
-                let (_, commands) = seen.entry(name).or_insert_with(|| (help, Vec::new()));
+                let (.., commands) = seen.entry(name).or_insert_with(|| (help, usual(option), Vec::new()));
                 if !commands.contains(&sub.get_name()) {
                     commands.push(sub.get_name());
                 }
@@ -283,13 +304,15 @@ fn template(command: &Command) -> String {
         }
     }
     let mut text = format!("# {NAME}: defaults for the project in this folder. What is typed goes first.\n\n");
-    let (shared, own): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(_, (_, commands))| commands.len() > 1);
-    let entry = |(name, (help, _)): &(&str, (String, Vec<&str>))| format!("# {help}\n#{name} = \n\n");
+    let (shared, own): (Vec<_>, Vec<_>) = seen.into_iter().partition(|(_, (.., commands))| commands.len() > 1);
+    let entry = |(name, (help, usual, _)): &(&str, (String, String, Vec<&str>))| format!("# {help}\n#{name} = {usual}\n\n");
     text.extend(shared.iter().map(entry));
     let mut by_command: BTreeMap<&str, String> = BTreeMap::new();
     for option in &own {
-        if let (_, (_, commands)) = option
+        // A key and a table of one name cannot both stand in a file: `policy` is the option.
+        if let (_, (.., commands)) = option
             && let Some(command) = commands.first()
+            && !shared.iter().any(|(name, _)| name == command)
         {
             by_command.entry(command).or_default().push_str(&entry(option));
         }

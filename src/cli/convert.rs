@@ -1,6 +1,7 @@
 //! `ctxsim convert`: sessions of any format, written down in another one.
 
 use super::failure::{Failure, tell};
+use super::folder::{self, Strangers};
 use super::logs::Logs;
 use super::output::{Waiting, print};
 use clap::{Args, ValueEnum};
@@ -13,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim convert session.jsonl -o session.native.jsonl
   ctxsim convert session.jsonl --redact -o report-this.jsonl
-                                         no text, the same numbers: for a bug report
+                                   no text, the same numbers: for a bug report
   ctxsim convert logs/ --to openai-chat -o chats.jsonl";
 
 /// Write sessions down in the native shape or as OpenAI chat messages, or without a word of their texts
@@ -29,8 +30,11 @@ pub struct Convert {
     #[arg(long)]
     redact: bool,
     /// The file to write; `-` for standard output
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
     output: PathBuf,
+    /// Write over a file that is there already
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -52,6 +56,9 @@ impl Convert {
                 return Err(Failure::Usage("chat messages are their texts: --redact writes the native shape, leave --to out".to_owned()));
             }
         };
+        if self.output != Path::new("-") {
+            folder::check_file(&self.output, if self.force { Strangers::Accepted } else { Strangers::Refused }, &|_| false)?;
+        }
         let catalog = Catalog::builtin()?;
         let mut bytes = Vec::new();
         let converted = self.logs.convert(&catalog, target, &mut bytes)?;

@@ -15,10 +15,12 @@ use ctxsim::report::{self, Breakdown, Priced};
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim cost logs/                                        the main presets, and the model of the cache held against the logs
-  ctxsim cost logs/ --policy opencode --bill               with the breakdown by tier
+  ctxsim cost logs/                the main presets, and the model of the cache
+                                   held against the logs
+  ctxsim cost logs/ --policy opencode --bill
+                                   with the breakdown by tier
   ctxsim cost logs/ --policy opencode --break-even prune_minimum
-  ctxsim cost logs/ --model claude-opus-4-6 --prices model_prices_and_context_window.json
+  ctxsim cost logs/ --model claude-opus-4-6 --prices prices.json
 
 docs/cost.md says how the figures are made.";
 

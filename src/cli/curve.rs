@@ -11,8 +11,9 @@ use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim curve logs/                     where should a protect limit stand?
-  ctxsim curve logs/ --window 1m --csv   every point, for a plot";
+  ctxsim curve logs/               where should a protect limit stand?
+  ctxsim curve logs/ --window 1m --csv
+                                   every point, for a plot";
 
 /// The window that the presets' formulas are worked out for.
 const WINDOW: u64 = 200_000;

@@ -2,16 +2,17 @@
 
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Waiting, print};
+use super::output::{Waiting, page, print};
 use super::welcome::Welcome;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::render::prose;
 use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
   ctxsim demo
-  ctxsim demo --write demo-logs && ctxsim replay demo-logs --policy opencode --by session";
+  ctxsim demo -o demo-logs && ctxsim replay demo-logs -p opencode --by session";
 
 /// The sessions of the project's sample corpus that tell most: names of their files, and content.
 const SESSIONS: [(&str, &str); 6] = [
@@ -28,7 +29,7 @@ const SESSIONS: [(&str, &str); 6] = [
 #[command(after_help = EXAMPLES)]
 pub struct Demo {
     /// Write the sessions into this new folder, to try other commands on
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "out", short = 'o', value_name = "DIR", aliases = ["write", "output"])]
     write: Option<PathBuf>,
 }
 
@@ -47,10 +48,8 @@ impl Demo {
         let mut corpus = first_look.read(&catalog)?;
         corpus.forget_folders();
         first_look.show(&catalog, &corpus, "ctxsim demo")?;
-        print(&format!(
-            "\nThese six sessions are made up and part of the program. To try more on them: ctxsim demo --write demo-logs\n{}",
-            next("demo-logs")
-        ))
+        let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo --out demo-logs";
+        print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
     }
 }
 
@@ -61,7 +60,7 @@ fn next(folder: &str) -> String {
         "
 Next: ctxsim replay {folder} --policy none --policy codex --by session
       ctxsim explain pi --policy opencode {folder}
-      ctxsim sweep {folder} --policy baseagent --vary auto_compact_threshold=0.3..0.9:0.1
+      ctxsim sweep {folder} --policy pi --vary reserveTokens=4k..128k:x2
       ctxsim drift {folder}
 "
     )

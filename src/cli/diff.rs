@@ -10,15 +10,21 @@ use ctxsim::catalog::Catalog;
 use ctxsim::measure::Recall;
 use ctxsim::report;
 
+/// What `--policy` means here.
+const POLICIES: &str = "The two policies that are compared, presets or policy files: given twice";
+
 const EXAMPLES: &str = "\
 Examples:
   ctxsim diff logs/ --policy opencode --policy codex
-  ctxsim diff logs/ --policy codex --policy mine.toml   a file that `extends` codex and turns what you like
-  ctxsim policy diff opencode codex                     what their documents say, without any log";
+  ctxsim diff logs/ --policy codex --policy mine.toml
+                                   a file that `extends` codex and turns what
+                                   you like
+  ctxsim policy diff opencode codex
+                                   what their documents say, without any log";
 
 /// Compare two policies session by session: the first call at which they part, what each dropped there, and how their contexts go on
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Diff {
     #[command(flatten)]
     logs: Logs,

@@ -15,16 +15,24 @@ use ctxsim::report::drift::drift as report;
 use std::io::Write;
 use std::path::PathBuf;
 
+/// What `--policy` means here.
+const POLICIES: &str = "A preset or a policy file whose estimator is looked at, and what its errors do to its replay; may be given several times [default: the \
+     estimators of the main presets, without replays]";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim drift logs/                                   which estimator is how far off, for which models
-  ctxsim drift logs/ --policy codex --policy pi        and what that does to two policies
-  ctxsim drift logs/ --calibrate estimator.toml        an [estimator] table fitted to these logs
-  ctxsim replay logs/ --policy estimator.toml          what it is worth";
+  ctxsim drift logs/               which estimator is how far off, for which
+                                   models
+  ctxsim drift logs/ --policy codex --policy pi
+                                   and what that does to two policies
+  ctxsim drift logs/ --calibrate estimator.toml
+                                   an [estimator] table fitted to these logs
+  ctxsim replay logs/ --policy estimator.toml
+                                   what it is worth";
 
 /// How far token estimates are from recorded usage: what is hidden, what is misjudged, what buffer would make up for it
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Drift {
     #[command(flatten)]
     logs: Logs,

@@ -15,15 +15,21 @@ use ctxsim::report::{self, Subject, first_few};
 use ctxsim::trace::Trace;
 use std::path::Path;
 
+/// What `--policy` means here.
+const POLICIES: &str = "The policy that the session lives under: a preset or a policy file; one, and it must be named";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim explain 4f2a --policy opencode logs/        the session whose id begins with 4f2a
-  ctxsim explain rollout.jsonl --policy codex logs/  the session in this file
-  ctxsim replay logs/ --by session                   finds the sessions that are worth it";
+  ctxsim explain 4f2a --policy opencode logs/
+                                   the session whose id begins with 4f2a
+  ctxsim explain session.jsonl --policy codex logs/
+                                   the session in this file
+  ctxsim replay logs/ --by session
+                                   finds the sessions that are worth it";
 
 /// Tell one session's life under one policy: context at each call, what triggered, what it recovered, what overflowed and why
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Explain {
     /// The session: its id, the beginning or any part of it, its id as a table shortens it (`4f2a9…c81`), or the name of its file
     #[arg(value_name = "SESSION")]

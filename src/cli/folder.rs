@@ -1,4 +1,4 @@
-//! Where a report of several files may be written.
+//! Where reports and files may be written.
 
 use super::failure::Failure;
 use ctxsim::experiment::homes;
@@ -18,12 +18,7 @@ pub enum Strangers {
 
 /// Nothing is written among an agent's logs, and nothing among files of others unless somebody insists.
 pub fn check(folder: &Path, strangers: Strangers) -> Result<(), Failure> {
-    let agents = homes(&|name| std::env::var(name).ok());
-    let real = resolved(folder);
-    if let Some(home) = agents.iter().find(|home| real.starts_with(resolved(&home.path))) {
-        let sentence = format!("{} lies among the logs of {}, where nothing is ever written", folder.display(), home.agent);
-        return Err(Failure::Usage(sentence));
-    }
+    outside_of_agents(folder)?;
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     match is_empty || strangers == Strangers::Accepted || is_report(folder) {
         true => Ok(()),
@@ -31,6 +26,27 @@ pub fn check(folder: &Path, strangers: Strangers) -> Result<(), Failure> {
             "{} holds other things than a report of ctxsim: name another folder with -o, or write among them with --force",
             folder.display()
         ))),
+    }
+}
+
+/// The same for one file: what is there already is written over where it is of our `own` kind, or somebody insists.
+pub fn check_file(file: &Path, strangers: Strangers, own: &dyn Fn(&Path) -> bool) -> Result<(), Failure> {
+    outside_of_agents(file)?;
+    if !file.is_file() || strangers == Strangers::Accepted || own(file) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!("{} is there already: name another file with -o, or write over it with --force", file.display())))
+}
+
+fn outside_of_agents(place: &Path) -> Result<(), Failure> {
+    let agents = homes(&|name| std::env::var(name).ok());
+    let real = resolved(place);
+    match agents.iter().find(|home| real.starts_with(resolved(&home.path))) {
+        Some(home) => {
+            let sentence = format!("{} lies among the logs of {}, where nothing is ever written", place.display(), home.agent);
+            Err(Failure::Usage(sentence))
+        }
+        None => Ok(()),
     }
 }
 

@@ -16,19 +16,29 @@ use ctxsim::sim::Refetching;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+/// What `--policy` means here.
+const POLICIES: &str = "The policy that is checked: a preset or a policy file; one, and it must be named";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim gate --corpus transcripts/ --policy mine.toml --baseline base.json --update-baseline
-  ctxsim gate --corpus transcripts/ --policy mine.toml --baseline base.json --allow 'tokens +2%' --allow 'overflows +0'
-  ctxsim gate --corpus corpus.ctxtrace --policy mine.toml --baseline base.json --format junit > gate.xml
+  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json \\
+      --update-baseline
+  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json \\
+      --allow 'tokens +2%' --allow 'overflows +0'
+  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json --junit
 
-Exit codes: 0 all limits are kept; 1 one of them is exceeded; 2 usage, or a baseline over other sessions; 3 nothing readable.
-A limit is a measure of `ctxsim sweep`, a sign, and a number (`overflows +0`), percent of the baseline (`tokens +2%`; `hit rate -1%`: from
-80 % to 79.2 %), or points of a share (`hit rate -1pp`: from 80 % to 79 %; `broken references +2pp`: of all references).";
+Exit codes: 0 all limits are kept; 1 one of them is exceeded, or --strict has
+something to complain of; 2 usage, or a baseline over other sessions; 3 nothing
+readable.
+
+A limit is a measure of `ctxsim sweep`, a sign, and a number (`overflows +0`),
+dollars (`cost +$1`), percent of the baseline (`tokens +2%`; `hit rate -1%`:
+from 80 % to 79.2 %), or points of a share (`hit rate -1pp`: from 80 % to 79 %;
+`broken references +2pp`: of all references).";
 
 /// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is exceeded
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Gate {
     /// Files, folders, globs or a .ctxtrace; may be given several times
     #[arg(long, value_name = "LOGS", required = true)]
@@ -46,9 +56,21 @@ pub struct Gate {
     /// Write the baseline anew, whatever has moved
     #[arg(long)]
     update_baseline: bool,
-    /// The form of the output
-    #[arg(long, value_name = "FORM", default_value = "text")]
-    format: Form,
+    /// Print JSON; docs/json.md describes it
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print Markdown
+    #[arg(long, group = "form")]
+    markdown: bool,
+    /// Print a JUnit report, a test a limit: for build servers
+    #[arg(long, group = "form")]
+    junit: bool,
+    /// Print annotations of a GitHub workflow
+    #[arg(long, group = "form")]
+    github: bool,
+    /// As these four were written before
+    #[arg(long, value_name = "FORM", hide = true, group = "form")]
+    format: Option<Form>,
     /// Take every session for one of this model
     #[arg(long, value_name = "ID")]
     model: Option<String>,
@@ -58,6 +80,9 @@ pub struct Gate {
     /// No progress bar, no word on stderr but errors
     #[arg(long, short)]
     quiet: bool,
+    /// Use so many threads instead of one for each core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -108,7 +133,7 @@ impl Gate {
         let report = |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command });
         let checks = checks(&comparison);
         let suite = format!("ctxsim gate {}", policy.name);
-        let out = match self.format {
+        let out = match self.form() {
             Form::Text => text(&report(None), page()),
             Form::Json => json(&report(Some(self.command())))?,
             Form::Markdown => markdown(&report(Some(self.command()))),
@@ -121,9 +146,14 @@ impl Gate {
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
+    fn form(&self) -> Form {
+        let typed = [(self.json, Form::Json), (self.markdown, Form::Markdown), (self.junit, Form::Junit), (self.github, Form::Github)];
+        typed.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Form::Text)
+    }
+
     fn logs(&self) -> Logs {
         let (logs, model) = (self.corpus.clone(), self.model.clone());
-        Logs { logs, model, strict: self.strict, quiet: self.quiet, ..Logs::default() }
+        Logs { logs, model, strict: self.strict, quiet: self.quiet, threads: self.threads, ..Logs::default() }
     }
 
     /// What must be the same for two runs to be compared.

@@ -12,9 +12,11 @@ use ctxsim::report;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim inspect logs/                   what is in there?
-  ctxsim inspect session.jsonl --json    one object for the corpus, one for each session
-  ctxsim inspect logs/ --strict          end with 1 if anything cannot be used";
+  ctxsim inspect logs/             what is in there?
+  ctxsim inspect session.jsonl --json
+                                   one object for the corpus, one for each
+                                   session
+  ctxsim inspect logs/ --strict    end with 1 if anything cannot be used";
 
 /// What logs hold: agents, sessions, messages, models, calls with usage, recorded compactions, damage. No policy looks at them
 #[derive(Args, Debug)]

@@ -33,7 +33,7 @@ pub struct Logs {
     /// End with exit code 1 if a file is skipped or a part of one cannot be used
     #[arg(long)]
     pub strict: bool,
-    /// Sessions that another one started: counted with all others, shown apart where a row is a policy, or left out
+    /// Sessions that another one started: counted with all others, or left out; `separate` shows them apart in `ctxsim replay` alone
     #[arg(long, value_name = "HOW", default_value = "include")]
     pub subagents: SubAgents,
     /// No progress bar, no word on stderr but errors

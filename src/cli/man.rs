@@ -16,8 +16,8 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Man {
     /// Write ctxsim.1 and a page for each command into this folder
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
+    #[arg(long = "out", short = 'o', value_name = "DIR", alias = "output")]
+    folder: Option<PathBuf>,
 }
 
 impl Man {
@@ -25,7 +25,7 @@ impl Man {
     pub fn run(&self) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();
-        let Some(folder) = &self.out else { return print(&String::from_utf8_lossy(&page(&command)?)) };
+        let Some(folder) = &self.folder else { return print(&String::from_utf8_lossy(&page(&command)?)) };
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
         let pages = pages(&command)?;
         let waiting: Vec<Waiting> = pages

@@ -32,27 +32,42 @@ mod trace;
 mod tune;
 mod welcome;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::Project;
 use failure::Failure;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim                                        find logs, replay them under the main presets
-  ctxsim demo                                   try it without logs of your own
-  ctxsim inspect logs/                          what is in there?
-  ctxsim replay transcripts/ --policy codex     one policy over a folder of logs
-  ctxsim replay logs/ --policy none --policy opencode --set opencode:prune_protect=20k
-  ctxsim report transcripts/ -o reports/        all of it as one page for a browser, with tables and charts beside it
-  ctxsim explain 4f2a --policy pi logs/         one session, call by call
-  ctxsim backtest logs/                         what the agents really compacted, beside what is predicted
-  ctxsim diff logs/ --policy opencode --policy codex   where two policies part, and what each dropped there
+  ctxsim                           find logs, replay them under the main presets
+  ctxsim demo                      try it without logs of your own
+  ctxsim inspect logs/             what is in there?
+  ctxsim replay transcripts/ --policy codex
+                                   one policy over a folder of logs
+  ctxsim replay logs/ -p none -p opencode --set opencode:prune_protect=20k
+  ctxsim report transcripts/ -o reports/
+                                   all of it as one page for a browser, with
+                                   tables and charts beside it
+  ctxsim explain 4f2a --policy pi logs/
+                                   one session, call by call
+  ctxsim backtest logs/            what the agents really compacted, beside what
+                                   is predicted
+  ctxsim diff logs/ --policy opencode --policy codex
+                                   where two policies part, and what each
+                                   dropped there
   ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k
-                                                many settings of a policy, the best first
-  ctxsim chart context logs/ -p opencode -o session.svg   a picture, with its data beside it
-  ctxsim policy show opencode > mine.toml       start a policy of your own
+                                   many settings of a policy, the best first
+  ctxsim chart context logs/ -p opencode -o session.svg
+                                   a picture, with its data beside it
+  ctxsim policy show opencode > mine.toml
+                                   start a policy of your own
 
-Exit codes: 0 fine; 1 a check that was asked for failed (--fail-on, --strict); 2 usage or configuration; 3 nothing readable.";
+Exit codes:
+  0  fine, whatever the policies did
+  1  a check that was asked for failed: --fail-on, --strict, a limit of `gate`,
+     a finding of `policy check`
+  2  the command, a policy, a file of settings or the place for the output is
+     wrong
+  3  nothing readable";
 
 /// Replays recorded agent transcripts through context-management policies: where would the context have overflowed, what does each
 /// policy save, how far were the estimates off. Works offline and never writes into an agent's own folders.
@@ -107,7 +122,7 @@ pub fn run() -> Result<(), Failure> {
     let matches = if typed.subcommand().is_some() { typed } else { command.clone().get_matches_from(["ctxsim", "welcome"]) };
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let project = project?;
-    let done = done(parsed.command);
+    let done = done(parsed.command, &matches);
     // Whoever typed nothing wrong is told in which file the wrong word stands.
     let blame = |sentence| project.iter().fold(sentence, |sentence, project| project.blame(sentence, &command, &matches));
     done.map_err(|failure| match failure {
@@ -117,8 +132,8 @@ pub fn run() -> Result<(), Failure> {
     })
 }
 
-/// Does what was asked for.
-fn done(command: Option<Command>) -> Result<(), Failure> {
+/// Does what was asked for. How options came by their values stands in the matches.
+fn done(command: Option<Command>, matches: &ArgMatches) -> Result<(), Failure> {
     match command {
         None => Ok(()),
         Some(Command::Welcome(welcome)) => welcome.run(),
@@ -139,7 +154,7 @@ fn done(command: Option<Command>) -> Result<(), Failure> {
         Some(Command::Tune(tune)) => tune.run(),
         Some(Command::Gate(gate)) => gate.run(),
         Some(Command::Curve(curve)) => curve.run(),
-        Some(Command::Chart(chart)) => chart.run(),
+        Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart")),
         Some(Command::Trace(trace)) => trace.run(),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),

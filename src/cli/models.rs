@@ -12,7 +12,8 @@ use ctxsim::units::Tokens;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim models claude
-  ctxsim models openrouter/anthropic/claude-sonnet-4   any spelling that a log may have";
+  ctxsim models openrouter/anthropic/claude-sonnet-4
+                                   any spelling that a log may have";
 
 /// List the models that are known, with their windows and limits in tokens
 #[derive(Args, Debug)]
@@ -35,7 +36,7 @@ impl Models {
         }
         if found.is_empty() {
             let hint = suggestion(pattern, catalog.models().map(|model| model.id.as_str()));
-            return Err(Failure::Usage(format!("the catalogue has no model `{pattern}`{hint}")));
+            return Err(Failure::Usage(format!("the catalogue has no model `{pattern}`{hint} (`ctxsim models` lists them)")));
         }
         print(&table(&found))
     }

@@ -27,7 +27,7 @@ pub struct Output {
     #[arg(long, group = "form")]
     pub html: bool,
     /// Write all forms into this folder too; the text forms and JSON name the command that made them
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, short, value_name = "DIR", alias = "output")]
     pub out: Option<PathBuf>,
 }
 

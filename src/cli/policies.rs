@@ -19,11 +19,10 @@ pub const MAIN_PRESETS: [&str; 6] = ["none", "baseagent", "opencode", "codex", "
 /// Which policies, and what holds for all of them.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Policies {
-    /// A preset or a policy file; may be given several times [default: the main presets]. In `replay`, `oracle` gives each of them a row below it: what one who
-    /// knows the future keeps in contexts of the same sizes
+    /// A preset or a policy file; may be given several times [default: the main presets]
     #[arg(long = "policy", short = 'p', value_name = "NAME|FILE")]
     pub policies: Vec<String>,
-    /// Turn a parameter of all policies that have it, or of one: `--set codex:limit=150k`
+    /// Turn a parameter of all policies that have it, or of one: `--set opencode:prune_protect=20k`
     #[arg(long, value_name = "[POLICY:]PARAM=VALUE")]
     pub set: Vec<String>,
     /// Take this window for every session instead of its model's: 200000, 200k, 1m

@@ -12,19 +12,28 @@ use ctxsim::experiment;
 use ctxsim::measure::Recall;
 use ctxsim::report::{self, Asked, Oracle, Series, grouped};
 
+/// What `--policy` means here.
+const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
+     one who knows the future keeps in contexts of the same sizes";
+
+/// What `--subagents` means here.
+const SUBAGENTS: &str = "Sessions that another one started: counted with all others, shown apart too where a row is a policy, or left out";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim replay transcripts/ --policy none --policy baseagent --policy opencode --policy codex
+  ctxsim replay transcripts/ -p none -p baseagent -p opencode -p codex
   ctxsim replay session.jsonl --policy pi --window 128k --by tool
-  ctxsim replay logs/ --policy codex --set limit=150k --json > replay.json
-  ctxsim replay logs/ --policy baseagent --refetch     what is saved net of what is read again
+  ctxsim replay logs/ -p opencode --set prune=1 --set prune_protect=20k --json
+  ctxsim replay logs/ --policy baseagent --refetch
+                                   what is saved, net of what is read again
   ctxsim replay logs/ --policy mine.toml --fail-on overflow --quiet
 
-A policy that overflows is a finding and no failure: the exit code is 0 unless --fail-on or --strict asks for more.";
+A policy that overflows is a finding and no failure: the exit code is 0 unless
+--fail-on or --strict asks for more.";
 
 /// Replay logs through policies: a row for each policy, with overflows, compactions and tokens saved
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)))]
 pub struct Replay {
     #[command(flatten)]
     logs: Logs,

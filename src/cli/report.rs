@@ -3,7 +3,7 @@
 use super::failure::{Failure, tell};
 use super::folder::{self, Strangers};
 use super::logs::Logs;
-use super::output::{print, write_into};
+use super::output::{page, print, write_into};
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::replay::quoted;
@@ -14,7 +14,7 @@ use ctxsim::experiment::{Composed, Corpus, Excerpts, Vocabularies, check_model, 
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
-use ctxsim::render::{csv, escape, html, json, summary};
+use ctxsim::render::{csv, html, json, prose, summary};
 use ctxsim::report::chart::Life;
 use ctxsim::report::{self, Asked, By, Story, Told, by_interest, story};
 use std::path::PathBuf;
@@ -23,10 +23,12 @@ const EXAMPLES: &str = "\
 Examples:
   ctxsim report transcripts/ -o reports/
   ctxsim report logs/ --policy none --policy codex --policy mine.toml
-  ctxsim report corpus.ctxtrace -o /tmp/report    from measured traces: nothing is read twice
+  ctxsim report corpus.ctxtrace -o reports/
+                                   from measured traces: nothing is read twice
 
-The folder gets index.html (open it in a browser), summary.md (for pull requests), CSV files, and replay.json, from which they come.
-The page sends no request and needs no network. docs/report.md tells what stands in it.";
+The folder gets index.html (open it in a browser), summary.md (for pull
+requests), CSV files, and replay.json, from which they come. The page sends no
+request and needs no network. docs/report.md tells what stands in it.";
 
 /// The window that the presets' limits are worked out for, where none is given.
 const WINDOW: u64 = 200_000;
@@ -45,7 +47,7 @@ pub struct Report {
     #[command(flatten)]
     pricing: Pricing,
     /// The folder that the report is written into
-    #[arg(long, short, value_name = "DIR", default_value = "reports")]
+    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output")]
     out: PathBuf,
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
     #[arg(long)]
@@ -132,7 +134,7 @@ impl Report {
     }
 
     fn say(&self, story: &Story<'_>) -> Result<(), Failure> {
-        let verdict: String = story.verdict.iter().map(|sentence| format!("{}\n", escape(sentence))).collect();
+        let verdict: String = story.verdict.iter().map(|sentence| prose(sentence, page())).collect();
         print(&verdict)?;
         if !self.logs.quiet {
             tell(&format!("wrote the report into {}", self.out.join("index.html").display()));

@@ -16,20 +16,31 @@ use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// What `--policy` means here.
+const POLICIES: &str =
+    "The policy whose settings are looked at: a preset or a policy file; may be given several times [default: the main presets]";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k --vary auto_compact_threshold=0.5..0.9:0.1
-  ctxsim sweep corpus.ctxtrace -p opencode --vary preserve_recent_tokens=2k,4k,8k --minimise tokens --subject-to 'overflows = 0'
-  ctxsim sweep logs/ -p pi --vary keep_recent_tokens=5k..100k --vary reserve_tokens=1k..64k --sample 500 --rows rows.jsonl --resume
+  ctxsim sweep logs/ -p baseagent --vary prune_protect=10k..80k:10k \\
+      --vary auto_compact_threshold=0.5..0.9:0.1
+  ctxsim sweep corpus.ctxtrace -p opencode --minimise tokens \\
+      --vary preserve_recent_tokens=2k,4k,8k --subject-to 'overflows = 0'
+  ctxsim sweep logs/ -p pi --vary keepRecentTokens=5k..100k \\
+      --vary reserveTokens=1k..64k --sample 500 --rows rows.jsonl --resume
 
-VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO alone where --sample draws from it.
-Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean context, peak context, overflows, squeezed, over budget,
-missed, premature, refused tries, prunes, compactions, drops, truncations, unrecoverable, broken references (of lines); with prices: cost and net cost (in dollars), hit rate, cache reads; and `X per session`,
-`X per call`.";
+VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO
+alone where --sample draws from it.
+
+Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean
+context, peak context, overflows, squeezed, over budget, missed, premature,
+refused tries, prunes, compactions, drops, truncations, unrecoverable, broken
+references (of lines); with prices: cost and net cost (in dollars), hit rate,
+cache reads; and `X per session`, `X per call`.";
 
 /// Replay logs under many settings of policies: a row a setting, the best first
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Sweep {
     #[command(flatten)]
     logs: Logs,
@@ -145,7 +156,7 @@ impl Sweep {
             let header = self.header(run);
             let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
             if self.resume && !self.logs.quiet {
-                tell(&format!("{} of {} are known already", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
+                tell(&format!("known already: {} of {}", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
             }
             (rows, store) = (known, Some(begun));
         }

@@ -1,11 +1,12 @@
 //! `ctxsim trace`: measured logs in a file, without their content.
 
 use super::failure::{Failure, tell};
+use super::folder::{self, Strangers};
 use super::logs::Logs;
 use super::output::Waiting;
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Vocabularies, write_traces};
+use ctxsim::experiment::{Vocabularies, is_trace_file, write_traces};
 use ctxsim::measure::Wanted;
 use ctxsim::report::counted;
 use std::path::PathBuf;
@@ -30,17 +31,27 @@ pub struct Build {
     #[command(flatten)]
     logs: Logs,
     /// The file to write
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
     output: PathBuf,
+    /// Write over a file that is there already and is no .ctxtrace
+    #[arg(long)]
+    force: bool,
     /// Keep of each log's path the name of its file alone; reports on the trace then name files so
     #[arg(long)]
     without_paths: bool,
+}
+
+/// A file of measured logs is made again over itself.
+fn is_trace(file: &std::path::Path) -> bool {
+    let mut head = [0; 9];
+    std::fs::File::open(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head)).is_ok() && is_trace_file(&head)
 }
 
 impl Trace {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         let Trace::Build(build) = self;
+        folder::check_file(&build.output, if build.force { Strangers::Accepted } else { Strangers::Refused }, &is_trace)?;
         let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);
         if build.without_paths {

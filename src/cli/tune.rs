@@ -14,19 +14,26 @@ use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
 
+/// What `--policy` means here.
+const POLICIES: &str = "The policy that is tuned: a preset or a policy file; one, and it must be named";
+
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim tune logs/ -p pi                                 the cheapest setting of pi's own parameters
-  ctxsim tune corpus.ctxtrace -p opencode --params tail_turns,preserve_recent_tokens --explain
-  ctxsim tune logs/ -p codex --params model_auto_compact_token_limit=50k..250k --subject-to 'overflows = 0' \\
-      --subject-to 'compactions per session <= 2'
+  ctxsim tune logs/ -p pi          the cheapest setting of pi's own parameters
+  ctxsim tune corpus.ctxtrace -p opencode --explain \\
+      --params tail_turns,preserve_recent_tokens
+  ctxsim tune logs/ -p codex --subject-to 'overflows = 0' \\
+      --subject-to 'compactions per session <= 2' \\
+      --params model_auto_compact_token_limit=50k..250k
 
-It seeks on some sessions, judges on the others, and prints the answer in the agent's own configuration. Where the sessions cannot bear a
-recommendation it gives none, and says how many more it would take. docs/tuning.md explains every step.";
+It seeks on some sessions, judges on the others, and prints the answer in the
+agent's own configuration. Where the sessions cannot bear a recommendation it
+gives none, and says how many more it would take. docs/tuning.md explains every
+step.";
 
 /// Search a policy's parameters for the cheapest setting, and judge it on sessions that it was not sought on
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Tune {
     #[command(flatten)]
     logs: Logs,

@@ -12,8 +12,8 @@ impl Context {
     /// among the entries. Neither has lost a message since, or got one elsewhere.
     pub fn keep_up(&mut self, other: &Context) -> std::ops::Range<u32> {
         let from = self.entries.len();
-        for entry in other.entries.get(from..).unwrap_or(&[]) {
-            let items = other.items.get(entry.first as usize..(entry.first + entry.count) as usize).unwrap_or(&[]);
+        for entry in (from..other.entries.len()).filter_map(|id| other.entries.get(id)) {
+            let items = (entry.first..entry.first + entry.count).filter_map(|item| other.item(item).copied());
             let arrival = Arrival {
                 message: entry.message,
                 role: entry.role,

@@ -6,7 +6,7 @@ use crate::transcript::Role;
 /// The head of the context that has not changed since the last request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prefix {
-    /// Number of requests sent.
+    /// The number of the last request that this context was, from 1; 0 before the first.
     pub request: u32,
     /// So many entries at the head of the order stand as they were sent.
     entries: usize,
@@ -26,15 +26,15 @@ pub struct Sent {
 }
 
 impl Context {
-    /// The context goes out as a request: from now on all of it is known.
-    pub fn sent(&mut self) {
-        self.prefix = Prefix { request: self.prefix.request + 1, entries: self.order.len(), actual: self.size.actual.0 };
+    /// The context goes out as the request of this number: from now on all of it is known.
+    pub fn sent(&mut self, request: u32) {
+        self.prefix = Prefix { request, entries: self.order.len(), actual: self.size.actual.0 };
     }
 
-    /// Actual tokens of the messages at the head that stand as they were sent the last time, up to the first message that was
-    /// changed, removed or put in.
-    pub fn unchanged(&self) -> u64 {
-        self.prefix.actual
+    /// The messages at the head that stand as they were sent in the request of this number, up to the first message that was changed,
+    /// removed or put in: how many, and their actual tokens. `None` where another context was that request.
+    pub fn unchanged_since(&self, request: u32) -> Option<(usize, u64)> {
+        (self.prefix.request == request).then_some((self.prefix.entries, self.prefix.actual))
     }
 
     /// Items in the context: what a provider counts as blocks.
@@ -42,15 +42,15 @@ impl Context {
         self.blocks
     }
 
-    /// All messages as they would be sent now, in order.
-    pub fn messages_as_sent(&self) -> Vec<Sent> {
-        let sent = |entry: &super::Entry| Sent {
+    /// Messages as they would be sent now, in order, from a place on.
+    pub fn messages_as_sent(&self, from: usize) -> impl Iterator<Item = Sent> + '_ {
+        let entries = self.order.get(from..).unwrap_or(&[]).iter().filter_map(|id| self.entry(*id));
+        entries.map(|entry| Sent {
             source: entry.message.ok_or(entry.arrived),
             role: entry.role,
             actual: entry.actual,
             estimated: entry.estimated,
-        };
-        self.live().map(|(_, entry)| sent(entry)).collect()
+        })
     }
 
     /// A message is about to change: the unchanged head ends before it. Each message leaves the head once between two requests, so

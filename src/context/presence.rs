@@ -39,8 +39,7 @@ impl Context {
     /// What has become of a part of the log.
     pub fn presence(&self, part: u32) -> Presence {
         let Some(item) = self.place(part) else { return Presence::Gone };
-        let after = self.entries.partition_point(|entry| entry.first <= item);
-        let owner = after.checked_sub(1).and_then(|id| self.entries.get(id));
+        let owner = self.owners.get(item as usize).and_then(|id| self.entry(*id));
         match (owner, self.items.get(item as usize)) {
             (Some(entry), _) if !entry.live && entry.summarised => Presence::Summarised,
             (Some(entry), Some(slot)) if entry.live => match slot.state {
@@ -67,8 +66,8 @@ impl Context {
     /// The rule that took a part of the log away, or cut it, by its place in the plan; `None` where no rule did.
     pub fn taken_by(&self, part: u32) -> Option<u32> {
         let item = self.place(part)?;
-        let owner = self.entries.partition_point(|entry| entry.first <= item).checked_sub(1)?;
-        self.entries.get(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item as usize)?.by, |entry| entry.by)
+        let owner = *self.owners.get(item as usize)?;
+        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item as usize)?.by, |entry| entry.by)
     }
 
     /// Removes whole messages whose content a summary takes over.
@@ -101,16 +100,15 @@ impl Context {
         self.places.get(part as usize).copied().flatten()
     }
 
-    /// Notes where the items of a new message stand.
-    pub(super) fn note_places(&mut self, first: u32, items: &[Item]) {
-        for (offset, item) in items.iter().enumerate() {
-            let Some(part) = item.part.map(|part| part as usize) else { continue };
-            if self.places.len() <= part {
-                self.places.resize(part + 1, None);
-            }
-            if let Some(place) = self.places.get_mut(part) {
-                *place = Some(first + offset as u32);
-            }
+    /// Notes where an item will stand that is about to come.
+    pub(super) fn note_place(&mut self, item: &Item) {
+        let Some(part) = item.part.map(|part| part as usize) else { return };
+        while self.places.len() <= part {
+            self.places.push(None);
+        }
+        let place = self.items.len() as u32;
+        if let Some(known) = self.places.get_mut(part) {
+            *known = Some(place);
         }
     }
 }

@@ -53,4 +53,4 @@ pub use sweep::{
     Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
-pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, read_traces, read_traces_up_to, write_traces};
+pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};

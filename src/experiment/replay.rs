@@ -5,7 +5,7 @@ use super::summaries::RecordedSummaries;
 use crate::catalog::{Catalog, Family};
 use crate::cost::Bills;
 use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, Totals, simulate, with_hindsight};
+use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -74,8 +74,7 @@ pub(super) struct Window {
 
 /// Replays a corpus through policies.
 pub fn replay(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Replay>, PolicyError> {
-    let open = |policy: &Policy| Ready::new(corpus, policy, settings).map(|ready| ready.replay(corpus, Refetching::Never));
-    policies.iter().map(open).collect()
+    Ok(replay_all(corpus, &ready(corpus, policies, settings)?, Refetching::Never))
 }
 
 /// Replays a corpus through policies in an open loop and in a closed one, in which the agent reads again what it misses.
@@ -85,12 +84,27 @@ pub fn replay_closed(
     settings: &ReplaySettings<'_>,
     refetch: Refetching,
 ) -> Result<Vec<Replay>, PolicyError> {
-    let both = |policy: &Policy| {
-        let ready = Ready::new(corpus, policy, settings)?;
-        let closed = Some(Box::new(ready.replay(corpus, refetch)));
-        Ok(Replay { closed, ..ready.replay(corpus, Refetching::Never) })
+    let ready = ready(corpus, policies, settings)?;
+    let both = replay_all(corpus, &ready, Refetching::Never).into_iter().zip(replay_all(corpus, &ready, refetch));
+    Ok(both.map(|(open, closed)| Replay { closed: Some(Box::new(closed)), ..open }).collect())
+}
+
+fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Result<Vec<Ready<'a>>, PolicyError> {
+    policies.iter().map(|policy| Ready::new(corpus, policy, settings)).collect()
+}
+
+/// Each session through all policies in turn: what their replays have in common is worked out once.
+fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<Replay> {
+    let through_all = |(place, trace)| {
+        let mut ground = Ground::new(trace);
+        ready.iter().map(|policy| policy.outcome(&mut ground, place, refetch)).collect()
     };
-    policies.iter().map(both).collect()
+    let by_session: Vec<Vec<Outcome>> = corpus.traces.par_iter().enumerate().map(through_all).collect();
+    let mut by_policy: Vec<Vec<Outcome>> = ready.iter().map(|_| Vec::with_capacity(by_session.len())).collect();
+    for outcomes in by_session {
+        outcomes.into_iter().zip(&mut by_policy).for_each(|(outcome, outcomes)| outcomes.push(outcome));
+    }
+    ready.iter().zip(by_policy).map(|(policy, outcomes)| policy.with(outcomes)).collect()
 }
 
 /// The plan of a policy for the session at this place in a corpus, and what holds for it. Absent where there is no such session.
@@ -144,18 +158,13 @@ impl<'a> Ready<'a> {
         Some((self.plans.get(&plan_key(window))?, conditions))
     }
 
-    /// Replays a corpus, in an open loop or a closed one.
-    pub fn replay(&self, corpus: &Corpus, refetch: Refetching) -> Replay {
-        let outcome = |(place, trace): (usize, &Trace)| {
-            let session = self.session(place);
-            let Some((plan, conditions)) = session else { return Outcome::default() };
-            match refetch {
-                Refetching::Never => with_hindsight(trace, plan, &conditions),
-                _ => simulate(trace, plan, &Conditions { refetch, ..conditions }),
-            }
-        };
-        let outcomes = corpus.traces.par_iter().enumerate().map(outcome).collect();
-        self.with(outcomes)
+    /// Replays the session at this place in the corpus, in an open loop or a closed one.
+    fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
+        let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
+        match refetch {
+            Refetching::Never => ground.with_hindsight(plan, &conditions),
+            _ => ground.simulate(plan, &Conditions { refetch, ..conditions }),
+        }
     }
 
     /// The replay that these outcomes make, one a session.

@@ -2,6 +2,7 @@
 
 use super::document::{Facts, Policy, PolicyError};
 use super::figures::{figure, formula_of};
+use super::parameter::Parameter;
 use super::plan::Rule;
 use super::words::Facet;
 use std::collections::BTreeSet;
@@ -93,6 +94,20 @@ fn facets(one: &[Facet], other: &[Facet], names: (&str, &str)) -> Vec<String> {
     aspects.into_iter().filter_map(told).collect()
 }
 
+/// A number as it is read: `on`, `2 turns`, `1 turn`, `1.2 (factor)`.
+fn with_unit(number: f64, parameter: &Parameter) -> String {
+    let counts = ["tokens", "bytes", "chars", "lines", "messages", "turns", "calls", "events", "items", "steps", "minutes", "thousandths"];
+    let (size, unit) = (figure(number), parameter.unit.as_str());
+    match unit {
+        _ if parameter.is_switch() => if number == 0.0 { "off" } else { "on" }.to_owned(),
+        "" => size,
+        _ if number == 1.0 && counts.contains(&unit) => format!("{size} {}", unit.strip_suffix('s').unwrap_or(unit)),
+        "factor" => format!("{size} ({unit})"),
+        _ if unit.starts_with("share") => format!("{size} ({unit})"),
+        _ => format!("{size} {unit}"),
+    }
+}
+
 fn parameters(one: &Policy, other: &Policy, facts: &Facts) -> Result<Vec<String>, PolicyError> {
     let scopes = (one.scope(facts)?, other.scope(facts)?);
     let names: BTreeSet<&String> = one.params.keys().chain(other.params.keys()).collect();
@@ -100,8 +115,7 @@ fn parameters(one: &Policy, other: &Policy, facts: &Facts) -> Result<Vec<String>
         let parameter = policy.params.get(name)?;
         let number = if std::ptr::eq(policy, one) { scopes.0.get(name) } else { scopes.1.get(name) };
         let formula = formula_of(&parameter.value).map(|formula| format!(" (`{formula}`)")).unwrap_or_default();
-        let unit = if parameter.unit.is_empty() { String::new() } else { format!(" {}", parameter.unit) };
-        Some(format!("{}{unit}{formula}", number.map_or_else(String::new, |number| figure(*number))))
+        Some(format!("{}{formula}", number.map_or_else(String::new, |number| with_unit(*number, parameter))))
     };
     let told = |name: &String| match (value(one, name), value(other, name)) {
         (Some(first), Some(second)) => (first != second).then(|| format!("{name}: {}: {first} | {}: {second}", one.name, other.name)),

@@ -19,7 +19,7 @@ pub use json::json;
 pub use junit::junit;
 pub use layout::NARROWEST;
 pub use markdown::{markdown, summary};
-pub use text::{Emphasis, Page, section_alone, table_alone, text};
+pub use text::{Emphasis, Page, prose, section_alone, table_alone, text};
 
 /// Why a report has no such form.
 #[derive(Debug, thiserror::Error)]

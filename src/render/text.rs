@@ -46,6 +46,13 @@ pub fn text(report: &Report, page: Page) -> String {
     out
 }
 
+/// A sentence in lines of the page.
+pub fn prose(sentence: &str, page: Page) -> String {
+    let mut out = String::new();
+    paragraph(&mut out, sentence, "", page);
+    out
+}
+
 /// A section by itself, not wrapped.
 pub fn section_alone(section: &Section) -> String {
     let mut out = String::new();

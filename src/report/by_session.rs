@@ -2,7 +2,7 @@
 
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures::{FIGURES, FURTHER, Figure};
+use super::figures::{FIGURES, FURTHER, Figure, told};
 use super::sparkline;
 use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Corpus, Replay};
@@ -14,7 +14,8 @@ use std::cmp::Reverse;
 pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Section {
     let mut columns =
         vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent"), sparkline::COLUMN];
-    columns.extend(FIGURES.iter().map(|figure| figure.column));
+    let figures = told(replays.iter().map(|replay| &replay.totals));
+    columns.extend(figures.iter().map(|figure| figure.column));
     columns.extend(cost_figures::COLUMNS);
     let mut all: Vec<(&Trace, &Replay, &Outcome, Option<&Bills>)> = pairs(corpus, replays).collect();
     // The sort is stable: equals stay in the order of policies and corpus.
@@ -25,7 +26,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
         let names =
             [Cell::Text(trace.id.clone()), Cell::Name(replay.policy.clone()), Cell::Text(trace.agent.clone()), sparkline::cell(outcome)];
-        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(costs(bills, cache)).collect()
+        names.into_iter().chain(cells(figures.iter().copied(), &outcome.totals)).chain(costs(bills, cache)).collect()
     });
     let table = Table { labels: 2, rows: rows.collect(), columns };
     Section { title: "Sessions, the worst first".to_owned(), body: Body::Table(table) }
@@ -66,6 +67,6 @@ fn costs(bills: Option<&Bills>, cache: CacheKind) -> [Cell; 2] {
 }
 
 /// The cells of some figures for some sums.
-pub fn cells<'a>(figures: &'a [Figure], totals: &'a Totals) -> impl Iterator<Item = Cell> + 'a {
-    figures.iter().map(|figure| (figure.cell)(totals))
+pub fn cells<'a>(figures: impl IntoIterator<Item = &'a Figure>, totals: &'a Totals) -> impl Iterator<Item = Cell> {
+    figures.into_iter().map(|figure| (figure.cell)(totals))
 }

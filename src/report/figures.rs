@@ -10,11 +10,33 @@ pub struct Figure {
     pub column: Column,
     /// Its cell.
     pub cell: fn(&Totals) -> Cell,
+    /// Which tables for people it stands in.
+    pub stands: Stands,
+}
+
+/// In which tables for people a figure stands. Spreadsheets get all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// In all.
+    Always,
+    /// In those where it is more than nothing in some row.
+    WhereItTells,
+}
+
+/// Those of [`FIGURES`] that a table for people over these sums has.
+pub fn told<'t>(rows: impl Iterator<Item = &'t Totals> + Clone) -> Vec<&'static Figure> {
+    let tells = |figure: &Figure| rows.clone().any(|totals| !is_nothing(&(figure.cell)(totals)));
+    FIGURES.iter().filter(|figure| figure.stands == Stands::Always || tells(figure)).collect()
+}
+
+/// Is it none of anything, or a share of nothing?
+fn is_nothing(cell: &Cell) -> bool {
+    matches!(cell, Cell::Empty | Cell::Count(0) | Cell::Tokens(0) | Cell::SignedTokens(0) | Cell::Money(0) | Cell::Share { whole: 0, .. })
 }
 
 const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
     let column = Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
-    Figure { column, cell }
+    Figure { column, cell, stands: Stands::Always }
 }
 
 impl Figure {
@@ -25,6 +47,11 @@ impl Figure {
 
     const fn better(mut self, better: Better) -> Figure {
         self.column.better = better;
+        self
+    }
+
+    const fn where_it_tells(mut self) -> Figure {
+        self.stands = Stands::WhereItTells;
         self
     }
 
@@ -66,6 +93,15 @@ pub const FIGURES: &[Figure] = &[
     )
     .first(2)
     .better(Better::Less),
+    figure(
+        "truncations",
+        "trunca\u{ad}tions",
+        "outputs cut short as they arrive, and times that a rule cut older ones",
+        Unit::Count,
+        |totals| Cell::Count(totals.events_of(EventKind::Truncate)),
+    )
+    .first(2)
+    .where_it_tells(),
     figure("prunes", "prunes", "how often old items were replaced by placeholders", Unit::Count, |totals| {
         Cell::Count(totals.events_of(EventKind::Prune))
     })
@@ -129,6 +165,7 @@ pub const FIGURES: &[Figure] = &[
         |totals| Cell::share(totals.retention.of(Evidence::Line).kept, totals.retention.achievable),
     )
     .first(3)
+    .where_it_tells()
     .better(Better::More),
     figure("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more", Unit::Share, |totals| {
         Cell::share(totals.retention.broken_calls, totals.calls)

@@ -171,9 +171,10 @@ fn sub_agents(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
         let whole: u64 = replay.outcomes.iter().map(prompts).sum();
         let share = percent(i64::try_from(part).unwrap_or(i64::MAX), whole);
         notes.push(format!(
-            "{} of {} were started by another one: {share} of the prompt tokens of all calls under no policy, recorded and estimated.",
+            "{} of {} {} started by another one: {share} of the prompt tokens of all calls under no policy, recorded and estimated.",
             grouped(theirs),
-            counted(corpus.traces.len() as u64, "session")
+            counted(corpus.traces.len() as u64, "session"),
+            if theirs == 1 { "was" } else { "were" }
         ));
     }
     notes

@@ -47,6 +47,25 @@ pub enum Record {
     Tune(Box<TuneRecord>),
 }
 
+impl Record {
+    /// The name of the command that asked.
+    pub fn question(&self) -> &'static str {
+        match self {
+            Record::Replay(_) => "replay",
+            Record::Explain(_) => "explain",
+            Record::Drift(_) => "drift",
+            Record::Cost(_) => "cost",
+            Record::Backtest(_) => "backtest",
+            Record::Diff(_) => "diff",
+            Record::Curve(_) => "curve",
+            Record::Inspect(_) => "inspect",
+            Record::Sweep(_) => "sweep",
+            Record::Gate(_) => "gate",
+            Record::Tune(_) => "tune",
+        }
+    }
+}
+
 /// Are the calls one by one part of the record?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Series {

@@ -2,7 +2,7 @@
 
 use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::words::{counted, grouped};
+use super::words::{counted, counted_as, grouped};
 use crate::experiment::{Corpus, LeastBudget, PERCENT, Replay};
 use crate::sim::{Broken, Category, Fates, Outcome, Totals};
 use crate::trace::{Evidence, Trace};
@@ -111,7 +111,9 @@ pub fn notes(corpus: &Corpus) -> Vec<String> {
 pub fn left_out(corpus: &Corpus) -> Option<String> {
     let unsearched: u64 = corpus.traces.iter().map(|trace| trace.unsearched).sum();
     (unsearched > 0).then(|| {
-        format!("{} of very long texts or sessions were left out of the search for references.", counted(unsearched, "recognisable piece"))
+        let (one, many) =
+            ("recognisable piece of very long texts or sessions was", "recognisable pieces of very long texts or sessions were");
+        format!("{} left out of the search for references.", counted_as(unsearched, one, many))
     })
 }
 

@@ -3,7 +3,7 @@
 use super::by_session::cells as figures;
 use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures::{Figure, compactions};
+use super::figures::{Figure, Stands, compactions};
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
@@ -171,7 +171,7 @@ pub const CLOSED: &[Figure] = &[
 ];
 
 const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
-    Figure { column: column(key, header, meaning, unit), cell }
+    Figure { column: column(key, header, meaning, unit), cell, stands: Stands::Always }
 }
 
 /// Puts the closed loop's figures behind the rows of a flat table, a row a policy and session in the order of both.

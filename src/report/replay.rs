@@ -1,7 +1,7 @@
 //! `replay`: what each policy would have done to the recorded sessions, a row a policy.
 
 use super::document::{Body, Cell, Column, Report, Section, Table};
-use super::figures::{FIGURES, oracle_cell};
+use super::figures::{oracle_cell, told};
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
@@ -117,12 +117,13 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
 
 /// A row a policy.
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Section {
+    let figures = told(replays.iter().map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
-        std::iter::once(Column::name("policy", "policy")).chain(FIGURES.iter().map(|figure| figure.column)).collect();
+        std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();
     columns.extend(cost_figures::COLUMNS);
     let cells = |name: String, totals: &Totals, bill: &Bills| -> Vec<Cell> {
         let name = std::iter::once(Cell::Name(name));
-        name.chain(by_session::cells(FIGURES, totals)).chain(cost_figures::cells(bill, asked.cache)).collect()
+        name.chain(by_session::cells(figures.iter().copied(), totals)).chain(cost_figures::cells(bill, asked.cache)).collect()
     };
     let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill);
     // The two parts of a row: what people started, and what other sessions did.
@@ -143,7 +144,7 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> S
     };
     let oracle = |replay: &Replay| -> Vec<Cell> {
         let name = Cell::Name(format!("oracle ({})", replay.policy));
-        let figures = FIGURES.iter().map(|figure| oracle_cell(figure, &replay.totals));
+        let figures = figures.iter().map(|figure| oracle_cell(figure, &replay.totals));
         std::iter::once(name).chain(figures).chain(cost_figures::COLUMNS.iter().map(|_| Cell::Empty)).collect()
     };
     let rows = replays.iter().flat_map(|replay| {

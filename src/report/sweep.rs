@@ -2,7 +2,7 @@
 
 use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::{FIGURES, FURTHER, Figure};
+use super::figures::{FIGURES, FURTHER, Figure, told};
 use super::measures::{CLOSED_LOOP, bound_cell, cell};
 use super::notes;
 use super::record::Record;
@@ -73,9 +73,9 @@ impl Swept<'_> {
 pub fn sweep(swept: &Swept<'_>) -> Report {
     let judged = judged(swept);
     let notes = all_notes(swept, &judged);
-    let figures: Vec<&Figure> = FIGURES.iter().collect();
     let further: Vec<&Figure> = FIGURES.iter().chain(FURTHER).collect();
     let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
+    let figures = told(shown.iter().map(|judged| &judged.row.totals));
     let mut sections: Vec<Section> =
         ties(swept, &judged).into_iter().map(|ties| Section { title: String::new(), body: Body::Lines(vec![ties]) }).collect();
     sections.push(Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) });

@@ -67,7 +67,9 @@ pub fn configuration(policy: &Policy, snippets: &Snippets) -> Vec<Section> {
         sections.push(Section { title, body: Body::Code(snippet.syntax.name(), snippet.text.clone()) });
     }
     let line = |(name, why): &(String, Unset)| {
-        let value = policy.params.get(name).map(|parameter| parameter.value.to_string()).unwrap_or_default();
+        let value = policy.params.get(name).map(|parameter| &parameter.value);
+        let value = value.map(|value| value.as_str().map_or_else(|| value.to_string(), |text| text.trim_start_matches('=').to_owned()));
+        let value = value.unwrap_or_default();
         match why {
             Unset::NoKey => format!("`{name}` ({value}) is nothing that this agent's configuration sets, as far as its preset knows."),
             Unset::LeftOut => format!("`{name}` is none here ({value} stands for that): leave its key out."),
@@ -355,11 +357,7 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
         all.push(CLOSED_LOOP.to_owned());
     }
     all.extend([
-        format!(
-            "{} were looked at, by a grid and finer ones around the best: {}.",
-            counted(tuned.tried as u64, "setting"),
-            axes.join(", ")
-        ),
+        format!("Looked at: {}, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
         format!("Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.", found.split.percent),
         format!(
             "From and to are the 5th and the 95th percentile over {} resamples of the sessions, the same for both settings.",
@@ -378,9 +376,10 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     if let Some(decided) = found.decided.filter(|decided| !decided.is_empty()) {
         let moved = decided.iter().filter(|decided| decided.best != decided.default).count() as u64;
         all.push(format!(
-            "{} of {} come to something else under the setting; {} are shown at most, JSON holds all of them.",
+            "{} of {} {} to something else under the setting; {} are shown at most, JSON holds all of them.",
             grouped(moved),
             counted(decided.len() as u64, "session"),
+            if moved == 1 { "comes" } else { "come" },
             SHOWN
         ));
     }

@@ -2,7 +2,7 @@
 
 use super::note::Note;
 use super::outcome::EventKind;
-use super::state::{Aside, State};
+use super::state::State;
 use crate::context::Arrival;
 use crate::estimate::Guess;
 use crate::policy::{Hook, Switch};
@@ -59,27 +59,6 @@ impl State<'_> {
         estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
     }
 
-    /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
-    pub fn restore_turn_view(&mut self) {
-        let Some(aside) = self.aside_for_turn.take() else { return };
-        self.aside = None;
-        self.restore(aside);
-    }
-
-    /// A context that was set aside comes back, and what has arrived since after it.
-    pub fn restore(&mut self, aside: Aside) {
-        let gone = std::mem::replace(&mut self.context, aside.context);
-        self.keep_view(gone);
-        self.context.edit_for(None);
-        self.cuts = aside.cuts;
-        let mut reading = aside.next_reading;
-        for message in aside.next_message..self.next_message {
-            reading = self.enter_readings(reading, message);
-            self.place(message);
-        }
-        self.enter_readings(reading, self.next_message);
-    }
-
     /// Puts a message at the end of the context and counts what its tools returned.
     pub fn push(&mut self, message: u32) -> u32 {
         if let Some(row) = self.trace.messages.get(message as usize) {
@@ -99,11 +78,11 @@ impl State<'_> {
     }
 
     /// Puts a message at the end of the context, as the ingestion limits have left it.
-    fn place(&mut self, message: u32) -> u32 {
+    pub fn place(&mut self, message: u32) -> u32 {
         let row = self.trace.messages.get(message as usize);
         let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
         let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, call: self.index as u32 };
-        let id = self.context.push(arrival, self.intake.items(message), None);
+        let id = self.context.push(arrival, self.intake.items(message).iter().copied(), None);
         let trace = self.trace;
         row.into_iter().flat_map(|row| shown_again_by(trace, row)).for_each(|part| self.context.supersede(part));
         let keeps = self.keeps_cuts == Switch::On;

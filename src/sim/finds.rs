@@ -1,7 +1,7 @@
 //! What masks would replace of the stored history: kept from call to call, and looked at again only where it has grown.
 
 use super::act::enough;
-use super::state::{Detail, State};
+use super::state::{State, Views};
 use crate::context::Context;
 use crate::policy::{Growing, Mask, Rule, Select};
 use std::ops::Range;
@@ -79,7 +79,7 @@ impl<'a> Finds<'a> {
 impl<'a> State<'a> {
     /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
     pub fn find(&mut self, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
-        if self.detail != Detail::Sums || !self.shows_stored() || !rule.select.grows() {
+        if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {
             return None;
         }
         let known = self.finds.iter().position(|finds| finds.serves(index, &rule.select));

@@ -9,14 +9,13 @@
 //! So nothing is worked out twice that is the same for two settings, and whatever is worked out is worked out by the one loop.
 
 use super::cause::{never_fires, warnings};
-use super::intake::Intake;
+use super::intake::Intakes;
 use super::outcome::{Totals, Warning};
 use super::referee::{Company, Referee};
 use super::state::{Conditions, State};
 use crate::policy::{Hook, Level, MinSaving, Plan, Rule, Trigger, Window};
 use crate::trace::Trace;
 use std::collections::BTreeMap;
-use std::rc::Rc;
 
 /// Settings under which sessions are replayed together.
 pub struct Flock<'a> {
@@ -85,16 +84,10 @@ impl<'a> Flock<'a> {
     /// Replays a session under all settings.
     pub fn simulate(&self, trace: &Trace) -> Shared {
         let mut shared = Shared { of: vec![0; self.settings], totals: Vec::new(), runs: 0 };
-        // Families whose messages enter alike share what is worked out as they do.
-        let mut intakes: Vec<(&Family<'a>, Rc<Intake>)> = Vec::new();
+        let mut intakes = Intakes::new(trace);
         for family in &self.families {
             let Some(first) = family.members.first() else { continue };
-            let known = intakes.iter().find(|(other, _)| family.takes_in_like(other)).map(|(_, intake)| Rc::clone(intake));
-            let intake = known.unwrap_or_else(|| {
-                let intake = Rc::new(Intake::new(trace, first.plan, family.conditions));
-                intakes.push((family, Rc::clone(&intake)));
-                intake
-            });
+            let intake = intakes.of(first.plan, family.conditions);
             let start = State::with_intake(trace, first.plan, family.conditions, intake).sums_only();
             family.fly(Box::new(start), 0, Who::All, &mut shared);
         }
@@ -114,15 +107,6 @@ impl<'a> Family<'a> {
             let company = Company::new(self, leader, &others);
             (leader, company)
         });
-    }
-
-    /// Do messages enter for these two families alike?
-    fn takes_in_like(&self, other: &Family<'a>) -> bool {
-        let (Some(one), Some(two)) = (self.members.first(), other.members.first()) else { return false };
-        let limits = |plan: &'a Plan| plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest);
-        self.conditions.guesses == other.conditions.guesses
-            && one.plan.estimator == two.plan.estimator
-            && limits(one.plan).eq(limits(two.plan))
     }
 
     pub fn len(&self) -> usize {

@@ -4,11 +4,12 @@ use super::hindsight::costs;
 use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Cut, Hook, Plan, cut};
+use crate::policy::{Cut, Hook, Plan, Rule, cut};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::OnceCell;
 use std::ops::Range;
+use std::rc::Rc;
 
 /// All messages of a session as they enter a context.
 #[derive(Debug, Default)]
@@ -18,7 +19,44 @@ pub(super) struct Intake {
     /// For each message the places of its items and of its cuts.
     places: Vec<(Range<usize>, Range<usize>)>,
     /// See [`Intake::needed_tokens`].
-    needed_tokens: OnceCell<u64>,
+    needed_tokens: Rc<OnceCell<u64>>,
+}
+
+/// What the messages of a session are to policies: worked out once for all for which they enter alike.
+pub(super) struct Intakes<'t, 'p> {
+    trace: &'t Trace,
+    known: Vec<(&'p Plan, Guesses, Rc<Intake>)>,
+    needed_tokens: Rc<OnceCell<u64>>,
+}
+
+impl<'t, 'p> Intakes<'t, 'p> {
+    /// No policy has seen them yet.
+    pub fn new(trace: &'t Trace) -> Intakes<'t, 'p> {
+        Intakes { trace, known: Vec::new(), needed_tokens: Rc::default() }
+    }
+
+    /// The messages for this policy.
+    pub fn of(&mut self, plan: &'p Plan, conditions: &Conditions) -> Rc<Intake> {
+        let guesses = conditions.guesses;
+        let known = self.known.iter().find(|(other, of, _)| *of == guesses && enter_alike(other, plan));
+        if let Some((.., intake)) = known {
+            return Rc::clone(intake);
+        }
+        let needed_tokens = Rc::clone(&self.needed_tokens);
+        let intake = Rc::new(Intake { needed_tokens, ..Intake::new(self.trace, plan, conditions) });
+        self.known.push((plan, guesses, Rc::clone(&intake)));
+        intake
+    }
+}
+
+/// Do messages enter under these two policies alike?
+fn enter_alike(one: &Plan, other: &Plan) -> bool {
+    one.estimator == other.estimator && limits(one).eq(limits(other))
+}
+
+/// The rules that messages enter through, with their places in the plan.
+fn limits(plan: &Plan) -> impl Iterator<Item = (usize, &Rule)> {
+    plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest)
 }
 
 /// An item that the limits have cut.
@@ -145,7 +183,7 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut
 /// What the ingestion limits leave of a part, and the last rule that cut it.
 fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
     let mut result: Option<(Cut, usize)> = None;
-    for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Ingest) {
+    for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
         if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
             continue;

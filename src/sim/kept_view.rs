@@ -2,14 +2,14 @@
 //!
 //! A rule with `mode = "view"` masks items for one request alone: the stored history comes back after it, and the next request masks them
 //! again, and a few more. So the last view is not thrown away. The next one is that, with what has come since, and with those few more
-//! masked. Only where sums alone are written down: a replay that is written down in full makes each view anew, and is what this is
-//! tested against.
+//! masked. [`watch_anew`](super::watch_anew) makes each view anew, and is what this is tested against.
 
 use super::act::{Done, kind_of};
 use super::arrive::shown_again_by;
+use super::aside::Aside;
 use super::outcome::EventKind;
 use super::refetch::Refetching;
-use super::state::{Aside, State};
+use super::state::State;
 use crate::context::Context;
 use crate::policy::{Mode, Switch};
 use std::collections::BTreeMap;

@@ -2,11 +2,13 @@
 
 mod act;
 mod arrive;
+mod aside;
 mod attempt;
 mod cause;
 mod drift;
 mod finds;
 mod flock;
+mod ground;
 pub mod hindsight;
 mod intake;
 mod intent;
@@ -24,7 +26,8 @@ mod summary;
 
 pub use drift::{Drift, LARGEST_RATIO};
 pub use flock::{Flock, Shared};
-pub use hindsight::{in_hindsight, with_hindsight};
+pub use ground::Ground;
+pub use hindsight::in_hindsight;
 pub use outcome::{CallOutcome, Carried, Cause, Event, EventKind, Lasts, Outcome, SummaryCall, Totals, Warning};
 pub use references::{Broken, Category, Fate, Fates, Retention, fate};
 pub use refetch::{MOST_IN_A_CALL, MOST_IN_A_SESSION, Refetch, Refetches, Refetching, UNKNOWN_CALL};
@@ -52,8 +55,16 @@ pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn
 
 /// As [`watch`], and beside the context lies the number of events so far.
 pub fn follow(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
-    let mut state = State::new(trace, plan, conditions);
-    for (index, call) in trace.calls.iter().enumerate() {
+    go_through(State::new(trace, plan, conditions), look)
+}
+
+/// As [`watch`], but no view of the history is kept from one request to the next: slower, and what the others are tested against.
+pub fn watch_anew(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
+    go_through(State::new(trace, plan, conditions).views_anew(), &mut |context, _| look(context))
+}
+
+fn go_through(mut state: State<'_>, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
+    for (index, call) in state.trace.calls.iter().enumerate() {
         state.step(index, call, look);
     }
     state.finish()

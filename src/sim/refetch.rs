@@ -255,7 +255,7 @@ impl<'a> State<'a> {
     }
 
     fn enter_call(&mut self, reading: &Reading) {
-        let id = self.context.push(self.arrival(reading, Role::Assistant), &[reading.call], None);
+        let id = self.context.push(self.arrival(reading, Role::Assistant), [reading.call], None);
         if let Some((prompt, output)) = self.usage {
             self.context.note_usage(id, prompt + output);
         }
@@ -263,7 +263,7 @@ impl<'a> State<'a> {
 
     fn enter_result(&mut self, reading: &Reading) -> u32 {
         self.context.supersede(reading.part);
-        let id = self.context.push(self.arrival(reading, Role::Tool), &[reading.result], None);
+        let id = self.context.push(self.arrival(reading, Role::Tool), [reading.result], None);
         if let (Some(entry), Some(text)) = (self.context.entry(id), &reading.cut) {
             self.cuts.insert(entry.first, text.clone());
         }

@@ -1,7 +1,6 @@
 //! What one request has in common with the request before: the measure of what a prompt cache can still know.
 
-use super::state::{Detail, State};
-use crate::context::Sent;
+use super::state::{Detail, State, Views};
 use crate::policy::Mode;
 
 /// What is remembered of a request that was sent.
@@ -14,8 +13,13 @@ pub(super) struct Request {
     missing: u64,
     recorded_missing: u64,
     actual: u64,
-    /// Its messages, where a view may have changed them for this request alone.
-    messages: Option<Vec<Sent>>,
+}
+
+/// The messages at the head of a request that stood the same in the request before.
+struct Head {
+    messages: usize,
+    /// Actual tokens.
+    actual: u64,
 }
 
 impl State<'_> {
@@ -25,31 +29,43 @@ impl State<'_> {
         if self.detail == Detail::Sums {
             return 0;
         }
-        let messages = self.has_views().then(|| self.context.messages_as_sent());
-        let prefix = self.prefix_of(messages.as_deref());
+        let head = self.head();
+        let prefix = self.prefix_behind(&head);
+        if self.has_views() {
+            self.sent.truncate(head.messages);
+            self.sent.extend(self.context.messages_as_sent(head.messages));
+        }
         let hidden = self.hidden();
         let visible = self.context.size().actual.0;
         let missing = (hidden + visible).saturating_sub(actual);
         let recorded_missing = self.call.map_or(0, |call| call.missing);
-        self.last_request = Some(Request { hidden, visible, missing, recorded_missing, actual, messages });
-        self.context.sent();
+        self.last_request = Some(Request { hidden, visible, missing, recorded_missing, actual });
+        self.requests += 1;
+        self.context.sent(self.requests);
         prefix
     }
 
     /// Tokens at the head of the context as it stands that stood the same in the last request.
     pub fn prefix(&self) -> u64 {
-        let messages = (self.has_views() && self.last_request.is_some()).then(|| self.context.messages_as_sent());
-        self.prefix_of(messages.as_deref())
+        self.prefix_behind(&self.head())
     }
 
-    /// The same where these are the messages, looked up for policies with views alone.
-    fn prefix_of(&self, now: Option<&[Sent]>) -> u64 {
+    /// The head that the context as it stands has in common with the last request. What was changed for one request alone is gone
+    /// again, and may come again: from the first change on, only the requests themselves tell what they have in common.
+    fn head(&self) -> Head {
+        let known = if self.views == Views::Anew && self.has_views() { None } else { self.context.unchanged_since(self.requests) };
+        let (mut messages, mut actual) = known.unwrap_or_default();
+        let sent = self.sent.get(messages..).unwrap_or(&[]);
+        for (now, _) in self.context.messages_as_sent(messages).zip(sent).take_while(|(now, sent)| now == *sent) {
+            messages += 1;
+            actual += now.actual;
+        }
+        Head { messages, actual }
+    }
+
+    fn prefix_behind(&self, head: &Head) -> u64 {
         let Some(last) = &self.last_request else { return 0 };
-        let visible = match now.zip(last.messages.as_ref()) {
-            // What was changed for one request alone is gone again: only the requests themselves tell what they have in common.
-            Some((now, sent)) => now.iter().zip(sent).take_while(|(now, sent)| now == sent).map(|(now, _)| now.actual).sum(),
-            None => self.context.unchanged(),
-        };
+        let visible = head.actual;
         let actual = self.actual();
         let grown = self.call.is_some_and(|call| call.missing > last.recorded_missing);
         if visible == last.visible && !grown {

@@ -49,7 +49,7 @@ impl<'a> Stand<'a> {
                 let items: Vec<Item> = parts.map(item).collect();
                 let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
                 let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
-                state.context.push(arrival, &items, at);
+                state.context.push(arrival, items, at);
             }
             _ => {
                 let id = state.push(message);

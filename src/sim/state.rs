@@ -1,5 +1,6 @@
 //! The state of one replay: the context, what the policy knows, and what is being written down.
 
+use super::aside::Aside;
 use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
 use super::drift::Drift;
@@ -14,8 +15,8 @@ use super::references::Fates;
 use super::refetch::{Readings, Refetching};
 use super::request::Request;
 use super::summary::RecordedSummary;
-use crate::context::{Context, Region, State as ItemState};
-use crate::policy::{AfterOverflow, Hook, Mode, Plan, Rule, Sight, Switch};
+use crate::context::{Context, Region, Sent, State as ItemState};
+use crate::policy::{AfterOverflow, Hook, Plan, Rule, Sight, Switch};
 use crate::trace::{CallRow, Evidence, PartKind, Trace};
 use crate::transcript::Text;
 use std::collections::BTreeMap;
@@ -57,6 +58,15 @@ pub(super) enum Detail {
     Sums,
 }
 
+/// How the stored history is masked for one request alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Views {
+    /// The view of the last request is kept, and goes on where it can.
+    Kept,
+    /// Each view is made anew.
+    Anew,
+}
+
 /// What is remembered about one rule.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Memory {
@@ -66,17 +76,6 @@ pub struct Memory {
     /// Number of calls made when it last fired.
     pub fired_at: u64,
     pub latched: bool,
-}
-
-/// A context set aside while a view is in force.
-#[derive(Clone)]
-pub(super) struct Aside {
-    pub context: Context,
-    /// The first message that had not arrived yet.
-    pub next_message: u32,
-    pub cuts: BTreeMap<u32, Text>,
-    /// The first re-read that had not been made yet.
-    pub next_reading: usize,
 }
 
 #[derive(Clone)]
@@ -103,6 +102,8 @@ pub(super) struct State<'a> {
     pub outcome: Outcome,
     /// How much is written down.
     pub detail: Detail,
+    /// How views are made.
+    pub views: Views,
     /// Who asks the other settings of a flock.
     pub referee: Option<Box<Referee<'a>>>,
     /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
@@ -134,6 +135,10 @@ pub(super) struct State<'a> {
     tools: Vec<super::outcome::Carried>,
     /// What is remembered of the last request.
     pub last_request: Option<Request>,
+    /// Its messages, where a view may have changed them for that request alone.
+    pub sent: Vec<Sent>,
+    /// Requests that have gone out.
+    pub requests: u32,
     /// What was read again.
     pub readings: Readings,
     /// Broken references by the rule that broke them.
@@ -151,6 +156,7 @@ impl<'a> State<'a> {
             intake,
             masks: Rc::new(Masks::new(plan.rule.len())),
             detail: Detail::Everything,
+            views: Views::Kept,
             referee: None,
             keeps_cuts: if plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some()) {
                 Switch::On
@@ -191,6 +197,8 @@ impl<'a> State<'a> {
             actual_after_reply: 0,
             tools: vec![super::outcome::Carried::default(); trace.tools.len()],
             last_request: None,
+            sent: Vec::new(),
+            requests: 0,
             readings: Readings::default(),
             broken_by: BTreeMap::new(),
         }
@@ -199,6 +207,11 @@ impl<'a> State<'a> {
     /// Writes down no more than sums.
     pub fn sums_only(self) -> State<'a> {
         State { detail: Detail::Sums, ..self }
+    }
+
+    /// Makes each view anew.
+    pub fn views_anew(self) -> State<'a> {
+        State { views: Views::Anew, ..self }
     }
 
     /// What the policy takes items for.
@@ -287,34 +300,6 @@ impl<'a> State<'a> {
         for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
             self.run(index, rule);
         }
-    }
-
-    /// Sets the context aside before a view changes it.
-    pub fn before_edit(&mut self, rule: &Rule) {
-        match rule.mode {
-            Mode::View if self.aside.is_none() => self.aside = Some(self.set_aside()),
-            Mode::Turn if self.aside_for_turn.is_none() => self.aside_for_turn = Some(self.take_stored()),
-            Mode::View | Mode::Turn => {}
-            // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
-            Mode::Commit => {
-                self.give_up_view();
-                self.aside = None;
-            }
-            Mode::CommitIfFewer => {
-                self.give_up_view();
-                self.replaced = Some(self.take_stored());
-            }
-        }
-    }
-
-    /// The stored history, from under whatever view of it.
-    fn take_stored(&mut self) -> Aside {
-        self.aside.take().unwrap_or_else(|| self.set_aside())
-    }
-
-    /// The context as it stands.
-    fn set_aside(&self) -> Aside {
-        Aside { context: self.context.clone(), next_message: self.next_message, cuts: self.cuts.clone(), next_reading: self.readings.len() }
     }
 
     /// Makes the recorded call, which was tried.

@@ -1,5 +1,6 @@
-//! Settings that fly together come to the same sums, field by field, as each of them by itself; and the running sums of a context are
-//! those of a naive engine that adds all of it up anew at every call.
+//! Settings that fly together come to the same sums, field by field, as each of them by itself; each of them by itself to the same
+//! outcome as where every view of the history is made anew; and the running sums of a context are those of a naive engine that adds all
+//! of it up anew at every call.
 
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
@@ -7,7 +8,7 @@ use ctxsim::context::{Context, State};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::{Progress, ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
-use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch};
+use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
@@ -158,7 +159,9 @@ fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -
     let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, conditions)).collect();
     let shared = Flock::new(&settings).simulate(trace);
     for (setting, plan) in plans.iter().enumerate() {
-        let alone = simulate(trace, plan, conditions).totals.sums();
+        let alone = simulate(trace, plan, conditions);
+        assert_eq!(alone, watch_anew(trace, plan, conditions, &mut |_| {}), "{name}, setting {setting} of {}, made anew", trace.id);
+        let alone = alone.totals.sums();
         let together = &shared.totals[shared.of[setting] as usize];
         assert_eq!(*together, alone, "{name}, setting {setting} of {}", trace.id);
     }

@@ -27,6 +27,10 @@ fn limits_in_words() {
     let share = Allowance::parse("hit rate -5%").unwrap();
     assert!(share.allows(Value { part: 80, whole: 100 }, Value { part: 76, whole: 100 }));
     assert!(!share.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
+    // Units fit what is counted.
+    for wrong in ["overflows +$1", "tokens +$1", "cost +$1%", "hit rate -$1pp"] {
+        assert!(Allowance::parse(wrong).unwrap_err().to_string().contains("dollars are for amounts of money"), "{wrong}");
+    }
     // Percent is percent of the baseline, points are points of the share: 5 % of 80 % are 4 points.
     let point = Allowance::parse("hit rate -5pp").unwrap();
     assert!(point.allows(Value { part: 80, whole: 100 }, Value { part: 75, whole: 100 }));
@@ -65,7 +69,11 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     assert_eq!(shut.status.code(), Some(1));
     let text = String::from_utf8_lossy(&shut.stdout).into_owned();
     assert!(text.contains("The gate is shut") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
-    let form = |form: &str| String::from_utf8(with(&[&turned[..], &["--format", form]].concat()).stdout).unwrap();
+    let form = |form: &str| {
+        let told = with(&[&turned[..], &[&format!("--{form}"), "--threads", "1"]].concat()).stdout;
+        assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout, "the older way to write it");
+        String::from_utf8(told).unwrap()
+    };
     let github = form("github");
     assert!(github.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::notice title=")), "{github}");
     assert!(github.contains("tokens +2%25::"), "{github}");

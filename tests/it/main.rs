@@ -13,6 +13,8 @@ mod browser;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;
+/// Charts of more policies than anybody could tell apart.
+mod chart_many;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
 /// Agents' own configuration: documented keys, snippets read back.
@@ -37,6 +39,8 @@ mod format_image;
 mod format_json;
 /// `ctxsim gate`: limits, baselines, forms, exit codes.
 mod gate;
+/// `--help` of every command: it fits the page, and its examples run.
+mod help;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.
@@ -147,6 +151,8 @@ mod speed;
 mod sums;
 /// What tests of readers share.
 mod support;
+/// What is typed: one name for one thing, options that fit, files that are not written over.
+mod typed;
 
 /// Every golden vector, through the presets.
 mod conformance;

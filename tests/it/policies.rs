@@ -451,7 +451,7 @@ proptest! {
                         guess, alone: size, actual: size, anchored: size / 2,
                     };
                     let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, call: 0 };
-                    context.push(arrival, &vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
+                    context.push(arrival, vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
                 2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, actual: size }),
                 3 => context.remove_item(target),

@@ -116,7 +116,7 @@ fn the_demo_needs_no_data() {
     let shown = stdout(&ctxsim(folder.path(), &["demo"]).code(0));
     assert!(shown.starts_with("6 sessions, "), "{shown}");
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing is left behind");
-    let written = stdout(&ctxsim(folder.path(), &["demo", "--write", "logs"]).code(0));
+    let written = stdout(&ctxsim(folder.path(), &["demo", "--out", "logs"]).code(0));
     // What it proposes works as it stands.
     let proposals = written.lines().filter_map(|line| line.trim_start_matches("Next:").trim().strip_prefix("ctxsim "));
     let mut tried = 0;

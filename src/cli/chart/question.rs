@@ -5,7 +5,8 @@ use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
 use crate::cli::policies::Policies;
 use crate::cli::pricing::Pricing;
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
@@ -28,6 +29,51 @@ const WINDOW: u64 = 200_000;
 
 /// How often sessions are resampled for the bands of a sweep, and the seed.
 const CHANCE: (usize, u64) = (200, 1);
+
+/// Options that not every kind uses, and the kinds that do.
+const USED_BY: [(&str, &[Kind]); 13] = [
+    ("session", &[Kind::Context]),
+    ("vary", &[Kind::Sweep, Kind::SweepMap]),
+    ("minimise", &[Kind::Sweep, Kind::SweepMap]),
+    ("maximise", &[Kind::Sweep, Kind::SweepMap]),
+    ("subject-to", &[Kind::Sweep, Kind::SweepMap]),
+    ("estimator", &[Kind::Drift, Kind::Buffer]),
+    ("since-usage", &[Kind::Buffer]),
+    ("policy", ALL_BUT_REUSE),
+    ("set", ALL_BUT_REUSE),
+    ("reserve", &[Kind::Context, Kind::Sweep, Kind::SweepMap]),
+    ("prices", &[Kind::Cost, Kind::Sweep, Kind::SweepMap]),
+    ("cache", &[Kind::Cost, Kind::Sweep, Kind::SweepMap]),
+    ("gap", &[Kind::Cost, Kind::Cache, Kind::Sweep, Kind::SweepMap]),
+];
+
+const ALL_BUT_REUSE: &[Kind] = &[
+    Kind::Context,
+    Kind::Peaks,
+    Kind::Survival,
+    Kind::Stages,
+    Kind::Overflows,
+    Kind::Cost,
+    Kind::Sweep,
+    Kind::SweepMap,
+    Kind::Drift,
+    Kind::Errors,
+    Kind::Buffer,
+    Kind::Cache,
+    Kind::References,
+];
+
+/// What was typed and would change nothing in this chart is refused. A project's defaults may hold what other charts use.
+pub fn refuse_unused(kind: Kind, command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
+    let is_typed = |flag: &str| {
+        let option = command.get_arguments().find(|option| option.get_long() == Some(flag));
+        option.is_some_and(|option| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
+    };
+    let Some((flag, used)) = USED_BY.iter().find(|(flag, used)| !used.contains(&kind) && is_typed(flag)) else { return Ok(()) };
+    let names = |wanted: bool| Kind::ALL.into_iter().filter(move |kind| used.contains(kind) == wanted).map(Kind::name).collect::<Vec<_>>();
+    let users = if used.len() > Kind::ALL.len() / 2 { format!("all but {}", names(false).join(", ")) } else { names(true).join(", ") };
+    Err(Failure::Usage(format!("a {} chart does not use --{flag}; charts that do: {users}", kind.name())))
+}
 
 /// What some kinds ask beside logs and policies.
 #[derive(Args, Clone, Debug, Default)]

@@ -15,7 +15,8 @@ Examples:
   ctxsim policy check mine.toml --model gpt-5
   ctxsim policy check pi --window 16k
 
-Exit codes: 1 where something cannot work; what works in some sessions only (doubt) counts with --strict.";
+Exit codes: 1 where something cannot work; what works in some sessions only
+(doubt) counts with --strict.";
 
 /// Find without any log what cannot work: triggers that never fire, ends that protect everything, fallbacks that cannot shrink
 #[derive(Args, Debug)]

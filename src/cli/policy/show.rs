@@ -48,16 +48,15 @@ impl Show {
             turned.push(param.to_owned());
         }
         if policy.configuration_files().is_empty() {
-            return Err(Failure::Usage(format!("policy `{}` names no configuration of its agent", policy.name)));
+            return Err(Failure::Usage(format!(
+                "there is no configuration to print for `{0}`: its agent, as far as the preset knows, has no settings for what the policy does \
+                 (`ctxsim policy show {0}` prints the policy)",
+                policy.name
+            )));
         }
-        // What the agent works out by itself is left to it, unless somebody asks for it.
+        // What the agent works out by itself is left to it, and told of, unless somebody asks for it.
         let keyed = |name: &&String| policy.configuration_files().iter().any(|file| file.keys.contains_key(*name));
-        let has_number = |name: &&String| policy.params.get(*name).is_some_and(|parameter| parameter.number().is_some());
-        let mut names: Vec<String> = policy.params.keys().filter(keyed).filter(has_number).cloned().collect();
-        if names.is_empty() {
-            names = policy.params.keys().filter(keyed).cloned().collect();
-        }
-        let names = if turned.is_empty() { names } else { turned };
+        let names = if turned.is_empty() { policy.params.keys().filter(keyed).cloned().collect() } else { turned };
         let snippets = policy.snippets(&names, &[format!("{} as ctxsim {} has it", policy.name, env!("CARGO_PKG_VERSION"))]);
         let out: String = report::configuration(&policy, &snippets).iter().map(section_alone).collect::<Vec<_>>().join("\n");
         print(&out)

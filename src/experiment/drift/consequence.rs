@@ -6,9 +6,9 @@ use super::halves::Half;
 use super::sample::Session;
 use crate::estimate::{Counting, Estimator, Unit};
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{Ready, Replay, ReplaySettings};
+use crate::experiment::replay::{Ready, Replay, ReplaySettings, replay};
 use crate::policy::{Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Refetching, Totals, simulate};
+use crate::sim::{Conditions, Guesses, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 
@@ -48,8 +48,7 @@ pub(super) fn consequences(
     policies: &[Policy],
     settings: &ReplaySettings<'_>,
 ) -> Result<Vec<Consequence>, PolicyError> {
-    let of = |policy: &Policy| {
-        let own = Ready::new(corpus, policy, settings)?.replay(corpus, Refetching::Never);
+    let of = |(policy, own): (&Policy, Replay)| {
         let perfect = perfect(corpus, Ready::new(corpus, policy, settings)?);
         let pairs = beliefs(&own, sessions);
         Ok(Consequence {
@@ -60,7 +59,7 @@ pub(super) fn consequences(
             buffers: buffers(&pairs, halves),
         })
     };
-    policies.iter().map(of).collect()
+    policies.iter().zip(replay(corpus, policies, settings)?).map(of).collect()
 }
 
 /// The replay in which the policy's estimates are true sizes, and what the session hides is known.

@@ -55,13 +55,17 @@ impl Allowance {
         let (name, limit) = text.split_at(at);
         let way = if limit.starts_with('+') { Way::Up } else { Way::Down };
         let plain: String = limit.chars().skip(1).filter(|letter| !letter.is_whitespace()).collect();
-        let plain = plain.trim_start_matches('$');
+        let dollars = plain.strip_prefix('$');
+        let plain = dollars.unwrap_or(&plain);
         let points = ["pp", "points", "point"].iter().find_map(|unit| plain.strip_suffix(unit));
         let typed = points.map_or_else(|| plain.to_owned(), |points| format!("{points}%"));
         // `number` takes percent for a share of one.
         let size = number(&typed).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
         let millionths = (size * PARTS as f64).round() as i64;
         let measure = Measure::parse(name)?;
+        if dollars.is_some() && (measure.part.unit != MetricUnit::Money || measure.is_share() || points.is_some() || plain.ends_with('%')) {
+            return Err(wrong("dollars are for amounts of money, as in 'cost +$1'"));
+        }
         let (measure, room) = if points.is_some() {
             let share = measure.as_share().filter(Measure::is_share);
             let share = share.ok_or_else(|| wrong("points are for shares, as in 'hit rate -1pp' or 'broken references +2pp'"))?;

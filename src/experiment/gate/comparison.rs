@@ -116,7 +116,7 @@ fn comparable(baseline: &Baseline, now: &Baseline) -> Result<(), Mismatch> {
     let (new, gone) = (now.sessions.len() - same.len() - changed, baseline.sessions.len() - same.len() - changed);
     if new + gone + changed > 0 {
         return Err(Mismatch(format!(
-            "the corpus is another than the baseline's: of its sessions {new} are new, {gone} gone, {changed} measured otherwise; figures over other \
+            "the corpus is another than the baseline's: its sessions: {new} new, {gone} gone, {changed} measured otherwise; figures over other \
              sessions say nothing of the policy (--update-baseline writes the baseline anew)"
         )));
     }

@@ -35,6 +35,11 @@ impl Font {
         if weight == Weight::Bold { self.bold.as_ref() } else { self.regular.as_ref() }
     }
 
+    /// Does the text hold a letter that has no outline here?
+    pub fn lacks(&self, text: &str, weight: Weight) -> bool {
+        self.face(weight).is_some_and(|face| text.chars().any(|letter| face.glyph_index(letter).is_none()))
+    }
+
     /// The width of a letter, as a part of the size. Letters that the font lacks are taken for as wide as a terminal has them.
     fn advance(&self, letter: char, weight: Weight) -> f64 {
         let known = self.face(weight).and_then(|face| {

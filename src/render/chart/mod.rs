@@ -63,15 +63,25 @@ pub fn svg(chart: &Chart, look: Look) -> String {
     svg::svg(&picture(chart, look))
 }
 
-/// A chart as PNG: the same picture, pixel by pixel.
+/// A chart as PNG: the same picture, pixel by pixel. Where the font lacks letters of it, a note says what stands in their place.
 pub fn png(chart: &Chart, look: Look) -> Result<Vec<u8>, RenderError> {
-    png::png(&picture(chart, look))
+    let drawn = picture(chart, look);
+    if !drawn.lacks_letters() {
+        return png::png(&drawn);
+    }
+    let mut told = chart.clone();
+    told.notes.insert(0, FRAMES.to_owned());
+    png::png(&picture(&told, look))
 }
 
 /// The figures of a chart as CSV.
 pub fn csv(chart: &Chart) -> Result<String, RenderError> {
     super::csv::of_table(&chart.data)
 }
+
+/// What frames in a PNG are.
+const FRAMES: &str =
+    "Frames stand for letters that the font of this picture lacks; the same chart as SVG shows them, and so does the data beside it.";
 
 fn picture(chart: &Chart, look: Look) -> Picture {
     let bounded = |value: u32, least: u32, most: u32| f64::from(value.clamp(least, most));

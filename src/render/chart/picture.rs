@@ -163,6 +163,11 @@ impl Picture {
         self.shapes.push(Shape::Text(Text { at, anchor, size, weight, colour, words: shown, full, width }));
     }
 
+    /// Is there a letter that the font has no outline for?
+    pub fn lacks_letters(&self) -> bool {
+        self.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if self.font.lacks(&text.words, text.weight)))
+    }
+
     /// How wide words are, once what nobody could see in them is shown.
     pub fn width_of(&self, words: &str, hand: Hand) -> f64 {
         self.font.width(&escape(words), hand.size, hand.weight)
@@ -183,11 +188,18 @@ impl Picture {
                 self.shapes.push(Shape::Circle { centre, radius, paint });
                 return;
             }
-            Symbol::Cross => {
-                for colour in [(rim, 4.2), (colour, 2.2)] {
-                    self.line(vec![at(-0.8, -0.8), at(0.8, 0.8)], colour.0, colour.1, &[]);
-                    self.line(vec![at(-0.8, 0.8), at(0.8, -0.8)], colour.0, colour.1, &[]);
+            Symbol::Cross | Symbol::Plus => {
+                let strokes = match symbol {
+                    Symbol::Cross => [[at(-0.8, -0.8), at(0.8, 0.8)], [at(-0.8, 0.8), at(0.8, -0.8)]],
+                    _ => [[at(-1.1, 0.0), at(1.1, 0.0)], [at(0.0, -1.1), at(0.0, 1.1)]],
+                };
+                for (colour, width) in [(rim, 4.2), (colour, 2.2)] {
+                    strokes.iter().for_each(|stroke| self.line(stroke.to_vec(), colour, width, &[]));
                 }
+                return;
+            }
+            Symbol::Speck => {
+                self.shapes.push(Shape::Circle { centre, radius: radius * 0.6, paint: Paint::Fill(colour, 1.0) });
                 return;
             }
             Symbol::Down => vec![at(-1.05, -0.8), at(1.05, -0.8), at(0.0, 1.1)],
@@ -204,7 +216,7 @@ impl Picture {
     pub fn speck(&mut self, symbol: Symbol, centre: Point, radius: f64, colour: Colour) {
         let (x, y) = centre;
         match symbol {
-            Symbol::Disc | Symbol::Ring | Symbol::Cross => {
+            Symbol::Disc | Symbol::Ring | Symbol::Cross | Symbol::Plus | Symbol::Speck => {
                 self.shapes.push(Shape::Circle { centre, radius, paint: Paint::Fill(colour, 0.55) });
             }
             _ => {

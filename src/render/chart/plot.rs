@@ -204,19 +204,25 @@ fn draw_series(picture: &mut Picture, measures: &Measures, axes: &Axes, series: 
         _ => (measures.line, dash(series.hue)),
     };
     for stretch in stretches(series) {
-        let mut points: Vec<Point> = Vec::with_capacity(stretch.len());
-        for (x, y) in stretch {
-            let at = (axes.x.at(*x), axes.y.at(*y));
-            if let (Form::Steps, Some((_, height))) = (series.form, points.last().copied()) {
-                points.push((at.0, height));
-            }
-            points.push(at);
-        }
+        let points = corners(axes, series.form, stretch);
         match points.as_slice() {
             [(x, y)] => picture.line(vec![(x - width, *y), (x + width, *y)], colour, width, &[]),
             _ => picture.line(points, colour, width, dash),
         }
     }
+}
+
+/// The corners of a line through these points.
+fn corners(axes: &Axes, form: Form, stretch: &[(f64, f64)]) -> Vec<Point> {
+    let mut points: Vec<Point> = Vec::with_capacity(stretch.len());
+    for (x, y) in stretch {
+        let at = (axes.x.at(*x), axes.y.at(*y));
+        if let (Form::Steps, Some((_, height))) = (form, points.last().copied()) {
+            points.push((at.0, height));
+        }
+        points.push(at);
+    }
+    points
 }
 
 fn dots(picture: &mut Picture, measures: &Measures, axes: &Axes, series: &Series) {
@@ -264,8 +270,7 @@ fn name_dots(picture: &mut Picture, measures: &Measures, axes: &Axes, plot: &Plo
     }
     for series in plot.series.iter().filter(|series| series.form != Form::Dots) {
         for stretch in stretches(series) {
-            let line: Vec<Point> = stretch.iter().map(|point| pixel(&rulers, point)).collect();
-            spots.take_along(&line, measures.line);
+            spots.take_along(&corners(axes, series.form, stretch), measures.line);
         }
     }
     for series in plot.series.iter().filter(named) {

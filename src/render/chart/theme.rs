@@ -119,7 +119,9 @@ pub fn dash(hue: Hue) -> &'static [f64] {
 /// The symbol of a hue's dots.
 pub fn symbol(hue: Hue) -> Symbol {
     match hue {
-        Hue::Recorded | Hue::Limit => Symbol::Ring,
+        // None of a policy's own.
+        Hue::Recorded => Symbol::Plus,
+        Hue::Limit => Symbol::Speck,
         Hue::Alarm => Symbol::Cross,
         Hue::Other(place) => SYMBOLS.get((place + place / SYMBOLS.len()) % SYMBOLS.len()).copied().unwrap_or(Symbol::Disc),
     }

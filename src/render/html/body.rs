@@ -8,6 +8,7 @@ use crate::report::chart::Chart;
 use crate::report::{Body, Cell, Chapter, Column, Section, Story, Table, Unit, counted, grouped};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// The chapter that opens sessions.
@@ -139,10 +140,42 @@ fn section(out: &mut String, section: &Section) {
             let _ = writeln!(out, "<pre><code>{}</code></pre>", lines.join("\n"));
         }
         Body::Table(table) => {
-            self::table(out, table, &section.title);
+            for part in folded(table) {
+                self::table(out, &part, &section.title);
+            }
             legend(out, table);
         }
     }
+}
+
+/// So many columns beside the names of rows stand side by side in a window of usual width.
+const COLUMNS: usize = 16;
+
+/// A table in parts that a window shows without scrolling, each with the names of the rows: what matters most comes first.
+fn folded(table: &Table) -> Vec<Table> {
+    let (labels, figures) = table.columns.split_at(table.labels.min(table.columns.len()));
+    if figures.len() <= COLUMNS {
+        return vec![table.clone()];
+    }
+    let priorities: BTreeSet<u8> = figures.iter().map(|column| column.priority).collect();
+    let of = |priority: u8| {
+        (labels.len()..table.columns.len()).filter(move |place| table.columns.get(*place).is_some_and(|column| column.priority == priority))
+    };
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for priority in priorities {
+        match parts.last_mut().filter(|part| part.len() + of(priority).count() <= COLUMNS) {
+            Some(part) => part.extend(of(priority)),
+            None => parts.push(of(priority).collect()),
+        }
+    }
+    let part = |mut places: Vec<usize>| {
+        places.extend(0..labels.len());
+        places.sort_unstable();
+        let pick = |row: &Vec<Cell>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
+        let columns = places.iter().filter_map(|place| table.columns.get(*place).copied()).collect();
+        Table { labels: table.labels, columns, rows: table.rows.iter().map(pick).collect() }
+    };
+    parts.into_iter().map(part).collect()
 }
 
 fn table(out: &mut String, table: &Table, title: &str) {
@@ -177,6 +210,8 @@ fn table(out: &mut String, table: &Table, title: &str) {
 
 fn class(column: &Column) -> &'static str {
     match column.unit {
+        // A line of blocks is one picture.
+        Unit::Name if column.key == "window_filled" => "name whole",
         Unit::Name => "name",
         Unit::Prose => "prose",
         Unit::Count | Unit::Tokens | Unit::Share | Unit::Money => "number",

@@ -51,7 +51,8 @@ pub fn page(story: &Story<'_>, body: &str, packed: Option<&Packed>) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{allowed}\">\n\
          {GENERATOR}{version}\">\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"referrer\" content=\"no-referrer\">\n<link rel=\"icon\" href=\"data:,\">\n\
-         <title>ctxsim: {}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{data}<script>{script}</script>\n</body>\n</html>\n",
+         <title>ctxsim {}: {}</title>\n<style>{style}</style>\n</head>\n<body>\n{body}{data}<script>{script}</script>\n</body>\n</html>\n",
+        markup(story.question),
         markup(&story.title)
     )
 }

@@ -1,5 +1,6 @@
 //! The share of the prompts that the prompt cache reads, over calls.
 
+use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::Split;
 use crate::experiment::{Corpus, Replay};
@@ -23,17 +24,22 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
         (replay.policy.clone(), Provenance::Simulated, by_call(sessions.iter().map(sizes)))
     };
     let mut all: Vec<(String, Provenance, Reads)> = replays.iter().map(simulated).collect();
+    let shown = few(all.len(), LINES, |place| all.get(place).map(|(.., reads)| missed(reads)));
+    let title = title(&all);
+    let mut drawn: Vec<(String, Provenance, Reads)> = shown.places.iter().filter_map(|place| all.get(*place).cloned()).collect();
     let longest = all.iter().map(|(.., reads)| reads.len()).max().unwrap_or(0);
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
     // Where no provider ever told of its cache, a line at nothing would say that it was never hit.
     if recorded.iter().any(|(read, _)| *read > 0) {
-        all.insert(0, ("recorded".to_owned(), Provenance::Recorded, recorded));
+        let recorded = ("recorded".to_owned(), Provenance::Recorded, recorded);
+        all.insert(0, recorded.clone());
+        drawn.insert(0, recorded);
     }
     let each = longest.div_ceil(POINTS);
     let mut others = 0;
-    let series = all.iter().map(|(name, provenance, reads)| {
+    let series = drawn.iter().map(|(name, provenance, reads)| {
         let hue = if *provenance == Provenance::Recorded { Hue::Recorded } else { Hue::Other(others) };
         others += usize::from(*provenance == Provenance::Simulated);
         let point = |(place, calls): (usize, &[(u64, u64)])| {
@@ -52,14 +58,15 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
         }
     });
     let series: Vec<Series> = series.collect();
-    let shares: Vec<String> = all
+    let shares: Vec<String> = drawn
         .iter()
         .map(|(name, _, reads)| {
             let (read, prompt) = sum(reads);
             format!("{name} {}", percent(i64::try_from(read).unwrap_or(i64::MAX), prompt))
         })
         .collect();
-    let mut notes = vec![format!("Over all calls: {}.", shares.join(", "))];
+    let mut notes: Vec<String> = shown.note("the share that the cache reads", "are drawn").into_iter().collect();
+    notes.push(format!("Over all calls: {}.", shares.join(", ")));
     if each > 1 {
         notes.push(format!("A point stands for {each} calls in a row."));
     }
@@ -67,7 +74,7 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
         kind: super::Kind::Cache.name(),
-        title: "How much of the prompts the cache reads, call by call".to_owned(),
+        title,
         subtitle: format!("Share of the prompt tokens of all sessions at that call, recorded and modelled; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
@@ -79,6 +86,31 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
         notes,
         data: data(&all),
     })
+}
+
+/// The finding: under which policy the cache reads least, and under which most, over all calls.
+fn title(simulated: &[(String, Provenance, Reads)]) -> String {
+    let share = |reads: &Reads| {
+        let (read, prompt) = sum(reads);
+        percent(i64::try_from(read).unwrap_or(i64::MAX), prompt)
+    };
+    let known = || simulated.iter().filter(|(.., reads)| sum(reads).1 > 0);
+    let most = known().min_by_key(|(.., reads)| missed(reads));
+    let least = known().rev().max_by_key(|(.., reads)| missed(reads));
+    match (most, least) {
+        (Some((most, _, high)), Some((least, _, low))) if share(high) != share(low) => {
+            format!("The cache reads {} of the prompts under {most}, and {} under {least}", share(high), share(low))
+        }
+        (Some((most, _, high)), _) if simulated.len() == 1 => format!("The cache reads {} of the prompts under {most}", share(high)),
+        (Some((.., high)), _) => format!("The cache reads {} of the prompts under each of these policies", share(high)),
+        _ => "No prompt has a size that a cache could read".to_owned(),
+    }
+}
+
+/// The part of the prompts that the cache does not read, in millionths.
+fn missed(reads: &Reads) -> u128 {
+    let (read, prompt) = sum(reads);
+    u128::from(prompt.saturating_sub(read)) * 1_000_000 / u128::from(prompt.max(1))
 }
 
 /// What was recorded; calls of sessions whose provider never told of a cache are left out.

@@ -1,5 +1,6 @@
 //! One session, call by call: the context recorded, simulated and believed, its limits, and what happened.
 
+use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use crate::experiment::{Corpus, Replay};
 use crate::policy::{Plan, Trigger};
@@ -40,9 +41,10 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     let trace =
         corpus.traces.get(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
     let outcomes: Vec<(&Life<'_>, &Outcome)> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.get(place)?))).collect();
+    let shown = few(outcomes.len(), LINES, |place| outcomes.get(place).map(|(_, outcome)| outcome.totals.prompt_tokens));
     let mut series = vec![recorded(trace)];
     let mut marks = Vec::new();
-    for (number, (life, outcome)) in outcomes.iter().enumerate() {
+    for (number, (life, outcome)) in shown.places.iter().filter_map(|place| outcomes.get(*place)).enumerate() {
         let hue = Hue::Other(number);
         if outcomes.len() <= TOLD {
             series.extend(believed(life, outcome, hue));
@@ -53,7 +55,7 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     series.retain(|series| !series.points.is_empty());
     let highest = outcomes.iter().map(|(_, outcome)| outcome.totals.peak_tokens).max().unwrap_or(0).max(trace.largest_prompt());
     let (limits, beyond) = limits(&outcomes, highest);
-    let mut notes = beyond;
+    let mut notes: Vec<String> = shown.note("the tokens of its prompts", "are drawn").into_iter().chain(beyond).collect();
     if outcomes.len() <= TOLD && !limits.is_empty() {
         notes.push("Rules fire by what their policy believes, overflows by what the context really holds.".to_owned());
     }

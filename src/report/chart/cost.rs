@@ -1,10 +1,11 @@
 //! Cost against tokens saved, a dot a policy, with the front of those that no other one beats in both.
 
+use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::CacheKind;
 use crate::experiment::{Corpus, Replay};
 use crate::report::replay::short_title as of_what;
-use crate::report::words::{dollars, percent};
+use crate::report::words::{counted_as, dollars, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{cost_figures, notes};
 
@@ -43,15 +44,33 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         None => title,
     };
     let line = Series {
-        name: "no policy is both cheaper and more saving".to_owned(),
+        name: "the front: no policy is both cheaper and saves more".to_owned(),
         hue: Hue::Limit,
-        form: Form::Line,
+        form: Form::Steps,
         provenance: Provenance::Simulated,
-        points: front.iter().map(|point| point.place()).collect(),
+        points: edge(&points, &front),
         band: Vec::new(),
-        named: if front.len() > 1 { Named::Key } else { Named::Nowhere },
+        named: if points.len() > 1 { Named::Key } else { Named::Nowhere },
     };
-    let dots = points.iter().enumerate().map(|(number, point)| Series {
+    // Those that the title tells of come first, then the others on the front.
+    let rank = |place: usize| {
+        let point = points.get(place)?;
+        let told = [front.first(), most].into_iter().flatten().any(|told| std::ptr::eq(*told, point));
+        Some((!told, !on_front(point), point.cost))
+    };
+    let shown = few(points.len(), LINES, rank);
+    let others = Series {
+        name: counted_as(shown.rest() as u64, "more policy", "more policies"),
+        form: Form::Dots,
+        points: (0..points.len())
+            .filter(|place| !shown.places.contains(place))
+            .filter_map(|place| points.get(place))
+            .map(Point::place)
+            .collect(),
+        named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
+        ..line.clone()
+    };
+    let dots = shown.places.iter().filter_map(|place| points.get(*place)).enumerate().map(|(number, point)| Series {
         name: point.replay.policy.clone(),
         hue: Hue::Other(number),
         form: Form::Dots,
@@ -64,7 +83,8 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         CacheKind::Modelled => "with the provider's prompt cache",
         CacheKind::Perfect => "with a perfect prompt cache",
     };
-    let mut notes: Vec<String> = cost_figures::unpriced(replays.iter()).into_iter().collect();
+    let few = shown.note("cost, the front first,", "have a name");
+    let mut notes: Vec<String> = few.into_iter().chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
         kind: super::Kind::Cost.name(),
@@ -73,13 +93,22 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
             y: Axis { from: None, ..Axis::of("prompt tokens saved", Quantity::Share) },
-            series: std::iter::once(line.clone()).chain(dots).collect(),
+            series: [line.clone(), others].into_iter().chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
         data: data(&points, &on_front),
     })
+}
+
+/// The edge of what the front beats: up to its cheapest policy, from one to the next in steps, and on behind the one that saves most.
+fn edge(points: &[Point<'_>], front: &[&Point<'_>]) -> Vec<(f64, f64)> {
+    let places = || points.iter().map(Point::place);
+    let (dearest, lowest) = places().fold((f64::MIN, f64::MAX), |(x, y), place| (x.max(place.0), y.min(place.1)));
+    let start = front.first().map(|point| (point.place().0, lowest));
+    let end = front.last().map(|point| (dearest, point.place().1));
+    start.into_iter().chain(front.iter().map(|point| point.place())).chain(end).collect()
 }
 
 fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {

@@ -171,6 +171,10 @@ pub enum Symbol {
     Ring,
     /// A triangle that points up.
     Up,
+    /// Two strokes that cross, upright.
+    Plus,
+    /// A small filled circle: one of those that nobody names.
+    Speck,
 }
 
 /// Things of one kind that happened.

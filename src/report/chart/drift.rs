@@ -21,7 +21,7 @@ const NEAR: f64 = 60.0;
 
 /// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
 pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, NothingToDraw> {
-    let chosen = chosen(all, Use::Request, wanted, 2)?;
+    let (chosen, beyond) = chosen(all, Use::Request, wanted, 2)?;
     let series = chosen.iter().enumerate().map(|(number, paired)| Series {
         name: paired.estimator.clone(),
         hue: Hue::Other(number),
@@ -51,7 +51,7 @@ pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, Not
             limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
             marks: Vec::new(),
         }),
-        notes: std::iter::once(how.to_owned()).chain(foundations(corpus, all, Use::Request, calls)).collect(),
+        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(corpus, all, Use::Request, calls)).collect(),
         data: of_pairs(corpus, &pairs),
     })
 }
@@ -83,7 +83,7 @@ pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
     let mut notes =
         vec!["A box holds the middle half of the calls, the whiskers nine tenths. Left of 0 an estimate is too low.".to_owned()];
     if left_out > 0 {
-        notes.push(format!("{} with nearly the same errors as one above have no row.", counted(left_out as u64, "estimator")));
+        notes.push(format!("{} with nearly the same errors as one above: no row.", counted(left_out as u64, "estimator")));
     }
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
     notes.extend(foundations(corpus, all, Use::Request, calls));
@@ -122,7 +122,7 @@ fn within([_, first, _, third, _]: &[f64; 5]) -> String {
 
 /// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
 pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Result<Chart, NothingToDraw> {
-    let chosen = chosen(all, used, wanted, DRAWN)?;
+    let (chosen, beyond) = chosen(all, used, wanted, DRAWN)?;
     let mut series = Vec::new();
     let mut marks = Vec::new();
     for (number, paired) in chosen.iter().enumerate() {
@@ -152,7 +152,8 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
     };
     let calls = chosen.first().map_or(0, |paired| paired.pairs.len() as u64);
     let first = chosen.first().and_then(|paired| Some((&paired.estimator, needed(&paired.pairs, 950)?)));
-    let title = first.map(|(name, tokens)| format!("{name} needs a buffer of {} tokens to cover 95 % of these calls", signed(tokens)));
+    let title =
+        first.map(|(name, tokens)| format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)));
     Ok(Chart {
         kind: super::Kind::Buffer.name(),
         title: title.unwrap_or_default(),
@@ -164,7 +165,7 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
             limits: levels.to_vec(),
             marks,
         }),
-        notes: diamonds(&chosen).into_iter().chain(foundations(corpus, all, used, calls)).collect(),
+        notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(corpus, all, used, calls)).collect(),
         data: of_coverage(&chosen),
     })
 }
@@ -189,7 +190,10 @@ fn diamonds(chosen: &[&Paired]) -> Vec<String> {
         (!words.is_empty()).then(|| format!("{}: {}", paired.estimator, words.join(", ")))
     };
     let fitted: Vec<String> = chosen.iter().filter_map(of).collect();
-    let drawn = (!fitted.is_empty()).then(|| format!("Diamonds, in tokens: {}.", fitted.join("; ")));
+    let drawn = (!fitted.is_empty()).then(|| format!(
+            "Lines are all of these calls, seen afterwards. Diamonds are the buffers that one half of the sessions asks for, in tokens: {}.",
+            fitted.join("; ")
+        ));
     let all = chosen.first().map_or(&[][..], |paired| paired.buffers.as_slice());
     let without = all.iter().find(|buffer| buffer.tokens.is_none());
     let without =
@@ -207,14 +211,20 @@ fn nothing_compared() -> NothingToDraw {
     NothingToDraw("no call has recorded usage that an estimate could be held against".to_owned())
 }
 
+/// Estimators, and a sentence on those that find no room.
+type Chosen<'a> = (Vec<&'a Paired>, Option<String>);
+
 /// The estimators that are drawn: those wanted, in their order; without any, one by length and one by a public vocabulary.
-fn chosen<'a>(all: &'a Pairs, used: Use, wanted: &[&str], most: usize) -> Result<Vec<&'a Paired>, NothingToDraw> {
+fn chosen<'a>(all: &'a Pairs, used: Use, wanted: &[&str], most: usize) -> Result<Chosen<'a>, NothingToDraw> {
     let usual = ["chars/4 floor", "o200k_base"];
     let names = if wanted.is_empty() { &usual[..] } else { wanted };
     let of =
         |name: &&str| all.estimators.iter().find(|paired| paired.used == used && paired.estimator == *name && !paired.pairs.is_empty());
-    let found: Vec<&Paired> = names.iter().filter_map(of).take(most).collect();
-    if found.is_empty() { Err(nothing_compared()) } else { Ok(found) }
+    let mut found: Vec<&Paired> = names.iter().filter_map(of).collect();
+    let rest = found.len().saturating_sub(most) as u64;
+    found.truncate(most);
+    let note = (rest > 0).then(|| format!("And {} more: {most} at most are drawn, those that were named first.", grouped(rest)));
+    if found.is_empty() { Err(nothing_compared()) } else { Ok((found, note)) }
 }
 
 /// The pairs as points, one for each place that can be told from the others.

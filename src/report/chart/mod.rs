@@ -5,6 +5,7 @@ mod context;
 mod cost;
 mod document;
 mod drift;
+mod few;
 mod kind;
 mod overflows;
 mod peaks;

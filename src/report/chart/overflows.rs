@@ -52,7 +52,10 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
     let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
     Ok(Chart {
         kind: super::Kind::Overflows.name(),
-        title: format!("Under {}, {} in {of}", replay.policy, counted(totals.overflows, "overflow")),
+        title: match totals.overflows {
+            0 => format!("Under {} no call of {} overflows", replay.policy, counted(totals.sessions, "session")),
+            overflows => format!("Under {}, {} in {of}", replay.policy, counted(overflows, "overflow")),
+        },
         subtitle: "How much of the largest prompt that the provider takes each call filled, simulated; sessions from the fullest down"
             .to_owned(),
         drawing: Drawing::HeatMap(HeatMap {
@@ -62,7 +65,8 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
             rows: sessions.iter().map(|(trace, _)| short(&trace.id)).collect(),
             colour: Axis { to: Some(1.0), ..Axis::of("filled", Quantity::Share) },
             cells: cells.collect(),
-            alarm: Some((1.0 + ABOVE / 2.0, "overflow".to_owned())),
+            // Without an overflow there is nothing for the key to tell of.
+            alarm: (totals.overflows > 0).then(|| (1.0 + ABOVE / 2.0, "overflow".to_owned())),
             best: Vec::new(),
         }),
         notes,

@@ -1,5 +1,7 @@
 //! How large the largest context of each session is, recorded and under each policy.
 
+use super::context::short_tokens;
+use super::few::{ROWS, few};
 use super::range::{quarters, row};
 use super::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
 use crate::experiment::{Corpus, Replay};
@@ -24,12 +26,14 @@ pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw
     );
     // What made no call, or recorded no usage, has no peak.
     let known = |peaks: &[u64]| peaks.iter().copied().filter(|peak| *peak > 0).collect::<Vec<u64>>();
-    let rows: Vec<BarRow> = all
-        .iter()
+    let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
+    // What was recorded stands above the policies.
+    let shown = std::iter::once(0).chain(drawn.places.iter().map(|place| place + 1)).filter_map(|place| all.get(place));
+    let rows: Vec<BarRow> = shown
         .filter_map(|(name, hue, _, peaks)| {
             let values: Vec<f64> = known(peaks).iter().map(|peak| *peak as f64).collect();
-            let median = quarters(&values).map(|[_, _, median, ..]| grouped(((median / 1000.0).round()) as u64))?;
-            row(name, *hue, &values, format!("median {median}k"))
+            let median = quarters(&values).map(|[_, _, median, ..]| short_tokens(median.round() as u64))?;
+            row(name, *hue, &values, format!("median {median}"))
         })
         .collect();
     let peaks: Vec<u64> = all.iter().flat_map(|(.., peaks)| known(peaks)).collect();
@@ -49,7 +53,12 @@ pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw
             limits: Vec::new(),
             key: Vec::new(),
         }),
-        notes: std::iter::once(how.to_owned()).chain(notes::below_a_replay(corpus)).collect(),
+        notes: drawn
+            .note("their largest context", "have a row")
+            .into_iter()
+            .chain([how.to_owned()])
+            .chain(notes::below_a_replay(corpus))
+            .collect(),
         data: data(corpus, &all),
     })
 }

@@ -1,9 +1,10 @@
 //! References kept against recorded content carried, a dot a policy, with the bound that no policy can beat.
 
+use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
 use crate::report::replay::short_title as of_what;
-use crate::report::words::{counted, percent};
+use crate::report::words::{counted, counted_as, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references as table};
 use crate::sim::hindsight::costs;
@@ -33,7 +34,20 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
         band: Vec::new(),
         named: Named::Key,
     };
-    let dots = replays.iter().enumerate().map(|(number, replay)| Series {
+    let shown = few(replays.len(), LINES, |place| replays.get(place).map(|replay| std::cmp::Reverse(kept(replay))));
+    let others = Series {
+        name: counted_as(shown.rest() as u64, "more policy", "more policies"),
+        form: Form::Dots,
+        provenance: Provenance::Simulated,
+        points: (0..replays.len())
+            .filter(|place| !shown.places.contains(place))
+            .filter_map(|place| replays.get(place))
+            .map(|replay| (carried(replay), share(kept(replay))))
+            .collect(),
+        named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
+        ..line.clone()
+    };
+    let dots = shown.places.iter().filter_map(|place| replays.get(*place)).enumerate().map(|(number, replay)| Series {
         name: replay.policy.clone(),
         hue: Hue::Other(number),
         form: Form::Dots,
@@ -55,7 +69,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
         format!("{} keeps {} of all lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
     });
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
-    let mut notes = vec![how.to_owned()];
+    let mut notes: Vec<String> = shown.note("references kept", "have a name").into_iter().chain([how.to_owned()]).collect();
     notes.extend(table::notes(corpus));
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
@@ -70,7 +84,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
             x: Axis::of("recorded content in the mean context", Quantity::Tokens),
             // Names of dots at the top stand above them.
             y: Axis { to: Some(1.08), ..Axis::of("references to lines kept", Quantity::Share) },
-            series: std::iter::once(line.clone()).chain(std::iter::once(oracle)).chain(dots).collect(),
+            series: [line.clone(), others, oracle].into_iter().chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),

@@ -1,5 +1,6 @@
 //! What each stage of each policy freed.
 
+use super::few::{ROWS, few};
 use super::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
@@ -42,6 +43,7 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
         let saved = percent(replay.totals.tokens_saved(), replay.totals.baseline_tokens);
         BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value: format!("saves {saved}") }
     };
+    let drawn = few(freed.len(), ROWS, |place| freed.get(place).map(|(replay, _)| std::cmp::Reverse(replay.totals.tokens_saved())));
     let most = freed.iter().max_by_key(|(_, stages)| stages.values().map(|freed| freed.tokens).sum::<u64>());
     let title = most.map_or(String::new(), |(replay, _)| format!("{} takes the most out of its contexts", replay.policy));
     let how = "A token counts once, however many calls go without it; what all of them save is the share at the end.";
@@ -57,11 +59,17 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
         subtitle: format!("Tokens freed by stage, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
             x: Axis::of("freed", Quantity::Tokens),
-            rows: freed.iter().map(row).collect(),
+            rows: drawn.places.iter().filter_map(|place| freed.get(*place)).map(row).collect(),
             limits: Vec::new(),
             key,
         }),
-        notes: std::iter::once(how.to_owned()).chain(again).chain(notes::below_a_replay(corpus)).collect(),
+        notes: drawn
+            .note("the tokens that they save", "have a row")
+            .into_iter()
+            .chain([how.to_owned()])
+            .chain(again)
+            .chain(notes::below_a_replay(corpus))
+            .collect(),
         data: data(&freed),
     })
 }

@@ -1,6 +1,7 @@
 //! The share of sessions that have not overflowed yet, over calls: the estimate of Kaplan and Meier ("Nonparametric Estimation from
 //! Incomplete Observations", 1958). A session that ends without overflow says nothing of the calls that it does not have.
 
+use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
 use crate::report::notes;
@@ -31,7 +32,8 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
     let curves: Vec<Curve<'_>> = replays.iter().map(|replay| (replay, steps(&replay.outcomes))).collect();
-    let series = curves.iter().enumerate().map(|(number, (replay, steps))| {
+    let drawn = few(curves.len(), LINES, |place| curves.get(place).map(|(replay, _)| replay.totals.overflowing_sessions));
+    let series = drawn.places.iter().filter_map(|place| curves.get(*place)).enumerate().map(|(number, (replay, steps))| {
         let mut points = vec![(1.0, 1.0)];
         points.extend(steps.iter().filter(|step| step.overflowed > 0).map(|step| (step.call as f64, step.surviving)));
         points.push((longest as f64, steps.last().map_or(1.0, |step| step.surviving)));
@@ -54,7 +56,11 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
     };
     let how = "An estimate (Kaplan and Meier): a session that ends without overflow says nothing of the calls that it does not have, and \
                counts up to its last one.";
-    let notes = [how.to_owned()].into_iter().chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
+    let notes = drawn
+        .note("sessions that overflow", "are drawn")
+        .into_iter()
+        .chain([how.to_owned()])
+        .chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
     Ok(Chart {
         kind: super::Kind::Survival.name(),
         title: title(&curves),

@@ -3,7 +3,7 @@
 use super::super::by_session::cells;
 use super::super::cost_figures;
 use super::super::document::{Better, Cell, Column, Unit};
-use super::super::figures::FIGURES;
+use super::super::figures::{Figure, told};
 use super::chapters::Told;
 use super::series::SessionSeries;
 use crate::context::Region;
@@ -65,14 +65,15 @@ impl<'a> Browser<'a> {
     /// All sessions at a glance.
     pub fn overview(&self, shown: Shown<'_>) -> Overview {
         let replays = &self.told.composed.replays;
-        let columns: Vec<Column> = FIGURES.iter().map(|figure| figure.column).chain(cost_figures::COLUMNS).collect();
+        let figures = told(replays.iter().map(|replay| &replay.totals));
+        let columns: Vec<Column> = figures.iter().map(|figure| figure.column).chain(cost_figures::COLUMNS).collect();
         Overview {
             policies: replays.iter().map(|replay| shown(&replay.policy)).collect(),
             contents: Content::ALL.iter().map(|content| content.name()).collect(),
             regions: Region::ALL.iter().map(|region| region.name()).collect(),
             columns: columns.iter().map(Heading::new).collect(),
             sessions: self.told.corpus.traces.iter().enumerate().map(|(place, trace)| self.row(place, trace, shown)).collect(),
-            figures: replays.iter().map(|replay| self.figures(replay, columns.len())).collect(),
+            figures: replays.iter().map(|replay| self.figures(replay, &figures, columns.len())).collect(),
         }
     }
 
@@ -90,11 +91,11 @@ impl<'a> Browser<'a> {
         }
     }
 
-    fn figures(&self, replay: &Replay, columns: usize) -> Vec<Vec<Option<i64>>> {
+    fn figures(&self, replay: &Replay, told: &[&Figure], columns: usize) -> Vec<Vec<Option<i64>>> {
         let mut figures = vec![Vec::with_capacity(replay.outcomes.len()); columns];
         for (place, outcome) in replay.outcomes.iter().enumerate() {
             let costs = replay.bills.get(place).map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(bills, self.told.cache));
-            let row = cells(FIGURES, &outcome.totals).chain(costs);
+            let row = cells(told.iter().copied(), &outcome.totals).chain(costs);
             figures.iter_mut().zip(row).for_each(|(column, cell)| column.push(number(&cell)));
         }
         figures

@@ -4,7 +4,7 @@ use super::super::chart::{self, Chart, Life, NothingToDraw};
 use super::super::cost::{Breakdown, Priced, cost};
 use super::super::document::{Body, Cell, Column, Section, Table};
 use super::super::replay::{Asked, by_policy, title};
-use super::super::words::{counted, first_few, grouped};
+use super::super::words::{counted, counted_as, first_few, grouped};
 use super::super::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
 use super::browser::Browser;
 use super::overflows::overflows;
@@ -72,6 +72,7 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
         method(replays),
     ];
     Story {
+        question: "report",
         title: title(&corpus.facts),
         command,
         verdict: verdict(replays, unchanged, choice, cache),
@@ -132,7 +133,11 @@ fn filling(best: Option<&Replay>) -> Chapter {
         if let Body::Table(table) = &mut section.body {
             let rest = table.rows.len().saturating_sub(TOOLS) as u64;
             table.rows.truncate(TOOLS);
-            lead.extend((rest > 0).then(|| format!("{} are left out here; tools.csv has them all.", counted(rest, "lighter tool"))));
+            lead.extend(
+                (rest > 0).then(|| {
+                    format!("{} left out here; tools.csv has them all.", counted_as(rest, "lighter tool is", "lighter tools are"))
+                }),
+            );
         }
     }
     sections.retain(|section| matches!(&section.body, Body::Table(table) if !table.rows.is_empty()));
@@ -158,7 +163,11 @@ fn sessions(told: &Told<'_>) -> Chapter {
     if let Body::Table(table) = &mut section.body {
         let rest = table.rows.len().saturating_sub(SESSIONS) as u64;
         table.rows.truncate(SESSIONS);
-        lead.extend((rest > 0).then(|| format!("{} are left out of this table; sessions.csv has them all.", counted(rest, "more row"))));
+        lead.extend(
+            (rest > 0).then(|| {
+                format!("{} left out of this table; sessions.csv has them all.", counted_as(rest, "more row is", "more rows are"))
+            }),
+        );
     }
     let (place, lives) = told.example;
     let charts = drawn([chart::context(told.corpus, place, lives)]);
@@ -168,7 +177,7 @@ fn sessions(told: &Told<'_>) -> Chapter {
 fn method(replays: &[Replay]) -> Chapter {
     let columns = vec![Column::name("policy", "policy"), Column::prose("parameters", "parameters")];
     let words = |replay: &Replay| {
-        let all: Vec<String> = replay.params.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        let all: Vec<String> = replay.params.iter().map(|(name, value)| assigned(name, value)).collect();
         first_few(&all, all.len())
     };
     let rows = replays.iter().map(|replay| vec![Cell::Name(replay.policy.clone()), Cell::Name(words(replay))]).collect();
@@ -179,6 +188,12 @@ fn method(replays: &[Replay]) -> Chapter {
         grouped(DRAWS as u64)
     )];
     Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
+}
+
+/// A parameter and its value; a formula begins with a sign of its own.
+fn assigned(name: &str, value: &str) -> String {
+    let sign = if value.starts_with('=') { "" } else { "= " };
+    format!("{name} {sign}{value}")
 }
 
 /// Charts that there is something to draw in; tables say what there is where there is nothing.

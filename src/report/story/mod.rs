@@ -16,6 +16,8 @@ use super::document::{Report, Section};
 
 /// A report that is read from the top down, and the data to look closer.
 pub struct Story<'a> {
+    /// The name of the command that asked.
+    pub question: &'static str,
     /// One line: what was looked at.
     pub title: String,
     /// The command that makes this report again. Absent where it is shown to whoever has just typed it.
@@ -48,6 +50,7 @@ impl Story<'_> {
     /// The story of a report with no more to tell than its tables.
     pub fn of(report: &Report) -> Story<'static> {
         Story {
+            question: report.record.question(),
             title: report.title.clone(),
             command: report.command.clone(),
             verdict: Vec::new(),

@@ -1,7 +1,7 @@
 //! Where contexts overflow: sessions under policies, the worst first.
 
 use super::super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::super::words::counted;
+use super::super::words::counted_as;
 use crate::experiment::{Corpus, Replay};
 use crate::sim::{Event, EventKind, Outcome};
 use crate::trace::Trace;
@@ -47,8 +47,12 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         ]
     };
     let table = Table { labels: 2, columns, rows: found.iter().take(SHOWN).map(row).collect() };
-    let rest =
-        (left_out > 0).then(|| format!("{} with overflows are left out here; sessions.csv has them all.", counted(left_out, "more row")));
+    let rest = (left_out > 0).then(|| {
+        format!(
+            "{} left out here; sessions.csv has them all.",
+            counted_as(left_out, "more row with overflows is", "more rows with overflows are")
+        )
+    });
     let title = "Sessions that overflow, the worst first".to_owned();
     (!table.rows.is_empty()).then_some((Section { title, body: Body::Table(table) }, rest))
 }

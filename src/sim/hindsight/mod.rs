@@ -14,10 +14,11 @@ pub use needs::{Need, Way};
 pub use room::{Ahead, Source};
 
 use super::outcome::Outcome;
-use super::{Conditions, follow, simulate, watch};
+use super::references::Retention;
+use super::{Conditions, follow, watch};
 use crate::context::Context;
 use crate::policy::Plan;
-use crate::trace::{Evidence, Trace};
+use crate::trace::Trace;
 
 /// As [`follow`], and the outcome says what the oracle, and anybody at most, would have kept in contexts of the same sizes.
 pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
@@ -28,24 +29,16 @@ pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &
         call += 1;
         look(context, events);
     });
-    let kept = ahead.oracle();
-    let retention = &mut outcome.totals.retention;
-    retention.oracle = kept.iter().filter(|kept| **kept).count() as u64;
-    retention.oracle_broken_calls = ahead.broken_calls(&kept);
-    retention.achievable = ahead.bound(retention.oracle);
+    add(&mut ahead, &mut outcome.totals.retention);
     outcome
 }
 
-/// The same outcome, without a look at contexts. Where the policy itself keeps every reference to lines, nobody keeps more, and nothing is looked for.
-pub fn with_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
-    let mut outcome = simulate(trace, plan, conditions);
-    let retention = &mut outcome.totals.retention;
-    let lines = retention.of(Evidence::Line);
-    if lines.kept < lines.all() {
-        return in_hindsight(trace, plan, conditions, &mut |_, _| {});
-    }
-    (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
-    outcome
+/// Adds what the oracle, and anybody at most, would have kept beside a replay that was watched to its end.
+pub(super) fn add(ahead: &mut Ahead, retention: &mut Retention) {
+    let kept = ahead.oracle();
+    retention.oracle = kept.iter().filter(|kept| **kept).count() as u64;
+    retention.oracle_broken_calls = ahead.broken_calls(&kept);
+    retention.achievable = ahead.bound(retention.oracle);
 }
 
 impl Ahead {

@@ -1,0 +1,97 @@
+//! What stands in a context: messages as entries, and their parts as items.
+
+use super::{Ends, Region};
+use crate::estimate::Guess;
+use crate::transcript::Role;
+
+/// What has become of an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// As recorded, or as ingestion left it.
+    Whole,
+    /// Cut by a rule.
+    Truncated,
+    /// Replaced by a placeholder.
+    Masked,
+    /// Gone.
+    Removed,
+}
+
+/// One part in the context.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    /// Index of the part in the trace; `None` for what the policy put in.
+    pub part: Option<u32>,
+    /// Index of the tool in the trace.
+    pub tool: Option<u32>,
+    /// Where it counts.
+    pub region: Region,
+    /// What has become of it.
+    pub state: State,
+    /// A failed tool's result.
+    pub error: bool,
+    /// Reasoning that leaves at the next real user message.
+    pub expires: bool,
+    /// What is left of it at its ends, where it was cut or masked.
+    pub ends: Ends,
+    /// Something later in the context shows it again.
+    pub superseded: bool,
+    /// The rule that changed it last, by its place in the plan; `None` where none has.
+    pub by: Option<u32>,
+    /// What it adds to its message's estimate.
+    pub guess: Guess,
+    /// What its text is estimated at by itself.
+    pub alone: u64,
+    /// What it really costs.
+    pub actual: u64,
+    /// The part of `actual` that is anchored on recorded usage.
+    pub anchored: u64,
+}
+
+impl Item {
+    /// Part, region, state and size, mixed as SplitMix64 does it.
+    pub(super) fn fingerprint(&self) -> u64 {
+        let kind = u64::from(self.part.map_or(u32::MAX, |part| part)) << 8 | (self.region as u64) << 4 | self.state as u64;
+        [kind, self.actual].into_iter().fold(0, |mixed: u64, value| {
+            let mixed = (mixed ^ value).wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            mixed ^ mixed >> 31
+        })
+    }
+}
+
+/// One message in the context.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// Index of the message in the trace; `None` for what the policy put in.
+    pub message: Option<u32>,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// Its items are `items[first..first + count]`.
+    pub first: u32,
+    /// How many.
+    pub count: u32,
+    /// Sum of its items.
+    pub guess: Guess,
+    /// The message's estimate.
+    pub estimated: u64,
+    /// What it really costs.
+    pub(super) actual: u64,
+    /// The call after which it arrived.
+    pub arrived: u32,
+    /// For a reply: prompt and output together, as the provider reported them. `None` for other messages, and where nothing was reported.
+    pub usage: Option<u64>,
+    /// Still in the context?
+    pub live: bool,
+    /// Where it is not: did a summary take its place?
+    pub summarised: bool,
+    /// The rule that took it out, by its place in the plan; `None` where none has.
+    pub by: Option<u32>,
+    /// Since which request it has stood as it is; see [`Context::sent`](super::Context::sent).
+    pub(super) touched: u32,
+}

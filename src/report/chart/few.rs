@@ -1,0 +1,54 @@
+//! Of many policies those that a chart can show so that they are told apart.
+
+use std::cmp::Reverse;
+
+/// Lines, or dots with names, in one drawing.
+pub const LINES: usize = 12;
+
+/// Rows of bars in one drawing.
+pub const ROWS: usize = 24;
+
+/// The policies that are shown.
+pub struct Few {
+    /// Their places among all, in the order in which they were named.
+    pub places: Vec<usize>,
+    /// How many there are.
+    count: usize,
+}
+
+/// All policies where they are no more than `most`; else the best half and the worst half by `rank`, the lowest rank first, and of equals those
+/// that were named first.
+pub fn few<K: Ord>(count: usize, most: usize, rank: impl Fn(usize) -> K) -> Few {
+    if count <= most {
+        return Few { places: (0..count).collect(), count };
+    }
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by_key(|place| rank(*place));
+    let mut places: Vec<usize> = order.iter().copied().take(most / 2).collect();
+    order.retain(|place| !places.contains(place));
+    order.sort_by_key(|place| (Reverse(rank(*place)), *place));
+    places.extend(order.into_iter().take(most - most / 2));
+    places.sort_unstable();
+    Few { places, count }
+}
+
+impl Few {
+    /// How many are not shown.
+    pub fn rest(&self) -> usize {
+        self.count - self.places.len()
+    }
+
+    /// Which ones are shown, of how many; `by` says what ranks them, `shown` in which way they are. Absent where all are shown.
+    pub fn note(&self, by: &str, shown: &str) -> Option<String> {
+        let best = self.places.len() / 2;
+        let worst = self.places.len() - best;
+        (self.rest() > 0).then(|| {
+            format!(
+                "And {} more: of {} policies the {best} best and the {worst} worst by {by} {shown}; --policy names others. \
+                 The data beside this chart holds all of them.",
+                self.rest(),
+                self.count
+            )
+        })
+    }
+}

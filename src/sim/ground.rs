@@ -1,0 +1,58 @@
+//! ONE TRACE x MANY POLICIES. What their replays have in common is worked out once.
+
+use super::hindsight::Ahead;
+use super::intake::Intakes;
+use super::outcome::Outcome;
+use super::state::{Conditions, State};
+use super::{go_through, hindsight};
+use crate::policy::Plan;
+use crate::trace::{Evidence, Trace};
+
+/// A session that is replayed again and again.
+pub struct Ground<'a> {
+    trace: &'a Trace,
+    intakes: Intakes<'a, 'a>,
+    /// What is known of the session's references before its first call.
+    ahead: Ahead,
+}
+
+impl<'a> Ground<'a> {
+    /// Nothing has been replayed yet.
+    pub fn new(trace: &'a Trace) -> Ground<'a> {
+        Ground { trace, intakes: Intakes::new(trace), ahead: Ahead::new(trace) }
+    }
+
+    /// As [`simulate`](super::simulate).
+    pub fn simulate(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
+        go_through(self.state(plan, conditions), &mut |_, _| {})
+    }
+
+    /// As [`in_hindsight`](super::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
+    /// nobody keeps more, and nothing is looked for.
+    pub fn with_hindsight(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
+        let trace = self.trace;
+        let mut ahead = self.ahead.clone();
+        let mut call = 0;
+        let mut outcome = go_through(self.state(plan, conditions), &mut |context, _| {
+            if !ahead.needs.is_empty() {
+                ahead.look(trace, call, context);
+            }
+            call += 1;
+        });
+        let retention = &mut outcome.totals.retention;
+        let lines = retention.of(Evidence::Line);
+        if lines.kept < lines.all() {
+            hindsight::add(&mut ahead, retention);
+        } else {
+            (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
+        }
+        outcome
+    }
+
+    fn state<'s>(&mut self, plan: &'a Plan, conditions: &'s Conditions) -> State<'s>
+    where
+        'a: 's,
+    {
+        State::with_intake(self.trace, plan, conditions, self.intakes.of(plan, conditions))
+    }
+}

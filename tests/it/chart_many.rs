@@ -1,0 +1,171 @@
+//! Of many policies a chart shows those that tell most, and says how many there are; a few are all shown.
+
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::experiment::{Corpus, Progress, ReadSettings, Replay, ReplaySettings, Vocabularies, price, read, reads, replay};
+use ctxsim::measure::Wanted;
+use ctxsim::policy::{Policy, presets};
+use ctxsim::render::chart::{Look, svg};
+use ctxsim::report::Cell;
+use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Series, cache, cost, overflows, peaks, references, stages, survival};
+use std::collections::BTreeSet;
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+/// A small corpus under all presets, priced.
+fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
+    let catalog = Catalog::builtin().unwrap();
+    let settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Default::default(),
+        vocabulary: None,
+        vocabularies: Vocabularies::Own,
+        wanted: Wanted::default(),
+        progress: &Unwatched,
+    };
+    let corpus = read(&["transcripts/pi".to_owned(), "transcripts/codex".to_owned()], &settings).unwrap();
+    let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
+    let mut replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
+    let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
+    let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
+    price(&corpus, &mut replays, &tariff);
+    check(&corpus, &replays, &tariff);
+}
+
+fn series(chart: &Chart) -> &[Series] {
+    let Drawing::Plot(plot) = &chart.drawing else { panic!("{} is no plot", chart.kind) };
+    &plot.series
+}
+
+fn policies(chart: &Chart) -> Vec<&Series> {
+    series(chart).iter().filter(|series| matches!(series.hue, Hue::Other(_))).collect()
+}
+
+fn in_data(chart: &Chart) -> usize {
+    let name = |row: &Vec<Cell>| match row.first() {
+        Some(Cell::Name(name)) => name.clone(),
+        other => panic!("{other:?}"),
+    };
+    chart.data.rows.iter().map(name).collect::<BTreeSet<String>>().len()
+}
+
+#[test]
+fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
+    replayed(|corpus, replays, tariff| {
+        let all = replays.len();
+        assert!(all > 40, "{all}");
+        let told = format!("And {} more: of {all} policies the 6 best and the 6 worst by", all - 12);
+        let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
+        for chart in [
+            survival(corpus, replays).unwrap(),
+            cache(corpus, &read).unwrap(),
+            cost(corpus, replays, CacheKind::Modelled).unwrap(),
+            references(corpus, replays).unwrap(),
+        ] {
+            assert_eq!(policies(&chart).len(), 12, "{}", chart.kind);
+            assert!(chart.notes[0].starts_with(&told), "{}: {}", chart.kind, chart.notes[0]);
+            assert!(in_data(&chart) >= all, "{}: the data holds all of them", chart.kind);
+            // Whoever the title speaks of can be seen.
+            let spoken = replays.iter().filter(|replay| chart.title.split([' ', ';', ':', ',']).any(|word| word == replay.policy));
+            for replay in spoken {
+                assert!(policies(&chart).iter().any(|series| series.name == replay.policy), "{}: {}", chart.title, replay.policy);
+            }
+        }
+        for chart in [peaks(corpus, replays).unwrap(), stages(corpus, replays).unwrap()] {
+            let Drawing::Bars(bars) = &chart.drawing else { panic!("{}", chart.kind) };
+            assert!((24..=25).contains(&bars.rows.len()), "{}", bars.rows.len());
+            assert!(chart.notes[0].contains("the 12 best and the 12 worst"), "{}", chart.notes[0]);
+        }
+        // A few are all there, and nothing is said.
+        let few = survival(corpus, &replays[..12]).unwrap();
+        assert!(policies(&few).len() == 12 && !few.notes[0].starts_with("And"), "{}", few.notes[0]);
+    });
+}
+
+#[test]
+fn nobody_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
+    replayed(|corpus, replays, _| {
+        for some in [&replays[..1], &replays[..4], replays] {
+            let chart = cost(corpus, some, CacheKind::Modelled).unwrap();
+            let front = series(&chart).iter().find(|series| series.form == Form::Steps).unwrap();
+            // The height of the front above a cost: that of the last step up to it.
+            let height = |cost: f64| front.points.iter().filter(|(x, _)| *x <= cost).map(|(_, y)| *y).fold(f64::MIN, f64::max);
+            let dots: Vec<(f64, f64)> =
+                series(&chart).iter().filter(|series| series.form == Form::Dots).flat_map(|series| series.points.clone()).collect();
+            assert_eq!(dots.len(), some.len());
+            assert!(dots.iter().all(|(cost, saved)| *saved <= height(*cost) && *cost >= front.points[0].0), "{:?} {dots:?}", front.points);
+            assert!(front.points.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1), "{:?}", front.points);
+        }
+        let chart = references(corpus, &replays[..6]).unwrap();
+        let oracle: Vec<&Series> = series(&chart).iter().filter(|series| series.hue == Hue::Recorded).collect();
+        assert!(oracle.len() == 1 && oracle[0].points.len() == 6 && oracle[0].name.contains("knows the future"));
+    });
+}
+
+#[test]
+fn titles_keys_and_sizes_say_what_is_there() {
+    replayed(|corpus, replays, tariff| {
+        // Without an overflow the key tells of none.
+        let calm = replays.iter().find(|replay| replay.totals.overflows == 0).unwrap();
+        let chart = overflows(corpus, calm).unwrap();
+        let Drawing::HeatMap(map) = &chart.drawing else { panic!() };
+        assert!(map.alarm.is_none() && chart.title.contains("no call of"), "{}", chart.title);
+        let worst = replays.iter().find(|replay| replay.totals.overflows > 0).unwrap();
+        let Drawing::HeatMap(map) = &overflows(corpus, worst).unwrap().drawing else { panic!() };
+        assert!(map.alarm.is_some());
+        // The cache's chart says what was found, of one policy and of several.
+        let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
+        assert!(cache(corpus, &read[..1]).unwrap().title.starts_with("The cache reads "));
+        let title = cache(corpus, &read).unwrap().title;
+        assert!(title.matches('%').count() == 2 && title.contains(" under "), "{title}");
+    });
+}
+
+#[test]
+fn letters_that_the_font_lacks_stay_in_the_svg() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = "{\"ctxsim\":\"native/1\",\"session\":\"会话一\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n\
+               {\"role\":\"user\",\"text\":\"a question\"}\n{\"role\":\"assistant\",\"text\":\"an answer\",\"usage\":{\"prompt\":300,\"output\":4}}\n";
+    std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
+    let catalog = Catalog::builtin().unwrap();
+    let settings = ReadSettings {
+        catalog: &catalog,
+        model: None,
+        format: None,
+        engine: Default::default(),
+        vocabulary: None,
+        vocabularies: Vocabularies::Own,
+        wanted: Wanted::default(),
+        progress: &Unwatched,
+    };
+    let corpus = read(&[folder.path().to_string_lossy().into_owned()], &settings).unwrap();
+    let policies = [Policy::load("none").unwrap()];
+    let replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
+    let chart = overflows(&corpus, &replays[0]).unwrap();
+    let drawn = svg(&chart, Look::default());
+    assert!(drawn.contains("会话一") && !drawn.contains("Frames stand"), "{drawn}");
+    // The PNG is taller in notes: it says what its frames are, which a chart of the same letters as Latin ones does not.
+    let png = |chart: &Chart| ctxsim::render::chart::png(chart, Look::default()).unwrap();
+    let mut latin = chart.clone();
+    if let Drawing::HeatMap(map) = &mut latin.drawing {
+        map.rows = vec!["abc".to_owned()];
+    }
+    let mut told = latin.clone();
+    told.notes.insert(
+        0,
+        "Frames stand for letters that the font of this picture lacks; the same chart as SVG shows them, and so does the data beside it."
+            .to_owned(),
+    );
+    assert!(png(&latin) != png(&told));
+    assert!(png(&chart).len() > png(&latin).len() + 1_000, "{} {}", png(&chart).len(), png(&latin).len());
+    let peak = peaks(&corpus, &replays).unwrap();
+    let Drawing::Bars(bars) = &peak.drawing else { panic!() };
+    assert!(bars.rows.iter().all(|row| row.value == "median 300"), "small contexts are not rounded to nothing");
+}

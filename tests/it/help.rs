@@ -1,0 +1,131 @@
+//! `--help` of every command: its lines fit a terminal of 80 columns, and its examples run.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ctxsim(folder: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(assert_cmd::cargo::cargo_bin!("ctxsim"));
+    command.args(words).current_dir(folder).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").output().unwrap()
+}
+
+/// The help of a command and of all below it, each with the words that ask for it.
+fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
+    let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
+    let help = String::from_utf8(ctxsim(folder, &words).stdout).unwrap();
+    let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
+    // Names stand at two spaces; what is said of them may go on further to the right.
+    let names: Vec<String> = below
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next().map(str::to_owned))
+        .filter(|name| name != "help")
+        .collect();
+    for name in names {
+        helps(folder, &[path, &[name]].concat(), all);
+    }
+    all.push((path.join(" "), help));
+}
+
+/// The examples, each as it would be typed.
+fn examples(help: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in help.lines().skip_while(|line| *line != "Examples:").skip(1).take_while(|line| !line.is_empty()) {
+        let before = found.last().filter(|known| known.ends_with('\\')).is_some();
+        match line.strip_prefix("  ") {
+            Some(typed) if typed == "ctxsim" || typed.starts_with("ctxsim ") => {
+                // What follows after a gap says what it is for.
+                found.push(typed.split("  ").next().unwrap().to_owned());
+            }
+            Some(rest) if rest.starts_with("    ") && before => {
+                let last = found.last_mut().unwrap();
+                *last = format!("{} {}", last.trim_end_matches('\\'), rest.trim());
+            }
+            Some(rest) => {
+                assert!(rest.starts_with("        "), "neither an example nor what is said of one, or broken by a narrow page: {line}")
+            }
+            None => panic!("stands at the edge: {line}"),
+        }
+    }
+    found
+}
+
+/// What the examples speak of.
+fn prepared(folder: &Path) {
+    let log = "{\"ctxsim\":\"native/1\",\"session\":\"4f2a77\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n".to_owned()
+        + &(1..9)
+            .map(|call| {
+                format!(
+                    "{{\"role\":\"user\",\"text\":\"question {call} of line {call}\"}}\n\
+                     {{\"role\":\"assistant\",\"text\":\"answer {call}\",\"usage\":{{\"prompt\":{},\"output\":40}}}}\n",
+                    900 * call
+                )
+            })
+            .collect::<String>();
+    for name in ["logs", "transcripts"] {
+        fs::create_dir(folder.join(name)).unwrap();
+        fs::write(folder.join(name).join("session.jsonl"), &log).unwrap();
+    }
+    fs::write(folder.join("session.jsonl"), &log).unwrap();
+    for name in ["mine.toml", "estimator.toml"] {
+        fs::write(folder.join(name), "extends = \"codex\"\nabout = \"mine\"\n").unwrap();
+    }
+    let prices =
+        "{\"claude-opus-4-6\":{\"litellm_provider\":\"anthropic\",\"input_cost_per_token\":5e-6,\"output_cost_per_token\":2.5e-5}}";
+    fs::write(folder.join("prices.json"), prices).unwrap();
+    assert!(ctxsim(folder, &["trace", "build", "logs/", "-q", "-o", "corpus.ctxtrace"]).status.success());
+}
+
+#[test]
+fn every_example_of_every_help_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    prepared(folder);
+    let mut all = Vec::new();
+    helps(folder, &[], &mut all);
+    let program = assert_cmd::cargo::cargo_bin!("ctxsim");
+    let path = format!("{}:{}", program.parent().unwrap().display(), std::env::var("PATH").unwrap());
+    let (mut done, mut wrong) = (BTreeSet::new(), Vec::new());
+    for example in all.iter().flat_map(|(_, help)| examples(help)) {
+        // Neither a redirection nor a pager is ours; and each is tried once.
+        let own = example.split(" > ").next().unwrap().split(" | ").next().unwrap().to_owned();
+        if !done.insert(own.clone()) {
+            continue;
+        }
+        let home = folder.join("home");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &own]).current_dir(folder).env("PATH", &path).env("HOME", &home).env("CTXSIM_CONFIG", "");
+        let run = shell.output().unwrap();
+        // 1 is a check that failed, 3 nothing readable; 2 is a wrong word.
+        if !matches!(run.status.code(), Some(0 | 1 | 3)) {
+            wrong.push(format!("{own}\n{}", String::from_utf8_lossy(&run.stderr)));
+        }
+    }
+    assert!(done.len() > 60, "{}", done.len());
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn help_fits_a_terminal_of_80_columns_and_says_what_an_option_means_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut all = Vec::new();
+    helps(folder.path(), &[], &mut all);
+    assert!(all.len() > 25, "{}", all.len());
+    for (name, help) in &all {
+        let examples = help.lines().skip_while(|line| *line != "Examples:");
+        for line in examples {
+            assert!(line.chars().count() <= 80, "{name}: {line}");
+        }
+    }
+    let of = |name: &str| &all.iter().find(|(known, _)| known == name).unwrap().1;
+    assert!(of("diff").contains("The two policies that are compared"));
+    assert!(of("tune").contains("The policy that is tuned"));
+    assert!(of("replay").contains("`oracle` gives each of them a row") && !of("cost").contains("oracle"));
+    assert!(of("cost").contains("`separate`") && !of("replay").contains("`separate`"));
+    assert!(of("").contains("a limit of `gate`") && of("").contains("a finding of `policy check`"));
+    // One name for where things are written.
+    for name in ["replay", "report", "chart", "convert", "trace build", "demo", "man", "drift", "inspect"] {
+        let help = of(name);
+        assert!(help.contains("-o, --out <") && !help.contains("--output") && !help.contains("--write"), "{name}");
+    }
+}

@@ -1,0 +1,147 @@
+//! What is typed: one name for one thing everywhere, options that fit what they are given to, and files that are not written over.
+
+use assert_cmd::assert::Assert;
+use std::fs;
+use std::path::Path;
+
+const SESSION: &str = "tests/data/cli/session.jsonl";
+
+fn ctxsim(arguments: &[&str]) -> Assert {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert()
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stdout.clone()).unwrap()
+}
+
+fn stderr(assert: &Assert) -> String {
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_chart_refuses_what_it_does_not_use() {
+    let out = tempfile::tempdir().unwrap();
+    let file = out.path().join("x.svg").to_string_lossy().into_owned();
+    for (words, said) in [
+        (&["survival", "--vary", "a=1,2"][..], "a survival chart does not use --vary; charts that do: sweep, sweep-map"),
+        (&["peaks", "--estimator", "chars/4"], "does not use --estimator; charts that do: drift, buffer"),
+        (&["cost", "--session", "x"], "does not use --session; charts that do: context"),
+        (&["reuse", "-p", "pi"], "a reuse chart does not use --policy; charts that do: all but reuse"),
+        (&["peaks", "--cache", "none"], "does not use --cache"),
+    ] {
+        let refused = ctxsim(&[&["chart"], words, &[SESSION, "-o", &file]].concat()).code(2);
+        assert!(stderr(&refused).contains(said), "{words:?}: {}", stderr(&refused));
+    }
+    // What a project has for other charts is no reason to refuse one.
+    let config = out.path().join("ctxsim.toml");
+    fs::write(&config, "policy = [\"pi\"]\ncache = \"none\"\n").unwrap();
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(["chart", "peaks", SESSION, "-o", &file]).env("CTXSIM_CONFIG", &config).assert().code(0);
+}
+
+#[test]
+fn nothing_is_written_over_unless_somebody_insists() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let there = |name: &str| fs::read(Path::new(&place(name))).unwrap();
+    fs::write(place("mine.jsonl"), "mine").unwrap();
+    let refused = ctxsim(&["convert", SESSION, "-o", &place("mine.jsonl")]).code(2);
+    assert!(stderr(&refused).contains("is there already") && there("mine.jsonl") == b"mine", "{}", stderr(&refused));
+    ctxsim(&["convert", SESSION, "--output", &place("mine.jsonl"), "--force"]).code(0);
+    assert!(there("mine.jsonl").starts_with(b"{\"ctxsim\""));
+    let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.jsonl")]).code(2);
+    assert!(stderr(&refused).contains("--force"));
+    // Measured logs are measured again into the same file.
+    ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(0);
+    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace")]).code(0);
+    // Nothing goes among an agent's own logs.
+    let home = folder.path().join("home");
+    fs::create_dir_all(home.join(".claude/projects")).unwrap();
+    let inside = home.join(".claude/projects/x.jsonl").to_string_lossy().into_owned();
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let refused = command.args(["convert", SESSION, "-o", &inside]).env("HOME", &home).assert().code(2);
+    assert!(stderr(&refused).contains("where nothing is ever written"), "{}", stderr(&refused));
+}
+
+#[test]
+fn whoever_mistypes_is_told_what_was_meant() {
+    for (words, said) in [
+        (&["replay", SESSION, "--format", "claud"][..], "did you mean `claude-code`?"),
+        (&["models", "nosuch"], "(`ctxsim models` lists them)"),
+        (&["policy", "show", "opencod"], "did you mean `opencode`?"),
+        (&["policy", "show", "mini-swe-agent", "--as-config"], "has no settings for what the policy does"),
+    ] {
+        let refused = ctxsim(words).code(2);
+        assert!(stderr(&refused).contains(said), "{words:?}: {}", stderr(&refused));
+    }
+}
+
+#[test]
+fn truncations_have_a_column_where_a_policy_truncates() {
+    let logs = "transcripts/pi";
+    let both = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--markdown"]).code(0));
+    let none = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "--markdown"]).code(0));
+    let json = stdout(&ctxsim(&["replay", logs, "-q", "-p", "none", "-p", "baseagent", "--json"]).code(0));
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let cuts = json["policies"][1]["events"]["truncate"].as_u64().unwrap();
+    let column = |table: &str| {
+        let lines: Vec<Vec<&str>> =
+            table.lines().filter(|line| line.starts_with('|')).map(|line| line.split('|').map(str::trim).collect()).collect();
+        let at = lines[0].iter().position(|name| *name == "truncations")?;
+        Some(lines[2..4].iter().map(|row| row[at].to_owned()).collect::<Vec<String>>())
+    };
+    assert_eq!(column(&both), Some(vec!["0".to_owned(), cuts.to_string()]));
+    assert!(cuts > 0 && !none.contains("truncations"), "{none}");
+    // Spreadsheets have it always.
+    for policy in ["none", "baseagent"] {
+        assert!(stdout(&ctxsim(&["replay", logs, "-q", "-p", policy, "--csv"]).code(0)).lines().next().unwrap().contains(",truncations,"));
+    }
+}
+
+#[test]
+fn columns_that_say_nothing_of_a_sweep_are_left_out() {
+    let words = ["sweep", "transcripts/pi", "-q", "-p", "pi", "--vary", "keepRecentTokens=10k,20k", "--markdown"];
+    let table = stdout(&ctxsim(&words).code(0));
+    assert!(!table.contains("of achievable") && table.contains("references kept"), "{table}");
+}
+
+#[test]
+fn a_template_says_what_holds_without_it() {
+    let template = stdout(&ctxsim(&["config", "--template"]).code(0));
+    for line in
+        ["#cache = \"modelled\"", "#json = false", "#gap = 0", "#vary = []  # a list of [POLICY:]PARAM=VALUES", "#subagents = \"include\""]
+    {
+        assert!(template.lines().any(|known| known == line), "{line}: {template}");
+    }
+    let bare = template.lines().filter(|line| line.starts_with('#') && line.trim_end().ends_with('='));
+    assert_eq!(bare.count(), 0);
+    // It is a document once the signs are gone, and places that are named each time are not in it.
+    let settings = template.lines().filter_map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')));
+    let document: String = settings.map(|line| format!("{line}\n")).collect();
+    let table: toml::Table = document.parse().unwrap();
+    assert!(table.contains_key("out") && table["report"].get("out").is_none() && !table.contains_key("write"));
+}
+
+#[test]
+fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
+    let shown = stdout(&ctxsim(&["policy", "show", "opencode", "--as-config"]).code(0));
+    assert!(
+        shown.contains("\"tail_turns\": 2") && shown.contains("`reserved` is worked out for each model (min(20000, max_output_reserved))"),
+        "{shown}"
+    );
+    let differences = stdout(&ctxsim(&["policy", "diff", "opencode", "codex"]).code(0));
+    assert!(differences.contains("auto: only opencode@1.15: on") && !differences.contains("0 or 1"), "{differences}");
+    assert!(differences.contains("1.2 (factor)"), "{differences}");
+}
+
+#[test]
+fn lists_and_verdicts_fit_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("report").to_string_lossy().into_owned();
+    for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "--out", &out]] {
+        let shown = stdout(&ctxsim(words).code(0));
+        let longest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
+        assert!(longest.chars().count() <= 80, "{words:?}: {longest}");
+    }
+}
