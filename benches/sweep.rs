@@ -205,24 +205,34 @@ fn exponent(points: &[(f64, f64)]) -> f64 {
     slope / logs.iter().map(|point| (point.0 - x).powi(2)).sum::<f64>()
 }
 
-/// Time and peak memory by size, and the power of the size that time grows with.
-fn tell(what: &str, sizes: &[usize], mut work: impl FnMut(usize)) {
-    let measured: Vec<(f64, f64, f64)> = sizes
-        .iter()
-        .map(|size| {
-            forget_peak();
-            let time = shortest(|| work(*size)).as_secs_f64();
-            (*size as f64, time, peak_megabytes())
-        })
-        .collect();
-    let points: Vec<(f64, f64)> = measured.iter().map(|(size, time, _)| (*size, *time)).collect();
-    let column = |of: fn(&(f64, f64, f64)) -> String| measured.iter().map(of).collect::<Vec<_>>().join(", ");
+struct Measured {
+    size: f64,
+    seconds: f64,
+    megabytes: f64,
+    runs: f64,
+}
+
+/// Time, peak memory and runs by size, and the power of the size that time grows with: in all, and for a run. Settings part as sessions
+/// grow, until each of them has its own outcome: a longer session is more work for each outcome, and has more outcomes.
+fn tell(what: &str, sizes: &[usize], mut work: impl FnMut(usize) -> u64) {
+    let measure = |size: &usize| {
+        forget_peak();
+        let mut runs = 0;
+        let seconds = shortest(|| runs = work(*size)).as_secs_f64();
+        assert!(runs > 0);
+        Measured { size: *size as f64, seconds, megabytes: peak_megabytes(), runs: runs as f64 }
+    };
+    let measured: Vec<Measured> = sizes.iter().map(measure).collect();
+    let column = |of: fn(&Measured) -> f64| measured.iter().map(|one| format!("{:.0}", of(one))).collect::<Vec<_>>().join(", ");
+    let power = |of: fn(&Measured) -> f64| exponent(&measured.iter().map(|one| (one.size, of(one))).collect::<Vec<_>>());
     println!(
-        "  {what} x {}: {} ms, {} MB; to the power of {:.2} (bar 1.05)",
-        column(|(size, ..)| format!("{size}")),
-        column(|(_, time, _)| format!("{:.0}", time * 1e3)),
-        column(|(.., peak)| format!("{peak:.0}")),
-        exponent(&points)
+        "  {what} x {}: {} ms, {} runs, {} MB; to the power of {:.2} (bar 1.05), for a run {:.2}",
+        column(|one| one.size),
+        column(|one| one.seconds * 1e3),
+        column(|one| one.runs),
+        column(|one| one.megabytes),
+        power(|one| one.seconds),
+        power(|one| one.seconds / one.runs)
     );
 }
 
@@ -241,13 +251,13 @@ fn growth(corpus: &Corpus) {
         // Every k-th setting, so that each part of the grid looks like the whole.
         tell("settings", &[1, 4, 16, 64, 256, 1024, all.len()], |count| {
             let some: Vec<Plan> = all.iter().step_by(all.len() / count).cloned().collect();
-            assert!(fly(&some, 200_000, &traces) > 0);
+            fly(&some, 200_000, &traces)
         });
         tell("sessions", &[1, 2, 4, 8], |times| {
             let many: Vec<&Trace> = traces.iter().cycle().take(traces.len() * times).copied().collect();
-            assert!(fly(&thousand, 200_000, &many) > 0);
+            fly(&thousand, 200_000, &many)
         });
-        tell("session length", &[1, 2, 4, 8, 16], |times| assert!(fly(&thousand, 200_000, &[&repeated(longest, times)]) > 0));
+        tell("session length", &[1, 2, 4, 8, 16], |times| fly(&thousand, 200_000, &[&repeated(longest, times)]));
     }
 }
 

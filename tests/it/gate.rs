@@ -105,6 +105,26 @@ fn a_baseline_is_kept_passed_and_written_anew() {
 }
 
 /// The same policy under another name, and the same session in a file of another name, are what they were.
+/// The same sessions are the same corpus, whether they come from logs or from the trace file that was built of them.
+#[test]
+fn a_baseline_of_logs_holds_for_their_trace_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    let (base, built) = (path("base.json"), path("built.ctxtrace"));
+    let build = Command::new(env!("CARGO_BIN_EXE_ctxsim"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["trace", "build", "-q", "transcripts/", "-o", &built])
+        .output()
+        .unwrap();
+    assert!(build.status.success());
+    for policy in ["codex", "baseagent", "goose"] {
+        let written = gate(&["--corpus", "transcripts/", "--policy", policy, "--baseline", &base, "--update-baseline"]);
+        assert!(written.status.success(), "{policy}");
+        let compared = gate(&["--corpus", &built, "--policy", policy, "--baseline", &base]);
+        assert_eq!(compared.status.code(), Some(0), "{policy}: {}", String::from_utf8_lossy(&compared.stderr));
+    }
+}
+
 #[test]
 fn other_names_are_no_other_facts() {
     let folder = tempfile::tempdir().unwrap();

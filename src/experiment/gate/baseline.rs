@@ -6,6 +6,7 @@ use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::experiment::sweep::{Billing, METRICS, Measure, Metric, OverSessions, Value};
 use crate::policy::{Policy, PolicyError};
 use crate::trace::Trace;
+use crate::transcript::{Text, TextKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -135,9 +136,13 @@ fn name(trace: &Trace) -> String {
     format!("{file} {}", trace.id)
 }
 
-/// The same session has the same hash, wherever its file lies.
+/// The same session has the same hash, wherever its file lies, and whether it comes from a log or from a trace file: what is measured of
+/// texts where some policy asks for it, and always for a trace file, is left out.
 fn digest(trace: &Trace) -> String {
-    let placeless = Trace { source: String::new(), ..trace.clone() };
+    let mut placeless = Trace { source: String::new(), ..trace.clone() };
+    for part in &mut placeless.parts {
+        part.text = Text { counts: None, kind: TextKind::default(), ..std::mem::take(&mut part.text) };
+    }
     // Nothing can go wrong on the way into memory; if something did, the hash would be nobody's.
     postcard::to_stdvec(&placeless).map_or_else(|error| error.to_string(), |bytes| format!("{:032x}", xxh3_128(&bytes)))
 }
