@@ -406,8 +406,11 @@ impl Walk {
             // What goes without a note is what agents prune and strip: parts of the conversation. System prompt and tools stay; another
             // model counts all of it otherwise, them too.
             let of_hidden = u128::from(less) * u128::from(self.hidden) / u128::from(expected.max(1));
-            let from_hidden =
-                if !differ(call.model, self.model) { 0 } else { u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden) };
+            let from_hidden = if !differ(call.model, self.model) {
+                0
+            } else {
+                u64::try_from(of_hidden).unwrap_or(self.hidden).min(self.hidden).min(less)
+            };
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
             let beyond = self.missing.saturating_sub(call.visible);

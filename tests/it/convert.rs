@@ -32,7 +32,7 @@ fn keeps_its_numbers(original: &Path, folder: &Path) -> bool {
     let Some(expected) = replayed(original) else { return false };
     for redact in [&["--redact"][..], &[]] {
         let converted = folder.join("converted.jsonl");
-        let named = [&*original.to_string_lossy(), "-q", "-o", &*converted.to_string_lossy()].map(str::to_owned);
+        let named = [&*original.to_string_lossy(), "-q", "--force", "-o", &*converted.to_string_lossy()].map(str::to_owned);
         let arguments: Vec<&str> =
             std::iter::once("convert").chain(named.iter().map(String::as_str)).chain(redact.iter().copied()).collect();
         ctxsim(&arguments).code(0);
