@@ -68,8 +68,8 @@ pub struct Gate {
     /// Print annotations of a GitHub workflow
     #[arg(long, group = "form")]
     github: bool,
-    /// As these four were written before
-    #[arg(long, value_name = "FORM", hide = true, group = "form")]
+    /// The form of the output, by name
+    #[arg(long, value_name = "FORM", group = "form")]
     format: Option<Form>,
     /// Take every session for one of this model
     #[arg(long, value_name = "ID")]

@@ -71,7 +71,7 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     assert!(text.contains("The gate is shut") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
     let form = |form: &str| {
         let told = with(&[&turned[..], &[&format!("--{form}"), "--threads", "1"]].concat()).stdout;
-        assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout, "the older way to write it");
+        assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout, "both ways to say it");
         String::from_utf8(told).unwrap()
     };
     let github = form("github");
