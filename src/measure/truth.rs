@@ -413,10 +413,11 @@ impl Walk {
             };
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
-            let beyond = self.missing.saturating_sub(call.visible);
-            self.missing -= beyond;
-            self.hidden = self.hidden.saturating_sub(beyond);
         }
+        // No more can be missing than is there; a rewind may have taken out what was missed.
+        let beyond = self.missing.saturating_sub(call.visible);
+        self.missing -= beyond;
+        self.hidden = self.hidden.saturating_sub(beyond);
     }
 }
 

@@ -145,6 +145,26 @@ proptest! {
     }
 }
 
+/// A rewind takes out what was missed, and another model goes on: no more may be missing than is left.
+#[test]
+fn what_was_missed_may_be_rewound() {
+    let step = |growth, output, model, user| Step {
+        words: 0,
+        growth,
+        output,
+        reasoning: None,
+        thinking: output > 0,
+        user,
+        final_output: output > 0,
+        unchained: true,
+        usage: true,
+        model,
+        rewind: 0,
+    };
+    let trace = measured(session(&[step(-1, 434, 2, false), step(-159, 0, 2, true), step(0, 0, 0, false)]));
+    assert_eq!(differences(&trace), []);
+}
+
 #[test]
 fn reasoning_of_a_model_that_drops_it_stands_in_no_context() {
     let usage = |prompt, output, reasoning| Usage { prompt, output, reasoning: Some(reasoning), output_is_final: true, ..Usage::default() };
