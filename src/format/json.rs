@@ -29,6 +29,8 @@ pub const CUT_OFF: &str = "cut off at the end of the file";
 pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
     match error.classify() {
         Category::Eof if at_end => CUT_OFF,
+        // `0.` and `-` are the beginnings of numbers.
+        Category::Syntax if at_end && error.to_string().starts_with("invalid number") => CUT_OFF,
         Category::Data => "record of an unexpected shape",
         // The decoder has a limit, so that no file can exhaust the stack.
         Category::Syntax if error.to_string().starts_with("recursion limit") => "JSON nested too deeply",
@@ -39,7 +41,9 @@ pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
 /// A document that was cut off, closed after the last whole element of its outermost list that has one: what is kept is as it was
 /// written, and nothing is kept by halves. `None` for a text that is not cut off, or holds no such element.
 pub fn close(text: &str) -> Option<String> {
-    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof()) {
+    // What ends in the beginning of a number is cut off as well; if it is broken elsewhere, what is kept of it is still no JSON.
+    let within_a_number = text.ends_with(['-', '+', '.', 'e', 'E']);
+    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof() || within_a_number) {
         return None;
     }
     let bytes = text.as_bytes();

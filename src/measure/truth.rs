@@ -374,6 +374,8 @@ impl Walk {
             self.visible -= expired;
             self.expired_up_to = index;
         }
+        // What has left may be what was missed: no more can be missing than is there.
+        self.missing = self.missing.min(self.visible);
         self.live.push(index);
         self.visible += trace.parts_of(row).iter().map(|part| part.truth).sum::<u64>();
     }
@@ -414,7 +416,7 @@ impl Walk {
             self.hidden -= from_hidden;
             self.missing += less - from_hidden;
         }
-        // No more can be missing than is there; a rewind may have taken out what was missed.
+        // No more can be missing than is there: the prompt is smaller than what was taken for hidden.
         let beyond = self.missing.saturating_sub(call.visible);
         self.missing -= beyond;
         self.hidden = self.hidden.saturating_sub(beyond);

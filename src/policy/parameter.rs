@@ -72,10 +72,11 @@ impl Parameter {
         }
     }
 
-    /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are.
+    /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are. What was meant
+    /// by 1.5 nobody knows.
     pub fn doubt(&self, number: f64) -> Option<String> {
         let (wrong, likely) = if self.unit.starts_with("share") && number > 1.0 {
-            (format!("{} %", figure(number * 100.0)), Some(number / 100.0).filter(|share| *share <= 1.0))
+            (format!("{} %", figure(number * 100.0)), Some(number / 100.0).filter(|share| (0.1..=1.0).contains(share)))
         } else if self.unit.starts_with("percent") && number > 0.0 && number < 1.0 {
             ("less than 1 %".to_owned(), Some(number * 100.0))
         } else {

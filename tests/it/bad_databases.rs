@@ -128,6 +128,10 @@ fn damage_is_told_alike_by_all_readers_of_databases() {
             let malformed = "not a readable database: database disk image is malformed\n";
             assert!(complaint(&path).ends_with(malformed), "{fixture} {}", complaint(&path));
         }
+        // Where a part of the last page is there, the rest is read, and the cut is told.
+        fs::write(&path, &whole[..whole.len() - 100]).unwrap();
+        assert!(complaint(&path).contains("file broken off"), "{fixture} {}", complaint(&path));
+        assert!(read_by_owners(&path) > 0, "{fixture}");
         fs::write(&path, &whole).unwrap();
         let page = root_page(&path, messages);
         let mut bytes = whole.clone();

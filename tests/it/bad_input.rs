@@ -184,6 +184,23 @@ fn a_file_that_is_cut_off_gives_all_before_the_cut() {
     }
 }
 
+/// A cut within a number is a cut like any other.
+#[test]
+fn a_file_that_is_cut_off_within_a_number_gives_as_much() {
+    for (reader, session) in SESSIONS {
+        let before = &session[..session.find("$N").unwrap()];
+        let told = |text: String| {
+            let outcome = read_bytes(reader, text);
+            let kept: Vec<usize> = outcome.sessions.iter().map(|session| session.messages.len()).collect();
+            (kept, outcome.reasons().iter().map(|reason| reason.to_string()).collect::<Vec<_>>(), outcome.error.is_some())
+        };
+        let cut_before = told(before.to_owned());
+        for number in ["-", "1.", "1e", "1e-"] {
+            assert_eq!(told(format!("{before}{number}")), cut_before, "{reader}, {number}");
+        }
+    }
+}
+
 #[test]
 fn nothing_and_noise_hold_no_session() {
     let noise: Vec<u8> = (0..200_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();

@@ -115,6 +115,7 @@ fn shares_and_percentages_that_are_hardly_meant_are_doubted() {
     };
     let expected = "auto_compact_threshold 85 (unit: share) is 8,500 %; did you mean 0.85?";
     assert_eq!(doubts("baseagent", "auto_compact_threshold", "85"), expected);
+    assert_eq!(doubts("baseagent", "auto_compact_threshold", "1.5"), "auto_compact_threshold 1.5 (unit: share) is 150 %");
     assert_eq!(doubts("baseagent", "auto_compact_threshold", "250"), "auto_compact_threshold 250 (unit: share) is 25,000 %");
     assert_eq!(doubts("baseagent", "auto_compact_threshold", "85%"), "");
     assert_eq!(doubts("baseagent", "auto_compact_threshold", "1"), "");

@@ -44,7 +44,7 @@ fn message(role: Role, words: usize, call: Option<Call>, thinking: bool) -> Mess
 }
 
 prop_compose! {
-    fn step()(words in 0..300_usize, growth in -500..4_000_i64, output in 0..2_000_u64, reasoning in proptest::option::of(0..2_500_u64),
+    fn step()(words in 0..300_usize, growth in -3_000..4_000_i64, output in 0..2_000_u64, reasoning in proptest::option::of(0..2_500_u64),
               thinking: bool, user: bool, final_output: bool, unchained in 0..10_u32, usage in 0..10_u32, model in 0..3_usize,
               rewind in 0..12_usize) -> Step {
         Step { words, growth, output, reasoning, thinking, user, final_output, unchained: unchained == 0, usage: usage > 0, model, rewind }
@@ -81,7 +81,8 @@ fn session(steps: &[Step]) -> Transcript {
         });
         let call = Call { model: MODELS[step.model].to_owned(), usage, unchained: step.unchained, ..Call::default() };
         let mut reply = message(Role::Assistant, step.words / 2, Some(call), step.thinking);
-        reply.rewind = (step.rewind == 0 && messages.len() > 4).then(|| messages.len() - 2);
+        // Some go back a little, some nearly to the start.
+        reply.rewind = (step.rewind == 0 && messages.len() > 4).then(|| messages.len() - 1 - step.words % (messages.len() - 1));
         messages.push(reply);
         messages.push(message(if step.user { Role::User } else { Role::Tool }, step.words, None, false));
         prompt = (prompt + step.growth).max(1);

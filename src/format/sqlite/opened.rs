@@ -1,6 +1,7 @@
 //! An open database, read without a trace.
 
 use super::{beside, has_magic};
+use crate::format::source::BROKEN_OFF;
 use crate::format::{ReadError, Source};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
@@ -84,6 +85,9 @@ impl Database {
         let [_, log, journal] = before;
         if [log, journal].into_iter().flatten().all(|(length, _)| length == 0) {
             let connection = open_at_rest(&path).map_err(damaged)?;
+            if lacks_an_end(&path).unwrap_or(false) {
+                source.lose(0, BROKEN_OFF);
+            }
             return Ok(Database { connection, copy: None, stamp: before });
         }
         let folder = TempDir::new()?;
@@ -125,6 +129,21 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Is the file shorter than its header says? SQLite itself reads a last page that is there in part, and takes what is not there for zeros.
+/// The header is that of <https://www.sqlite.org/fileformat2.html>: the size of a page at 16, the number of pages at 28, which holds
+/// where the counters at 24 and 92 are the same.
+fn lacks_an_end(path: &Path) -> io::Result<bool> {
+    let mut file = File::open(path)?;
+    let mut head = [0; 100];
+    file.read_exact(&mut head)?;
+    let number = |at: usize| head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+    let page = match u64::from(number(16) >> 16) {
+        1 => 65_536,
+        size => size,
+    };
+    Ok(number(24) == number(92) && file.metadata()?.len() < page * u64::from(number(28)))
 }
 
 fn is_plain(path: &Path) -> bool {
