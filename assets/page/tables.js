@@ -15,7 +15,8 @@ function compare(one, other) {
 const keyOf = (cell) => {
   if (!cell) return null;
   const value = cell.dataset.value;
-  return value === undefined ? cell.textContent.trim() || null : value === "" ? null : Number(value);
+  // A ratio that was not followed further (">= 100.00") sorts by the number that it reached.
+  return value === undefined ? cell.textContent.trim().replace(/^>= /, "") || null : value === "" ? null : Number(value);
 };
 
 function sorter(header, sort) {

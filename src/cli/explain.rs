@@ -55,7 +55,7 @@ impl Explain {
         }
         if self.logs.logs.is_empty() && std::path::Path::new(&self.session).is_dir() {
             return Err(Failure::Usage(format!(
-                "`{0}` is a folder, and a session is to be named before the logs: ctxsim explain SESSION {0} (`ctxsim replay --by session` lists them)",
+                "`{0}` is a folder, and a session is to be named before the logs: ctxsim explain SESSION {0} (`ctxsim replay --by session {0}` lists them)",
                 self.session
             )));
         }
@@ -138,5 +138,5 @@ pub fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
         }
     }
     let hint = suggestion(wanted, traces.iter().map(|trace| trace.id.as_str()));
-    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` lists them)")))
+    Err(Failure::Usage(format!("no session `{wanted}` in these logs{hint} (`ctxsim replay --by session` with the same logs lists them)")))
 }

@@ -33,7 +33,7 @@ pub struct Logs {
     /// End with exit code 1 if a file is skipped or a part of one cannot be used
     #[arg(long)]
     pub strict: bool,
-    /// Sessions that another one started: counted with all others, or left out; `separate` shows them apart in `ctxsim replay` alone
+    /// Sessions that another one started: counted with all others, or left out
     #[arg(long, value_name = "HOW", default_value = "include")]
     pub subagents: SubAgents,
     /// No progress bar, no word on stderr but errors
@@ -50,7 +50,7 @@ pub enum SubAgents {
     /// They count like all others
     #[default]
     Include,
-    /// They count like all others, and have rows of their own
+    /// They count like all others; in `ctxsim replay` they have rows of their own as well
     Separate,
     /// They are left out
     Exclude,

@@ -24,11 +24,11 @@ fn a_chart_refuses_what_it_does_not_use() {
     let out = tempfile::tempdir().unwrap();
     let file = out.path().join("x.svg").to_string_lossy().into_owned();
     for (words, said) in [
-        (&["survival", "--vary", "a=1,2"][..], "a survival chart does not use --vary; charts that do: sweep, sweep-map"),
-        (&["peaks", "--estimator", "chars/4"], "does not use --estimator; charts that do: drift, buffer"),
-        (&["cost", "--session", "x"], "does not use --session; charts that do: context"),
-        (&["reuse", "-p", "pi"], "a reuse chart does not use --policy; charts that do: all but reuse"),
-        (&["peaks", "--cache", "none"], "does not use --cache"),
+        (&["survival", "--vary", "a=1,2"][..], "charts of the kind survival do not use --vary; charts that do: sweep, sweep-map"),
+        (&["peaks", "--estimator", "chars/4"], "do not use --estimator; charts that do: drift, buffer"),
+        (&["cost", "--session", "x"], "do not use --session; charts that do: context"),
+        (&["reuse", "-p", "pi"], "charts of the kind reuse do not use --policy; all others do"),
+        (&["peaks", "--cache", "none"], "do not use --cache"),
     ] {
         let refused = ctxsim(&[&["chart"], words, &[SESSION, "-o", &file]].concat()).code(2);
         assert!(stderr(&refused).contains(said), "{words:?}: {}", stderr(&refused));

@@ -70,9 +70,9 @@ pub fn refuse_unused(kind: Kind, command: &Command, typed: &ArgMatches) -> Resul
         option.is_some_and(|option| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
     };
     let Some((flag, used)) = USED_BY.iter().find(|(flag, used)| !used.contains(&kind) && is_typed(flag)) else { return Ok(()) };
-    let names = |wanted: bool| Kind::ALL.into_iter().filter(move |kind| used.contains(kind) == wanted).map(Kind::name).collect::<Vec<_>>();
-    let users = if used.len() > Kind::ALL.len() / 2 { format!("all but {}", names(false).join(", ")) } else { names(true).join(", ") };
-    Err(Failure::Usage(format!("a {} chart does not use --{flag}; charts that do: {users}", kind.name())))
+    let names: Vec<&str> = Kind::ALL.into_iter().filter(|kind| used.contains(kind)).map(Kind::name).collect();
+    let users = if used.len() > Kind::ALL.len() / 2 { "all others do".to_owned() } else { format!("charts that do: {}", names.join(", ")) };
+    Err(Failure::Usage(format!("charts of the kind {} do not use --{flag}; {users}", kind.name())))
 }
 
 /// What some kinds ask beside logs and policies.
@@ -138,7 +138,11 @@ impl Asked<'_> {
             (Kind::References, _) => chart::references(&corpus, &replays()?)?,
             (Kind::Overflows, _) => match replays()?.as_slice() {
                 [replay] => chart::overflows(&corpus, replay)?,
-                _ => return Err(Failure::Usage("overflows shows one policy: name one with --policy".to_owned())),
+                _ => {
+                    return Err(Failure::Usage(
+                        "a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned(),
+                    ));
+                }
             },
             (Kind::Survival | Kind::Sweep | Kind::SweepMap, _) => chart::survival(&corpus, &replays()?)?,
         };
