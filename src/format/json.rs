@@ -41,9 +41,7 @@ pub fn fault(error: &serde_json::Error, at_end: bool) -> &'static str {
 /// A document that was cut off, closed after the last whole element of its outermost list that has one: what is kept is as it was
 /// written, and nothing is kept by halves. `None` for a text that is not cut off, or holds no such element.
 pub fn close(text: &str) -> Option<String> {
-    // What ends in the beginning of a number is cut off as well; if it is broken elsewhere, what is kept of it is still no JSON.
-    let within_a_number = text.ends_with(['-', '+', '.', 'e', 'E']);
-    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof() || within_a_number) {
+    if !serde_json::from_str::<IgnoredAny>(text).is_err_and(|error| error.is_eof() || is_within_last_number(text, &error)) {
         return None;
     }
     let bytes = text.as_bytes();
@@ -70,6 +68,12 @@ pub fn close(text: &str) -> Option<String> {
     let (end, brackets) = kept?;
     let closing = brackets.iter().rev().map(|bracket| char::from(*bracket));
     Some(text.get(..end)?.chars().chain(closing).collect())
+}
+
+/// Does a text end in the beginning of a number (`0.`, `-`), with nothing wrong before it?
+fn is_within_last_number(text: &str, error: &serde_json::Error) -> bool {
+    let last_line = text.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    text.ends_with(['-', '+', '.', 'e', 'E']) && error.line() == last_line && error.to_string().starts_with("invalid number")
 }
 
 /// Where a string ends that was opened just before this place, its closing quote included.

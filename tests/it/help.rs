@@ -121,7 +121,7 @@ fn help_fits_a_terminal_of_80_columns_and_says_what_an_option_means_there() {
     assert!(of("diff").contains("The two policies that are compared"));
     assert!(of("tune").contains("The policy that is tuned"));
     assert!(of("replay").contains("`oracle` gives each of them a row") && !of("cost").contains("oracle"));
-    assert!(of("cost").contains("in `ctxsim replay`") && of("replay").contains("shown apart"));
+    assert!(of("cost").contains("in `ctxsim replay`") && of("replay").contains("apart too where a row"));
     assert!(of("").contains("a limit of `gate`") && of("").contains("a finding of `policy check`"));
     // One name for where things are written.
     for name in ["replay", "report", "chart", "convert", "trace build", "demo", "man", "drift", "inspect"] {
