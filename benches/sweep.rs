@@ -257,6 +257,11 @@ fn growth(corpus: &Corpus) {
             let many: Vec<&Trace> = traces.iter().cycle().take(traces.len() * times).copied().collect();
             fly(&thousand, 200_000, &many)
         });
+        // Each of some settings by itself: there is nothing to share, and nothing to part from.
+        tell("session length, settings one by one", &[1, 2, 4, 8, 16], |times| {
+            let long = repeated(longest, times);
+            thousand.iter().step_by(64).map(|plan| fly(std::slice::from_ref(plan), 200_000, &[&long])).sum()
+        });
         tell("session length", &[1, 2, 4, 8, 16], |times| fly(&thousand, 200_000, &[&repeated(longest, times)]));
     }
 }
