@@ -1,36 +1,20 @@
 //! Of many policies a chart shows those that tell most, and says how many there are; a few are all shown.
 
+use crate::truth::corpus;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::cost::{CacheKind, Tariff};
-use ctxsim::experiment::{Corpus, Progress, ReadSettings, Replay, ReplaySettings, Vocabularies, price, read, reads, replay};
-use ctxsim::measure::Wanted;
+use ctxsim::experiment::{Corpus, Replay, ReplaySettings, price, reads, replay};
 use ctxsim::policy::{Policy, presets};
 use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::Cell;
 use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Series, cache, cost, overflows, peaks, references, stages, survival};
 use std::collections::BTreeSet;
-
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
+use std::path::Path;
 
 /// A small corpus under all presets, priced.
 fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReadSettings {
-        catalog: &catalog,
-        model: None,
-        format: None,
-        engine: Default::default(),
-        vocabulary: None,
-        vocabularies: Vocabularies::Own,
-        wanted: Wanted::default(),
-        progress: &Unwatched,
-    };
-    let corpus = read(&["transcripts/pi".to_owned(), "transcripts/codex".to_owned()], &settings).unwrap();
+    let corpus = corpus(&catalog, &[Path::new("transcripts/pi"), Path::new("transcripts/codex")]);
     let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
     let mut replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
     let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
@@ -135,17 +119,7 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
                {\"role\":\"user\",\"text\":\"a question\"}\n{\"role\":\"assistant\",\"text\":\"an answer\",\"usage\":{\"prompt\":300,\"output\":4}}\n";
     std::fs::write(folder.path().join("log.jsonl"), log).unwrap();
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReadSettings {
-        catalog: &catalog,
-        model: None,
-        format: None,
-        engine: Default::default(),
-        vocabulary: None,
-        vocabularies: Vocabularies::Own,
-        wanted: Wanted::default(),
-        progress: &Unwatched,
-    };
-    let corpus = read(&[folder.path().to_string_lossy().into_owned()], &settings).unwrap();
+    let corpus = corpus(&catalog, &[folder.path()]);
     let policies = [Policy::load("none").unwrap()];
     let replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
     let chart = overflows(&corpus, &replays[0]).unwrap();

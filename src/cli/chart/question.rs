@@ -30,38 +30,29 @@ const WINDOW: u64 = 200_000;
 /// How often sessions are resampled for the bands of a sweep, and the seed.
 const CHANCE: (usize, u64) = (200, 1);
 
-/// Options that not every kind uses, and the kinds that do.
-const USED_BY: [(&str, &[Kind]); 13] = [
-    ("session", &[Kind::Context]),
-    ("vary", &[Kind::Sweep, Kind::SweepMap]),
-    ("minimise", &[Kind::Sweep, Kind::SweepMap]),
-    ("maximise", &[Kind::Sweep, Kind::SweepMap]),
-    ("subject-to", &[Kind::Sweep, Kind::SweepMap]),
-    ("estimator", &[Kind::Drift, Kind::Buffer]),
-    ("since-usage", &[Kind::Buffer]),
-    ("policy", ALL_BUT_REUSE),
-    ("set", ALL_BUT_REUSE),
-    ("reserve", &[Kind::Context, Kind::Sweep, Kind::SweepMap]),
-    ("prices", &[Kind::Cost, Kind::Sweep, Kind::SweepMap]),
-    ("cache", &[Kind::Cost, Kind::Sweep, Kind::SweepMap]),
-    ("gap", &[Kind::Cost, Kind::Cache, Kind::Sweep, Kind::SweepMap]),
+/// Does a kind of chart use an option?
+type UsedBy = fn(Kind) -> bool;
+
+/// Options that not every kind uses, and which kinds do.
+const USED_BY: [(&str, UsedBy); 13] = [
+    ("session", |kind| kind == Kind::Context),
+    ("vary", sweeps),
+    ("minimise", sweeps),
+    ("maximise", sweeps),
+    ("subject-to", sweeps),
+    ("estimator", |kind| matches!(kind, Kind::Drift | Kind::Buffer)),
+    ("since-usage", |kind| kind == Kind::Buffer),
+    ("policy", |kind| kind != Kind::Reuse),
+    ("set", |kind| kind != Kind::Reuse),
+    ("reserve", |kind| kind == Kind::Context || sweeps(kind)),
+    ("prices", |kind| kind == Kind::Cost || sweeps(kind)),
+    ("cache", |kind| kind == Kind::Cost || sweeps(kind)),
+    ("gap", |kind| matches!(kind, Kind::Cost | Kind::Cache) || sweeps(kind)),
 ];
 
-const ALL_BUT_REUSE: &[Kind] = &[
-    Kind::Context,
-    Kind::Peaks,
-    Kind::Survival,
-    Kind::Stages,
-    Kind::Overflows,
-    Kind::Cost,
-    Kind::Sweep,
-    Kind::SweepMap,
-    Kind::Drift,
-    Kind::Errors,
-    Kind::Buffer,
-    Kind::Cache,
-    Kind::References,
-];
+fn sweeps(kind: Kind) -> bool {
+    matches!(kind, Kind::Sweep | Kind::SweepMap)
+}
 
 /// What was typed and would change nothing in this chart is refused. A project's defaults may hold what other charts use.
 pub fn refuse_unused(kind: Kind, command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
@@ -69,9 +60,10 @@ pub fn refuse_unused(kind: Kind, command: &Command, typed: &ArgMatches) -> Resul
         let option = command.get_arguments().find(|option| option.get_long() == Some(flag));
         option.is_some_and(|option| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
     };
-    let Some((flag, used)) = USED_BY.iter().find(|(flag, used)| !used.contains(&kind) && is_typed(flag)) else { return Ok(()) };
-    let names: Vec<&str> = Kind::ALL.into_iter().filter(|kind| used.contains(kind)).map(Kind::name).collect();
-    let users = if used.len() > Kind::ALL.len() / 2 { "all others do".to_owned() } else { format!("charts that do: {}", names.join(", ")) };
+    let Some((flag, used)) = USED_BY.iter().find(|(flag, used)| !used(kind) && is_typed(flag)) else { return Ok(()) };
+    let names: Vec<&str> = Kind::ALL.into_iter().filter(|kind| used(*kind)).map(Kind::name).collect();
+    let users =
+        if names.len() + 1 == Kind::ALL.len() { "all others do".to_owned() } else { format!("charts that do: {}", names.join(", ")) };
     Err(Failure::Usage(format!("charts of the kind {} do not use --{flag}; {users}", kind.name())))
 }
 
