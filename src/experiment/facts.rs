@@ -1,6 +1,7 @@
 //! Sums over a corpus, for the head of every report.
 
 use super::corpus::{Corpus, CorpusFacts, Mirrored};
+use super::unseen;
 use crate::policy::Plan;
 use crate::sim::{Conditions, simulate};
 use rayon::prelude::*;
@@ -25,6 +26,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
+    facts.unseen = unseen::sum(&corpus.traces);
     facts.skipped.sort();
     facts.losses.sort();
     for trace in &corpus.traces {

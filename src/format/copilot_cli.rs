@@ -296,6 +296,8 @@ impl Log<'_> {
                 window: session.window,
                 side_calls: session.side_calls,
                 mirrored: Vec::new(),
+                host: None,
+                begins_in_middle: false,
             });
         }
     }
