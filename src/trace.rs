@@ -95,6 +95,8 @@ pub enum BaseFrom {
     Session,
     /// From other sessions of the corpus.
     Corpus,
+    /// From the catalogue: the median of the agent.
+    Catalogue,
     /// From nowhere: all that the first prompt held beyond the log counts as overhead.
     Unknown,
 }
