@@ -77,6 +77,16 @@ pub struct MessageRow {
 }
 
 impl MessageRow {
+    /// The indices in [`Trace::parts`] of its parts.
+    pub fn parts(&self) -> std::ops::Range<u32> {
+        self.first_part..self.first_part + self.part_count
+    }
+
+    /// The index in [`Trace::parts`] of its part with this place; `None` where it has fewer.
+    pub fn part(&self, place: usize) -> Option<u32> {
+        (place < self.part_count as usize).then_some(self.first_part + place as u32)
+    }
+
     /// Does this message open a turn?
     pub fn opens_turn(&self) -> bool {
         self.role == Role::User && !self.synthetic
@@ -131,6 +141,8 @@ pub struct CompactionRow {
     pub before: u32,
     /// The first message that stayed; `None` where none did, or the log does not say.
     pub kept_from: Option<u32>,
+    /// The parts that placeholders took the place of, ascending. Empty where the log does not say, and for most compactions.
+    pub taken: Vec<u32>,
     /// What was done.
     pub kind: CompactionKind,
     /// By itself or on demand.

@@ -402,6 +402,7 @@ impl Session<'_> {
             tokens_after: None,
             summary: Some(self.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
+            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
             time: event.time,
         });

@@ -270,6 +270,7 @@ impl<'s> Session<'s> {
             summary,
             kept_from: None,
             // Usage without a response before this point is that of the summariser.
+            taken: Vec::new(),
             call: self.pending.take(),
             time,
         });
