@@ -30,6 +30,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(duplicates(facts));
     notes.extend(sub_agents(corpus, replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(prompt_limits(corpus, replays));
     notes.extend(too_small(corpus, replays));
@@ -107,6 +108,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     let replays = std::slice::from_ref(replay);
     notes.extend(summaries(replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(skipped(&corpus.facts));
@@ -250,11 +252,25 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
     if models.is_empty() { Vec::new() } else { vec![note] }
 }
 
+/// What agents went by differs from what their models can hold.
+fn own_windows(replays: &[Replay]) -> Option<String> {
+    let named: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.own_windows).collect();
+    let named: Vec<String> = named
+        .into_iter()
+        .map(|(model, window, catalogue)| match catalogue {
+            0 => format!("{model} ({})", grouped(*window)),
+            catalogue => format!("{model} ({} for {})", grouped(*window), grouped(*catalogue)),
+        })
+        .collect();
+    let what = "Windows that the sessions' own logs name, in tokens, for those of the catalogue";
+    (!named.is_empty()).then(|| format!("{what}: {}. --window N or --model sets another.", named.join(", ")))
+}
+
 fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: BTreeSet<(&String, u64)> =
         replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
-    let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
+    let reason = "Recorded prompts are larger than the known window, so a larger one was in force; taken, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
 }
 

@@ -11,8 +11,7 @@ use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::Bills;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, WindowFrom};
 use crate::sim::{AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
@@ -149,6 +148,8 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_from: Option<WindowFrom>,
     prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
@@ -283,7 +284,7 @@ impl ExplainRecord {
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
+            session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
@@ -330,7 +331,7 @@ impl PolicyRecord {
             overflows: carried.overflows,
         };
         let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
-        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -349,7 +350,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, replay: &Replay, place: usize, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -357,9 +358,10 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
-            cost: bills.and_then(BillsRecord::new),
+            cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
