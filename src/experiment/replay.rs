@@ -44,6 +44,8 @@ pub struct Replay {
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
     pub outgrown: Vec<(String, u64)>,
+    /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
+    pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
     pub closed: Option<Box<Replay>>,
 }
@@ -159,7 +161,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
-    fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
+    pub fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
         match refetch {
             Refetching::Never => ground.with_hindsight(plan, &conditions),
@@ -189,8 +191,22 @@ impl<'a> Ready<'a> {
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
+            imposed: BTreeMap::new(),
             closed: None,
         }
+    }
+}
+
+impl Replay {
+    /// The session at this place as it was replayed. Absent where there is none.
+    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<&'a Trace> {
+        self.imposed.get(&place).or_else(|| corpus.traces.get(place))
+    }
+
+    /// The same under another name.
+    pub(super) fn renamed(mut self, name: &str) -> Replay {
+        self.outcomes.iter_mut().for_each(|outcome| name.clone_into(&mut outcome.policy));
+        Replay { policy: name.to_owned(), ..self }
     }
 }
 

@@ -190,6 +190,7 @@ impl<'a> Family<'a> {
         if company.is_empty() {
             shared.steps += run(&mut start, call, usize::MAX);
             start.judge_all();
+            start.compare();
             self.collect(&start, [leader].into_iter(), shared);
             return;
         }
@@ -197,6 +198,7 @@ impl<'a> Family<'a> {
         first.referee = Some(Box::new(Referee::new(self, company)));
         shared.steps += run(&mut first, call, usize::MAX);
         first.judge_all();
+        first.compare();
         let Some(referee) = first.referee.take() else { return };
         self.collect(&first, std::iter::once(leader).chain(referee.faithful()), shared);
         drop(first);

@@ -469,6 +469,7 @@ impl<'a> State<'a> {
     /// Hands over what was written down.
     pub fn finish(mut self) -> Outcome {
         self.judge_all();
+        self.compare();
         for (name, carried) in self.trace.tools.iter().zip(&self.tools) {
             if *carried != Default::default() {
                 *self.outcome.totals.tools.entry(name.clone()).or_default() += *carried;
