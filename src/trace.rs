@@ -200,10 +200,34 @@ pub struct Trace {
     pub readings: Vec<Reading>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
+    /// Does the log end in the provider's refusal of a prompt that was too large?
+    pub refused: bool,
+    /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never
+    /// written down, for it follows from the rest.
+    #[serde(skip)]
+    pub sent: Option<SentPrompts>,
+    /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
+    /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
+    /// read, and never written down.
+    #[serde(skip)]
+    pub imposed: Vec<u32>,
     /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
     /// for it, and never written down.
     #[serde(skip)]
     pub paths: BTreeMap<u32, String>,
+}
+
+/// The prompts of a session's calls as they were sent, the agent's own compactions included. Requests of a summariser are no calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentPrompts {
+    /// Tokens: as the provider reported them, estimated for calls without such a report.
+    pub prompt_tokens: u64,
+    /// The estimated part of them.
+    pub estimated_tokens: u64,
+    /// Calls whose prompt is estimated.
+    pub estimated_calls: u64,
+    /// The largest prompt.
+    pub peak_tokens: u64,
 }
 
 /// What one assistant message takes from one earlier part: the text in both is the same.

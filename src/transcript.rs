@@ -322,6 +322,8 @@ pub struct Transcript {
     pub compactions: Vec<Compaction>,
     /// The window that the log itself names, if it does.
     pub window: Option<u64>,
+    /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
+    pub refused: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
     /// Calls of sub-agents that this log only mirrors: they are counted where no log of the sub-agent's own holds them, and never replayed.

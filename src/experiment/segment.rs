@@ -64,7 +64,7 @@ pub(super) fn segment(trace: &Trace, bounds: Bounds<'_>) -> Segment {
 }
 
 /// Tokens that a compaction left in the context, hidden overhead not counted.
-fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
+pub(super) fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
     let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
     let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
     let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
@@ -97,7 +97,8 @@ fn anchor(part: &mut Trace, closing: usize) {
     }
 }
 
-fn carried_message() -> MessageRow {
+/// The message that stands for what a compaction left.
+pub(super) fn carried_message() -> MessageRow {
     MessageRow {
         role: Role::User,
         first_part: 0,
@@ -111,7 +112,8 @@ fn carried_message() -> MessageRow {
     }
 }
 
-fn carried_part(tokens: u64) -> PartRow {
+/// Its only part.
+pub(super) fn carried_part(tokens: u64) -> PartRow {
     let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
     let chars = tokens.saturating_mul(4);
     let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };

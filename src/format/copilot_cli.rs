@@ -295,7 +295,7 @@ impl Log<'_> {
                 compactions: session.compactions,
                 window: session.window,
                 side_calls: session.side_calls,
-                mirrored: Vec::new(),
+                ..Transcript::default()
             });
         }
     }

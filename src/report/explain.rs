@@ -78,7 +78,10 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     facts.push(format!("{}, {} of them mended", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
     facts.extend(outcome.ended_at().map(|call| {
         let behind = counted(totals.after_end.calls, "call");
-        format!("the policy fails the session at call {}; the log holds {behind} behind it, which count for nothing", grouped(call as u64 + 1))
+        format!(
+            "the policy fails the session at call {}; the log holds {behind} behind it, which count for nothing",
+            grouped(call as u64 + 1)
+        )
     }));
     facts
 }

@@ -63,7 +63,9 @@ impl Figure {
 
 /// What stands in the tables, in their order.
 pub const FIGURES: &[Figure] = &[
-    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
+    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls))
+        .first(1)
+        .from(Provenance::Recorded),
     figure("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     })
@@ -79,18 +81,12 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(1)
     .better(Better::Less),
-    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| {
-        Cell::Count(totals.missed)
+    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| Cell::Count(totals.missed))
+        .first(1)
+        .better(Better::Less),
+    figure("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", Unit::Count, |totals| {
+        Cell::Count(totals.early)
     })
-    .first(1)
-    .better(Better::Less),
-    figure(
-        "early",
-        "early",
-        "shrinkings below the policy's own limit by more than its safety buffer",
-        Unit::Count,
-        |totals| Cell::Count(totals.early),
-    )
     .first(2)
     .better(Better::Less),
     figure(
@@ -111,9 +107,13 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(2),
     figure("drops", "drops", "messages removed", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Drop))).first(2),
-    figure("failed_sessions", "failed sessions", "sessions that end in a refusal that nothing mends; what follows counts in no figure", Unit::Count, |totals| {
-        Cell::Count(totals.failed_sessions)
-    })
+    figure(
+        "failed_sessions",
+        "failed sessions",
+        "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+        Unit::Count,
+        |totals| Cell::Count(totals.failed_sessions),
+    )
     .first(1)
     .better(Better::Less),
     figure("peak_tokens", "peak context", "the largest context that a call was tried with", Unit::Tokens, |totals| {

@@ -408,7 +408,7 @@ impl State<'_> {
     }
 
     /// The policy has rewritten its own history: what is the last usage worth now?
-    fn rewritten(&mut self) {
+    pub fn rewritten(&mut self) {
         self.actual_after_reply = self.actual();
         match self.plan.belief.after_rewrite {
             AfterRewrite::Estimate => {

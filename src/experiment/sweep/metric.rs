@@ -87,10 +87,7 @@ pub const METRICS: &[Metric] = &[
     sum("baseline tokens", Tokens, |totals, _| signed(totals.baseline_tokens)),
     billed("cost", Money, |_, charges| signed(charges.nano_usd)),
     Metric { known_from: KnownFrom::ClosedLoop, ..billed("net cost", Money, |_, charges| signed(charges.net_nano_usd)) },
-    Metric {
-        known_from: KnownFrom::ClosedLoop,
-        ..sum("net failed sessions", Count, |_, charges| signed(charges.net_failed_sessions))
-    },
+    Metric { known_from: KnownFrom::ClosedLoop, ..sum("net failed sessions", Count, |_, charges| signed(charges.net_failed_sessions)) },
     billed("cache reads", Tokens, |_, charges| signed(charges.cache_read)),
     billed("billed prompt tokens", Tokens, |_, charges| signed(charges.prompt_tokens)),
     Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals, _| signed(totals.peak_tokens)) },
