@@ -129,7 +129,8 @@ impl Project {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
         let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
         // The place of the mistake, without the line: a link could lead to a file that is nobody's business.
-        let line = |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;
+        let line =
+            |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;
         let table: toml::Table =
             text.parse().map_err(|error: toml::de::Error| wrong(&format!("line {}: {}", line(&error), error.message())))?;
         let mut project = Project { path: path.clone(), all: BTreeMap::new(), by_command: BTreeMap::new() };
@@ -161,7 +162,9 @@ impl Project {
         let options = || leaves().flat_map(Command::get_arguments);
         if !options().any(|option| named(option) == Some(name)) {
             if options().any(|option| option.get_long() == Some(name) && is_typed_only(option)) {
-                return Err(format!("`{name}` says what is written or what content is shown, which is typed each time and stands in no file"));
+                return Err(format!(
+                    "`{name}` says what is written or what content is shown, which is typed each time and stands in no file"
+                ));
             }
             let hint = suggestion(name, options().filter_map(named));
             return Err(format!("`{name}` is no option{hint} (`ctxsim config --template` lists them)"));

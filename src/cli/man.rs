@@ -29,7 +29,9 @@ impl Man {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();
-        let Some(folder) = self.folder.as_ref().filter(|folder| !is_stdout(folder)) else { return print(&String::from_utf8_lossy(&page(&command)?)) };
+        let Some(folder) = self.folder.as_ref().filter(|folder| !is_stdout(folder)) else {
+            return print(&String::from_utf8_lossy(&page(&command)?));
+        };
         door.fill("folder", folder, Company::Any, &pages(&command)?).map(drop)
     }
 }

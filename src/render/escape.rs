@@ -21,7 +21,11 @@ pub fn escape(text: &str) -> Cow<'_, str> {
         // A selector behind a picture chooses how it is drawn, and is no letter that hides.
         let is_emoji = letter == '\u{fe0f}' && before.is_some_and(|before| !before.is_ascii() && !is_hazardous(before));
         let hides = is_hazardous(letter) && !is_emoji;
-        if hides || is_command { out.extend(letter.escape_unicode()) } else { out.push(letter) }
+        if hides || is_command {
+            out.extend(letter.escape_unicode())
+        } else {
+            out.push(letter)
+        }
         before = Some(letter);
     }
     Cow::Owned(out)

@@ -152,7 +152,9 @@ impl Door {
         };
         if !complaint.is_empty() {
             let named = folder.display();
-            return Err(Failure::Usage(format!("{named} {complaint}: name another folder with --{option}, or write among them with --force")));
+            return Err(Failure::Usage(format!(
+                "{named} {complaint}: name another folder with --{option}, or write among them with --force"
+            )));
         }
         let mut spots = Vec::new();
         for name in names {
@@ -201,7 +203,10 @@ impl Door {
             Way::Spot(spot) => spot,
         };
         if spot.there == There::Link {
-            return Err(Failure::Usage(format!("{} is a link, which rows are not written through: name the file that it leads to", path.display())));
+            return Err(Failure::Usage(format!(
+                "{} is a link, which rows are not written through: name the file that it leads to",
+                path.display()
+            )));
         }
         if resume && spot.there == There::File {
             self.admit(&spot, &|| true)?;

@@ -203,7 +203,8 @@ fn real(path: &Path) -> Result<PathBuf, String> {
 fn followed(link: &Path, folder: &Path, here: &Path) -> Result<PathBuf, String> {
     let shown = link.display();
     let target = link.canonicalize().map_err(|_| format!("goes through {shown}, a link that leads nowhere"))?;
-    let ground = folder.ancestors().find(|above| above.join(".git").exists()).or_else(|| Some(here).filter(|here| folder.starts_with(here)));
+    let ground =
+        folder.ancestors().find(|above| above.join(".git").exists()).or_else(|| Some(here).filter(|here| folder.starts_with(here)));
     match ground.filter(|ground| !target.starts_with(ground)) {
         None => Ok(target),
         Some(ground) => {
@@ -226,7 +227,8 @@ fn check_place(named: &Path, place: &Path, above: &Path) -> Result<(), Failure> 
         None => Ok(()),
         Some((agent, session)) => {
             let session = session.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            let sentence = format!("lies in a folder that holds sessions of {agent} ({session}), where nothing is ever written: name another folder");
+            let sentence =
+                format!("lies in a folder that holds sessions of {agent} ({session}), where nothing is ever written: name another folder");
             Err(refused(named, &sentence))
         }
     }

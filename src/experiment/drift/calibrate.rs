@@ -104,7 +104,13 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
 
 /// What comes from outside, in a comment: it could end the line and go on as TOML, or as commands of a shell.
 fn one_line(text: &str) -> String {
-    let shown = |letter: char| if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') { letter.escape_unicode().collect() } else { String::from(letter) };
+    let shown = |letter: char| {
+        if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+            letter.escape_unicode().collect()
+        } else {
+            String::from(letter)
+        }
+    };
     text.chars().map(shown).collect()
 }
 
