@@ -1,5 +1,6 @@
 //! `ctxsim` alone: finds logs, replays them under the main presets, and says what to type next.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
@@ -24,10 +25,10 @@ pub struct Welcome {
 
 impl Welcome {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         let corpus = self.read(&catalog)?;
-        let replays = self.show(&catalog, &corpus, "ctxsim")?;
+        let replays = self.show(door, &catalog, &corpus, "ctxsim")?;
         print(&next(&corpus, &replays))
     }
 
@@ -42,12 +43,12 @@ impl Welcome {
     }
 
     /// Replays a corpus and prints the report.
-    pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
+    pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
         let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
         price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
         let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give("replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
+        Output::default().give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
         Ok(replays)
     }
 }

@@ -28,6 +28,7 @@ mod replay;
 mod segment;
 mod sessions;
 mod source;
+mod stores;
 mod summaries;
 mod sweep;
 mod tracefile;
@@ -55,6 +56,7 @@ pub use recording::{Beside, RecordedSession, Recording, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use source::{Found, Home, discover, homes};
+pub use stores::{is_log, session_in, store_of};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
     Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,

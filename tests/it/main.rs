@@ -27,6 +27,9 @@ mod cost;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// The one door for writing: every option that writes, against all that must not be written over.
+#[cfg(unix)]
+mod door;
 /// Drift: the example worked by hand, bars on recorded sessions, calibration.
 mod drift;
 /// `ctxsim explain`, line by line.
@@ -41,6 +44,9 @@ mod format_json;
 mod gate;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
+/// A cloned repository with settings, names, links and pipes that mean harm.
+#[cfg(unix)]
+mod hostile_repository;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.
