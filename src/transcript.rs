@@ -324,6 +324,10 @@ pub struct Transcript {
     pub window: Option<u64>,
     /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
     pub refused: bool,
+    /// The host that the model's calls went to, as the log names it; `None` where it names none.
+    pub host: Option<String>,
+    /// The log itself shows that it begins in the middle: its first message goes on from one that it does not hold.
+    pub begins_in_middle: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
     /// Calls of sub-agents that this log only mirrors: they are counted where no log of the sub-agent's own holds them, and never replayed.

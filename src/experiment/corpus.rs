@@ -3,7 +3,8 @@
 use super::counters::Counters;
 use super::source::{Found, discover};
 use super::tracefile::{is_trace_file, read_traces};
-use super::{facts, once};
+use super::unseen::UnseenFacts;
+use super::{facts, once, unseen};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
@@ -91,6 +92,8 @@ pub struct CorpusFacts {
     /// Calls of sub-agents that are mirrored in the logs of those who started them, and stand in no log of their own. No other number
     /// of these facts holds them.
     pub mirrored: Mirrored,
+    /// Conversation from before logs that begin in the middle.
+    pub unseen: UnseenFacts,
     /// Sessions that another one started and that were left out because somebody asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
@@ -174,6 +177,7 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     }
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
+    unseen::settle(&mut corpus, settings.catalog);
     once::count_once(&mut corpus);
     facts::sum_up(&mut corpus);
     Ok(corpus)

@@ -3,6 +3,7 @@
 use super::corpus::{Corpus, CorpusFacts, Mirrored};
 use super::impose::impose;
 use super::segment::prompt_of;
+use super::unseen;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::{SentPrompts, Trace};
@@ -30,6 +31,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
+    facts.unseen = unseen::sum(&corpus.traces);
     facts.skipped.sort();
     facts.losses.sort();
     for trace in &corpus.traces {

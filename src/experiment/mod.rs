@@ -33,6 +33,7 @@ mod summaries;
 mod sweep;
 mod tracefile;
 pub mod tune;
+mod unseen;
 mod window;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
@@ -63,4 +64,5 @@ pub use sweep::{
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};
+pub use unseen::UnseenFacts;
 pub use window::WindowFrom;

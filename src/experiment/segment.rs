@@ -8,7 +8,7 @@
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{Image, Length, Role, Text, Trust};
+use crate::transcript::{Role, Trust};
 
 /// Where a stretch begins and ends, by messages of the session.
 #[derive(Clone, Copy)]
@@ -41,10 +41,11 @@ pub(super) fn segment(trace: &Trace, bounds: Bounds<'_>) -> Segment {
         models: trace.models.clone(),
         tools: trace.tools.clone(),
         calibration_thousandths: trace.calibration_thousandths,
+        unseen: trace.unseen.filter(|_| bounds.opened_by.is_none()),
         ..Trace::default()
     };
     let carried = bounds.opened_by.map(|event| left_by(trace, event, first_call, bounds.closed_before));
-    part.parts.extend(carried.map(carried_part));
+    part.parts.extend(carried.map(|tokens| PartRow { anchored: true, ..PartRow::stand_in(PartKind::Text, tokens) }));
     part.messages.extend(carried.map(|_| carried_message()));
     // Messages move to where they stand behind the carried one; whoever goes back behind the compaction goes back to that.
     let shift = part.messages.len() as u32;
@@ -109,26 +110,5 @@ pub(super) fn carried_message() -> MessageRow {
         copy: false,
         synthetic: true,
         key: None,
-    }
-}
-
-/// Its only part.
-pub(super) fn carried_part(tokens: u64) -> PartRow {
-    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    let chars = tokens.saturating_mul(4);
-    let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-    PartRow {
-        kind: PartKind::Text,
-        tool: None,
-        name: Length::default(),
-        id_bytes: 0,
-        text: Text { length, tokens, json_bytes: chars, ..Text::default() },
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
-        truth: u64::from(tokens),
-        anchored: true,
-        expires: false,
-        answers: None,
     }
 }

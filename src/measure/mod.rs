@@ -13,6 +13,7 @@ mod share;
 mod skim;
 mod thinking;
 mod truth;
+mod unseen;
 mod wanted;
 
 pub use build::{Measure, own_vocabulary, trace};
@@ -20,4 +21,5 @@ pub use evidence::Definition;
 pub use scale::{Content, PublicCounters, TextScale};
 pub use share::largest_remainder;
 pub use skim::{BYTES_PER_TOKEN, SkimScale};
+pub use unseen::{overhead, unseen_above};
 pub use wanted::{Kinds, Recall, Wanted};

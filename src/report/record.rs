@@ -11,7 +11,7 @@ use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, WindowFrom};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::sim::{
     AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
 };
@@ -118,6 +118,8 @@ pub(super) struct CorpusRecord {
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
@@ -153,6 +155,8 @@ struct SessionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     window_from: Option<WindowFrom>,
     prompt_limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen_tokens: Option<u64>,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -313,6 +317,7 @@ impl CorpusRecord {
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,
+            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
@@ -362,6 +367,7 @@ impl SessionRecord {
             window: outcome.window,
             window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
+            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
             cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),

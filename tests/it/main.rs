@@ -178,3 +178,7 @@ mod sweep;
 mod truth;
 /// `ctxsim tune`: the optimum, held-out sessions, refusals.
 mod tune;
+/// Logs that begin in the middle: what they lack is conversation, and no overhead.
+mod unseen;
+/// Windows: from where they come, and which goes before which.
+mod windows;

@@ -36,6 +36,9 @@ struct Line<'a> {
     #[serde(borrow)]
     version: Words<'a>,
     window: Count,
+    #[serde(borrow)]
+    host: Words<'a>,
+    begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
     #[serde(borrow)]
     measured_in: Words<'a>,
@@ -253,6 +256,8 @@ impl Session {
             agent,
             version: head.version.to_string(),
             window: head.window.known().ok().flatten(),
+            host: head.host.some_id().map(str::to_owned),
+            begins_in_middle: head.begins_in_middle,
             ..Transcript::default()
         };
         Session { transcript, model: head.model.to_string(), called: String::new(), places: HashMap::new(), names: HashMap::new() }

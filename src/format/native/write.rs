@@ -21,6 +21,8 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         version: &transcript.version,
         model: writer.model,
         window: transcript.window,
+        host: transcript.host.as_deref(),
+        begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
     };
     line(&head, out)?;
@@ -80,6 +82,10 @@ struct Head<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    begins_in_middle: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     measured_in: &'a str,
 }

@@ -133,6 +133,7 @@ impl<'s> Session<'s> {
                 Some(parent) => Some(parent),
                 None => {
                     lose("parent entry is not in the file: read on in order of time");
+                    self.transcript.begins_in_middle |= leaf.is_none();
                     leaf
                 }
             },
