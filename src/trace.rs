@@ -74,6 +74,8 @@ pub struct MessageRow {
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<u128>,
+    /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
+    pub reported_reasoning: u64,
 }
 
 impl MessageRow {
@@ -157,6 +159,8 @@ pub struct CompactionRow {
     pub usage: Option<Usage>,
     /// Hash of that request's id.
     pub key: Option<u128>,
+    /// Taken over with the calls before it from a session that another file holds: it counts there.
+    pub copy: bool,
 }
 
 /// A measured session.

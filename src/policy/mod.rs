@@ -43,7 +43,7 @@ pub use figures::figure;
 pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
-    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
+    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput, ReportedAs, Rule, Summary,
     SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
