@@ -301,6 +301,12 @@ impl Trace {
         most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
     }
 
+    /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.
+    pub fn day(&self) -> Option<String> {
+        let time = self.messages.iter().find_map(|message| message.time)?;
+        Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
+    }
+
     /// The largest recorded prompt and reply of a replayed call, together.
     pub fn largest_exchange(&self) -> u64 {
         self.calls.iter().filter_map(|call| call.usage.as_ref()).map(|usage| usage.prompt + usage.output).max().unwrap_or(0)

@@ -6,10 +6,12 @@
 mod evidence;
 mod lines;
 mod steps;
+mod windows;
 
 pub use evidence::{Evidence, Unit};
 pub use lines::Lines;
 pub use steps::Steps;
+pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,10 @@
 
 use super::corpus::Corpus;
 use super::judge::{Case, Reason, acts, judge, recorded_size};
-use super::replay::{ReplaySettings, window_of};
+use super::replay::ReplaySettings;
 use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
+use super::window::window_of;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Recorder, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::trace::{CompactionRow, Trace};
@@ -203,19 +204,14 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
 }
 
 /// The policy for a session, and what it says of such logs.
-fn choose<'a>(
-    trace: &Trace,
-    policies: &'a [Policy],
-    settings: &ReplaySettings<'_>,
-) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
+fn choose<'a>(trace: &Trace, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
     if let [given] = policies {
         let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
         return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
     }
-    let time = trace.messages.iter().find_map(|message| message.time);
-    let day = time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok()).map(|time| time.strftime("%Y-%m-%d").to_string());
+    let day = trace.day().unwrap_or_default();
     let window = window_of(trace, None, settings).window;
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.as_deref().unwrap_or_default(), window };
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: &day, window: Some(window) };
     policies.iter().find_map(|policy| Some((policy, Some(policy.recorded(recorder)?))))
 }
 
@@ -238,10 +234,7 @@ impl<'a> Session<'a> {
         summaries: &RecordedSummaries,
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
-        // The window that the log names was in force, whatever the catalogue says.
-        let logged = trace.window.zip(entry).map(|(window, entry)| window * 100 / entry.logged_window_percent.max(1));
-        let forced = ReplaySettings { window: replay.window.or(logged), model: replay.model.clone(), ..*replay };
-        let window = window_of(trace, policy.default_window(), &forced);
+        let window = window_of(trace, policy.default_window(), replay);
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,

@@ -38,7 +38,7 @@ impl Worth {
     fn of(outcome: &Outcome) -> Worth {
         let totals = &outcome.totals;
         Worth {
-            ended: totals.unrecoverable_sessions,
+            ended: totals.failed_sessions,
             overflows: totals.overflows,
             tokens: totals.prompt_tokens + totals.summariser_tokens,
             baseline: totals.baseline_tokens,

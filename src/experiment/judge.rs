@@ -107,12 +107,7 @@ pub(super) struct Case<'a> {
 }
 
 /// The verdict on a recorded event, and the reason where it is no hit.
-pub(super) fn judge(
-    case: &Case<'_>,
-    recorded: &Recorded,
-    predicted: Option<&Predicted>,
-    estimate: Option<u64>,
-) -> (Verdict, Reason) {
+pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>, estimate: Option<u64>) -> (Verdict, Reason) {
     if recorded.automatic == Some(false) {
         return (Verdict::Manual, Reason::AskedFor);
     }

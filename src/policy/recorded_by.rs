@@ -1,8 +1,10 @@
 //! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
 
 use super::plan::Switch;
+use super::preset::presets;
 use serde::Deserialize;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 /// Logs that were recorded under a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -43,8 +45,8 @@ pub struct Recorder<'a> {
     pub version: &'a str,
     /// The day of the session as `2026-03-15`; empty where the log has no times.
     pub day: &'a str,
-    /// The session's window.
-    pub window: u64,
+    /// The session's window. Where nobody knows it yet, it excludes nothing.
+    pub window: Option<u64>,
 }
 
 impl RecordedBy {
@@ -57,9 +59,28 @@ impl RecordedBy {
         recorder.agent == self.agent
             && self.from.as_deref().is_none_or(|from| compared(from) != Ordering::Less)
             && self.before.as_deref().is_none_or(|before| compared(before) == Ordering::Less)
-            && self.window_from.is_none_or(|from| recorder.window >= from)
-            && self.window_before.is_none_or(|before| recorder.window < before)
+            && self.window_from.zip(recorder.window).is_none_or(|(from, window)| window >= from)
+            && self.window_before.zip(recorder.window).is_none_or(|(before, window)| window < before)
     }
+}
+
+/// What the presets say of logs, in their order. It never changes, and a corpus asks for it once a session and policy.
+static OF_PRESETS: LazyLock<Vec<RecordedBy>> = LazyLock::new(|| {
+    let heads = presets().iter().filter_map(|preset| toml::from_str::<Head>(preset.text).ok());
+    heads.flat_map(|head| head.recorded_by).collect()
+});
+
+/// What of a preset is needed here.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    recorded_by: Vec<RecordedBy>,
+}
+
+/// The window that the writer of a log reckons with, in tokens, where the log names this one.
+pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
+    let percent = OF_PRESETS.iter().find(|entry| entry.covers(recorder)).map_or(whole(), |entry| entry.logged_window_percent);
+    logged.saturating_mul(100) / percent.max(1)
 }
 
 fn is_day(bound: &str) -> bool {
@@ -87,7 +108,7 @@ mod tests {
             logged_window_percent: 100,
             notes_prunings: Switch::Off,
         };
-        let log = |version, day| Recorder { agent: "a", version, day, window: 200_000 };
+        let log = |version, day| Recorder { agent: "a", version, day, window: Some(200_000) };
         assert!(from("2.1.21", "").covers(log("2.1.100", "")));
         assert!(!from("2.1.21", "").covers(log("2.1.3", "")));
         assert!(from("", "2.1.21").covers(log("2.0.75", "")));
@@ -99,5 +120,15 @@ mod tests {
         assert!(!RecordedBy { window_from: large, ..from("", "") }.covers(log("", "")));
         assert!(RecordedBy { window_from: small, window_before: large, ..from("", "") }.covers(log("", "")));
         assert!(!RecordedBy { window_before: small, ..from("", "") }.covers(log("", "")));
+    }
+
+    #[test]
+    fn codex_names_the_whole_window_at_first_and_later_19_twentieths_of_it() {
+        let window = |agent, version, logged| window_in_force(Recorder { agent, version, ..Recorder::default() }, logged);
+        assert_eq!(window("codex", "0.36.0", 272_000), 272_000);
+        assert_eq!(window("codex", "0.57.0", 258_400), 272_000);
+        assert_eq!(window("codex", "0.142.2", 121_600), 128_000);
+        assert_eq!(window("codex", "", 258_400), 272_000);
+        assert_eq!(window("copilot-cli", "1.0", 128_000), 128_000);
     }
 }

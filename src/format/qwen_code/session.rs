@@ -7,7 +7,7 @@ use crate::format::count::{ABSURD, Count};
 use crate::format::google::{piece, text_of};
 use crate::format::json::compact;
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, parts_where};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -25,6 +25,7 @@ pub struct Session<'s> {
     tools: HashMap<String, String>,
     /// Requests that the statistics heard of.
     reported: Vec<Call>,
+    windows: NamedWindows,
     model: String,
     unchained: bool,
 }
@@ -39,6 +40,7 @@ impl<'s> Session<'s> {
             by_parts: HashMap::new(),
             tools: HashMap::new(),
             reported: Vec::new(),
+            windows: NamedWindows::default(),
             model: String::new(),
             unchained: false,
         }
@@ -77,7 +79,7 @@ impl<'s> Session<'s> {
             self.transcript.version = record.version.to_string();
         }
         if let Count::Sound(window) = record.context_window_size {
-            self.transcript.window = Some(window);
+            self.windows.name(&record.model, window);
         }
     }
 
@@ -261,6 +263,7 @@ impl<'s> Session<'s> {
             }
         }
         self.transcript.side_calls = self.reported;
+        self.transcript.window = self.windows.of(self.transcript.main_model());
         (!self.transcript.messages.is_empty()).then_some(self.transcript)
     }
 }
