@@ -74,6 +74,8 @@ pub struct MessageRow {
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<u128>,
+    /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
+    pub reported_reasoning: u64,
 }
 
 /// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
@@ -203,6 +205,8 @@ pub struct CompactionRow {
     pub usage: Option<Usage>,
     /// Hash of that request's id.
     pub key: Option<u128>,
+    /// Taken over with the calls before it from a session that another file holds: it counts there.
+    pub copy: bool,
 }
 
 /// A measured session.

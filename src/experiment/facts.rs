@@ -38,7 +38,7 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
         facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
         facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;
-        facts.recorded_compactions += trace.compactions.len() as u64;
+        facts.recorded_compactions += trace.compactions.iter().filter(|compaction| !compaction.copy).count() as u64;
         for usage in trace.usages() {
             count(facts, usage);
         }

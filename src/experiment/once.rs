@@ -1,7 +1,8 @@
 //! Each message and call once: resumed and copied sessions repeat what another file holds already.
 
 use super::corpus::Corpus;
-use crate::trace::Trace;
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
 use std::collections::HashSet;
 
 /// Takes copied calls out of all sessions but one, and sessions out of which nothing is left.
@@ -48,6 +49,8 @@ fn sources(corpus: &Corpus) -> u64 {
 struct Seen {
     calls: HashSet<u128>,
     messages: HashSet<u128>,
+    /// Recorded compactions and prunings, by the call that they followed.
+    events: HashSet<(u128, CompactionKind)>,
 }
 
 impl Seen {
@@ -56,9 +59,16 @@ impl Seen {
         let had_calls = !trace.calls.is_empty();
         let before = trace.usages().count() as u64;
         let copied = |keys: &HashSet<u128>, key: Option<u128>| key.is_some_and(|key| keys.contains(&key));
+        // A copied event still decides what stands in the context, but counts where its session is.
+        let events: Vec<Option<(u128, CompactionKind)>> = trace.compactions.iter().map(|event| behind(trace, event)).collect();
+        for (compaction, behind) in trace.compactions.iter_mut().zip(&events) {
+            if copied(&self.calls, compaction.key) || behind.is_some_and(|behind| self.events.contains(&behind)) {
+                (compaction.copy, compaction.usage) = (true, None);
+            }
+        }
+        self.events.extend(events.into_iter().flatten());
         trace.calls.retain(|call| !copied(&self.calls, call.key));
         trace.side_calls.retain(|(_, key)| !copied(&self.calls, *key));
-        trace.compactions.retain(|compaction| !copied(&self.calls, compaction.key));
         let mut own_messages = 0;
         for message in &mut trace.messages {
             if copied(&self.messages, message.key) {
@@ -74,4 +84,10 @@ impl Seen {
         let left = if had_calls { !trace.calls.is_empty() || !trace.side_calls.is_empty() } else { own_messages > 0 };
         (taken, left)
     }
+}
+
+/// What tells an event of a session from others: the call before it. `None` where none stands there, or it has no id.
+fn behind(trace: &Trace, event: &CompactionRow) -> Option<(u128, CompactionKind)> {
+    let before = trace.calls.partition_point(|call| call.message < event.before);
+    Some((trace.calls.get(before.checked_sub(1)?)?.key?, event.kind))
 }

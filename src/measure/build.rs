@@ -105,6 +105,7 @@ impl Builder {
             copy: message.copy_of.is_some(),
             synthetic: message.synthetic,
             key: key(agent, &message.id),
+            reported_reasoning: reasoning,
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
         MessageRow { turn: *turn, ..row }
@@ -181,6 +182,7 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
         summary_tokens: compaction.summary.as_ref().map(|text| u64::from(text.tokens)),
         usage: compaction.call.as_ref().and_then(|call| call.usage),
         key: compaction.call.as_ref().and_then(|call| key(agent, &call.id)),
+        copy: false,
     }
 }
 

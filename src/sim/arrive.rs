@@ -28,7 +28,10 @@ impl State<'_> {
                 self.open_turn(message);
             }
             let id = self.push(message);
-            self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
+            // What is shown again came before the last reply, or has been counted when it came.
+            if !row.copy {
+                self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
+            }
             self.next_message = message + 1;
             if imposed {
                 // The history was rewritten, whoever did it: the last usage says no more than after a compaction of the policy's own.

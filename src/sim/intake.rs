@@ -6,7 +6,7 @@ use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
 use crate::policy::{Cut, Hook, Plan, Rule, cut};
-use crate::trace::{CallRow, MessageRow, PartRow, Trace};
+use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -31,7 +31,6 @@ struct Common {
     /// By the number of calls that the session has.
     needed_tokens: RefCell<BTreeMap<usize, u64>>,
     categories: OnceCell<Vec<Category>>,
-    reported_reasoning: OnceCell<BTreeMap<u32, u64>>,
 }
 
 /// What the messages of a session are to policies: worked out once for all for which they enter alike.
@@ -115,15 +114,6 @@ impl Intake {
     /// What each part of the session is.
     pub fn categories(&self, trace: &Trace) -> &[Category] {
         self.common.categories.get_or_init(|| Category::of_all(trace))
-    }
-
-    /// The tokens of reasoning that the provider reported for a reply; 0 without a report.
-    pub fn reported_reasoning(&self, trace: &Trace, message: u32) -> u64 {
-        let reported = self.common.reported_reasoning.get_or_init(|| {
-            let of_call = |call: &CallRow| Some((call.message, call.usage?.reasoning?));
-            trace.calls.iter().filter_map(of_call).collect()
-        });
-        reported.get(&message).copied().unwrap_or(0)
     }
 
     /// What keeping most references to lines of the first so many calls takes, whatever is done.
