@@ -56,7 +56,8 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     trace.agent = transcript.agent;
     trace.version = transcript.version;
     trace.window = transcript.window;
-    trace.refused = transcript.refused;
+    // A compaction that came last has mended it.
+    trace.refused = transcript.refused && transcript.compactions.iter().all(|event| event.before < trace.messages.len());
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);

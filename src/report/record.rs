@@ -259,7 +259,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/1`.
+/// Schema `ctxsim.explain/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     schema: &'static str,
@@ -334,7 +334,7 @@ impl ExplainRecord {
     /// The record of one session under one policy.
     pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
         ExplainRecord {
-            schema: "ctxsim.explain/1",
+            schema: "ctxsim.explain/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             policy: replay.policy.clone(),
