@@ -77,6 +77,16 @@ pub struct MessageRow {
 }
 
 impl MessageRow {
+    /// The indices in [`Trace::parts`] of its parts.
+    pub fn parts(&self) -> std::ops::Range<u32> {
+        self.first_part..self.first_part + self.part_count
+    }
+
+    /// The index in [`Trace::parts`] of its part with this place; `None` where it has fewer.
+    pub fn part(&self, place: usize) -> Option<u32> {
+        (place < self.part_count as usize).then_some(self.first_part + place as u32)
+    }
+
     /// Does this message open a turn?
     pub fn opens_turn(&self) -> bool {
         self.role == Role::User && !self.synthetic
@@ -131,6 +141,8 @@ pub struct CompactionRow {
     pub before: u32,
     /// The first message that stayed; `None` where none did, or the log does not say.
     pub kept_from: Option<u32>,
+    /// The parts that placeholders took the place of, ascending. Empty where the log does not say, and for most compactions.
+    pub taken: Vec<u32>,
     /// What was done.
     pub kind: CompactionKind,
     /// By itself or on demand.
@@ -307,6 +319,12 @@ impl Trace {
     pub fn main_model(&self) -> Option<&str> {
         let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
         most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
+    }
+
+    /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.
+    pub fn day(&self) -> Option<String> {
+        let time = self.messages.iter().find_map(|message| message.time)?;
+        Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
     }
 
     /// The largest recorded prompt and reply of a replayed call, together.

@@ -6,10 +6,12 @@
 mod evidence;
 mod lines;
 mod steps;
+mod windows;
 
 pub use evidence::{Evidence, Unit};
 pub use lines::Lines;
 pub use steps::Steps;
+pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
 
@@ -278,10 +280,19 @@ pub struct Compaction {
     pub summary: Option<Text>,
     /// The first message that stayed in the context, where the log says so.
     pub kept_from: Option<usize>,
+    /// What placeholders took the place of, as message and part of it by their indices, ascending. Empty where the log does not say.
+    pub taken: Vec<(usize, usize)>,
     /// The summariser's own request, where it was recorded.
     pub call: Option<Call>,
     /// Milliseconds since 1970.
     pub time: Option<i64>,
+}
+
+/// The parts of messages for which something holds, as message and part of it by their indices, in order.
+pub fn parts_where(messages: &[Message], holds: impl Fn(&Message, &Part) -> bool) -> Vec<(usize, usize)> {
+    let numbered =
+        messages.iter().enumerate().flat_map(|(at, message)| message.parts.iter().enumerate().map(move |part| (at, message, part)));
+    numbered.filter(|(_, message, (_, part))| holds(message, part)).map(|(at, _, (place, _))| (at, place)).collect()
 }
 
 /// The two ways in which agents shrink a context.

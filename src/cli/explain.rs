@@ -106,7 +106,9 @@ impl Explain {
 fn narrow(replay: &mut Replay, place: usize, model: &str) {
     replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
     replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+    replay.windows = replay.windows.drain(..).skip(place).take(1).collect();
     replay.unknown_models.retain(|(name, _)| name == model);
+    replay.own_windows.retain(|(name, ..)| name == model);
     replay.outgrown.retain(|(name, _)| name == model);
 }
 

@@ -50,7 +50,7 @@ pub struct Gate {
     /// What the policy came to when somebody was content with it
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'unrecoverable +0', 'broken references +2%']
+    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'failed sessions +0', 'broken references +2%']
     #[arg(long, value_name = "LIMIT", allow_hyphen_values = true)]
     allow: Vec<String>,
     /// Write the baseline anew, whatever has moved

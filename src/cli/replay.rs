@@ -80,10 +80,12 @@ enum By {
 enum Finding {
     /// Calls that the provider would have refused
     Overflow,
-    /// Sessions with a refusal that nothing could mend
-    Unrecoverable,
-    /// Calls whose reply would have been cut
-    Squeezed,
+    /// Sessions that end in a refusal that nothing mends
+    #[value(alias = "unrecoverable")]
+    FailedSessions,
+    /// Calls whose prompt and reply together exceed the window
+    #[value(alias = "squeezed")]
+    ReplyCut,
     /// Calls above the window less the output reserve
     OverBudget,
 }
@@ -181,8 +183,8 @@ impl Finding {
         let totals = &replay.totals;
         let (count, what) = match self {
             Finding::Overflow => (totals.overflows, "calls that overflow the window"),
-            Finding::Unrecoverable => (totals.unrecoverable_sessions, "sessions that end in a refusal"),
-            Finding::Squeezed => (totals.squeezed, "calls whose reply would be cut"),
+            Finding::FailedSessions => (totals.failed_sessions, "failed sessions"),
+            Finding::ReplyCut => (totals.reply_cut, "calls whose reply would be cut"),
             Finding::OverBudget => (totals.over_budget, "calls over budget"),
         };
         (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))

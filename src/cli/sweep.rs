@@ -33,8 +33,8 @@ VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO
 alone where --sample draws from it.
 
 Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean
-context, peak context, overflows, squeezed, over budget, missed, premature,
-refused tries, prunes, compactions, drops, truncations, unrecoverable, broken
+context, peak context, failed sessions, overflows, reply cut, over budget,
+missed, early, refused tries, prunes, compactions, drops, truncations, broken
 references (of lines); with prices: cost and net cost (in dollars), hit rate,
 cache reads; and `X per session`, `X per call`.";
 

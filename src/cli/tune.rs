@@ -48,7 +48,7 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net unrecoverable = 0'
+    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net failed sessions = 0'
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
     /// So many sessions of a hundred are judged on and not sought on

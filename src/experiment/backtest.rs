@@ -3,9 +3,10 @@
 use super::corpus::Corpus;
 use super::judge::{Case, Reason, judge, recorded_size};
 use super::own::choose;
-use super::replay::{ReplaySettings, window_of};
+use super::replay::ReplaySettings;
 use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
+use super::window::window_of;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::trace::{CompactionRow, Trace};
@@ -215,10 +216,7 @@ impl<'a> Session<'a> {
         summaries: &RecordedSummaries,
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
-        // The window that the log names was in force, whatever the catalogue says.
-        let logged = trace.window.zip(entry).map(|(window, entry)| window * 100 / entry.logged_window_percent.max(1));
-        let forced = ReplaySettings { window: replay.window.or(logged), model: replay.model.clone(), ..*replay };
-        let window = window_of(trace, policy.default_window(), &forced);
+        let window = window_of(trace, policy.default_window(), replay);
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,

@@ -40,7 +40,7 @@ impl Worth {
     fn of(outcome: &Outcome) -> Worth {
         let totals = &outcome.totals;
         Worth {
-            ended: totals.unrecoverable_sessions,
+            ended: totals.failed_sessions,
             overflows: totals.overflows,
             tokens: totals.prompt_tokens + totals.summariser_tokens,
             compared: totals.compared_tokens,

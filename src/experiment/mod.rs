@@ -32,6 +32,7 @@ mod summaries;
 mod sweep;
 mod tracefile;
 pub mod tune;
+mod window;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
@@ -51,7 +52,7 @@ pub use own::{Own, OwnAgent, OwnSettings, own_agents};
 pub use price::{check_model, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, recording};
-pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay, replay_closed};
+pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use source::{Found, Home, discover, homes};
 pub use summaries::{Fitted, RecordedSummaries};
@@ -60,3 +61,4 @@ pub use sweep::{
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};
+pub use window::WindowFrom;

@@ -20,24 +20,17 @@ pub fn choose<'a>(trace: &Trace, policies: &'a [Policy]) -> Option<(&'a Policy, 
     }
     let place = recorder_of(trace, policies)?;
     let policy = policies.get(place)?;
-    Some((policy, policy.recorded(recorder(trace, &day_of(trace)))))
+    Some((policy, policy.recorded(recorder(trace, &trace.day().unwrap_or_default()))))
 }
 
 /// The place of the first policy whose `recorded_by` covers a session; `None` where no preset speaks for its agent.
 fn recorder_of(trace: &Trace, policies: &[Policy]) -> Option<usize> {
-    let day = day_of(trace);
+    let day = trace.day().unwrap_or_default();
     policies.iter().position(|policy| policy.recorded(recorder(trace, &day)).is_some())
 }
 
 fn recorder<'t>(trace: &'t Trace, day: &'t str) -> Recorder<'t> {
     Recorder { agent: &trace.agent, version: &trace.version, day }
-}
-
-/// The day on which a session began; empty where the log has no times.
-fn day_of(trace: &Trace) -> String {
-    let time = trace.messages.iter().find_map(|message| message.time);
-    let time = time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok());
-    time.map(|time| time.strftime("%Y-%m-%d").to_string()).unwrap_or_default()
 }
 
 /// Did a person ask for this compaction?

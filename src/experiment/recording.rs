@@ -44,7 +44,7 @@ impl RecordedSession {
         let summariser = || trace.compactions.iter().filter_map(|event| event.usage);
         let mut totals = Totals {
             sessions: 1,
-            unrecoverable_sessions: u64::from(trace.refused),
+            failed_sessions: u64::from(trace.refused),
             calls: trace.calls.len() as u64,
             prompt_tokens: sent.prompt_tokens,
             anchored_tokens: sent.prompt_tokens - sent.estimated_tokens,

@@ -268,6 +268,7 @@ impl Run<'_> {
             tokens_after: None,
             summary: (!summary.is_empty()).then(|| self.scale.weigh(&summary)),
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time: millis(&step.timestamp),
         });

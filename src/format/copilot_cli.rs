@@ -450,6 +450,7 @@ impl Session {
             summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
+            taken: Vec::new(),
             call,
             time,
         });
@@ -469,6 +470,7 @@ impl Session {
             tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
             summary: None,
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time,
         });

@@ -310,6 +310,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary,
             kept_from,
+            taken: Vec::new(),
             call: None,
             time: None,
         });

@@ -127,6 +127,7 @@ fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_fro
         tokens_after: None,
         summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
         kept_from: Some(kept_from),
+        taken: Vec::new(),
         call: None,
         time: None,
     });

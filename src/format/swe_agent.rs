@@ -292,6 +292,7 @@ impl Agent {
             tokens_after: None,
             summary: Some(summary),
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time: None,
         });

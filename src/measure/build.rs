@@ -47,7 +47,7 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
-    trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &agent)).collect();
+    trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &trace.messages, &agent)).collect();
     let beside = |calls: &[Call]| calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
     trace.side_calls = beside(&transcript.side_calls);
     trace.mirrored = beside(&transcript.mirrored);
@@ -162,10 +162,11 @@ fn plain(kind: PartKind, text: Text) -> PartRow {
     }
 }
 
-fn compaction_row(compaction: &Compaction, agent: &str) -> CompactionRow {
+fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str) -> CompactionRow {
     CompactionRow {
         before: compaction.before as u32,
         kept_from: compaction.kept_from.map(|message| message as u32),
+        taken: compaction.taken.iter().filter_map(|(message, part)| messages.get(*message)?.part(*part)).collect(),
         kind: compaction.kind,
         automatic: compaction.automatic,
         tokens_before: compaction.tokens_before,

@@ -38,7 +38,7 @@ pub struct Policy {
 }
 
 /// What a formula may ask about the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Facts {
     /// The total window; `None` where nobody knows it and the policy's own default must do.
     pub window: Option<u64>,

@@ -48,7 +48,7 @@ pub use plan::{
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
-pub use recorded_by::{RecordedBy, Recorder};
+pub use recorded_by::{RecordedBy, Recorder, window_in_force};
 pub use schema::schema;
 pub use select::{Bounds, Selection, Shortened};
 pub use selector::{

@@ -36,7 +36,7 @@ pub struct Window {
     pub default: Option<u64>,
     /// Output reserve: tokens kept free for the reply.
     pub reserve: u64,
-    /// A compaction is `premature` where the context was below the limit by more than this.
+    /// A compaction is `early` where the context was below the limit by more than this.
     pub safety_buffer: u64,
 }
 

@@ -1,8 +1,10 @@
 //! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
 
 use super::plan::Switch;
+use super::preset::presets;
 use serde::Deserialize;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 /// Logs that were recorded under a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -52,6 +54,25 @@ impl RecordedBy {
     }
 }
 
+/// What the presets say of logs, in their order. It never changes, and a corpus asks for it once a session and policy.
+static OF_PRESETS: LazyLock<Vec<RecordedBy>> = LazyLock::new(|| {
+    let heads = presets().iter().filter_map(|preset| toml::from_str::<Head>(preset.text).ok());
+    heads.flat_map(|head| head.recorded_by).collect()
+});
+
+/// What of a preset is needed here.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    recorded_by: Vec<RecordedBy>,
+}
+
+/// The window that the writer of a log reckons with, in tokens, where the log names this one.
+pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
+    let percent = OF_PRESETS.iter().find(|entry| entry.covers(recorder)).map_or(whole(), |entry| entry.logged_window_percent);
+    logged.saturating_mul(100) / percent.max(1)
+}
+
 fn is_day(bound: &str) -> bool {
     let places: Vec<usize> = bound.split('-').map(str::len).collect();
     places == [4, 2, 2]
@@ -83,5 +104,15 @@ mod tests {
         assert!(from("2.1.21", "").covers(log("", "")));
         assert!(from("", "2025-12-10").covers(log("", "2025-12-09")));
         assert!(!from("", "").covers(Recorder { agent: "b", ..log("", "") }));
+    }
+
+    #[test]
+    fn codex_names_the_whole_window_at_first_and_later_19_twentieths_of_it() {
+        let window = |agent, version, logged| window_in_force(Recorder { agent, version, day: "" }, logged);
+        assert_eq!(window("codex", "0.36.0", 272_000), 272_000);
+        assert_eq!(window("codex", "0.57.0", 258_400), 272_000);
+        assert_eq!(window("codex", "0.142.2", 121_600), 128_000);
+        assert_eq!(window("codex", "", 258_400), 272_000);
+        assert_eq!(window("copilot-cli", "1.0", 128_000), 128_000);
     }
 }

@@ -22,7 +22,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     // The sort is stable: equals stay in the order of policies and corpus.
     all.sort_by_key(|(_, _, outcome, _)| {
         let totals = &outcome.totals;
-        Reverse((totals.unrecoverable_sessions, totals.overflows, totals.squeezed, totals.over_budget, totals.peak_tokens))
+        Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens))
     });
     let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
         let names =

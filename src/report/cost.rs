@@ -283,10 +283,12 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
     [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
 }
 
-/// The smallest minimum of least cost.
+/// The smallest minimum of least cost, of those that fail the fewest sessions.
 pub(super) fn measured_best(found: &BreakEven, cache: CacheKind) -> Option<u64> {
     let priced = found.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
-    priced.min_by_key(|(minimum, replay)| (replay.bill.with(cache).nano_usd(), *minimum)).map(|(minimum, _)| *minimum)
+    priced
+        .min_by_key(|(minimum, replay)| (replay.totals.failed_sessions, replay.bill.with(cache).nano_usd(), *minimum))
+        .map(|(minimum, _)| *minimum)
 }
 
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {

@@ -36,6 +36,8 @@ pub struct BillsRecord {
     uncached: BillRecord,
     modelled: BillRecord,
     perfect: BillRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_end: Option<Box<BillsRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -141,7 +143,7 @@ impl CostRecord {
 impl BillsRecord {
     /// The record of some bills; absent where none were made.
     pub(super) fn new(bills: &Bills) -> Option<BillsRecord> {
-        (bills.calls > 0).then(|| BillsRecord::of(bills))
+        (bills.calls > 0 || bills.after_end.is_some()).then(|| BillsRecord::of(bills))
     }
 
     fn of(bills: &Bills) -> BillsRecord {
@@ -152,6 +154,7 @@ impl BillsRecord {
             uncached: BillRecord::new(&bills.uncached),
             modelled: BillRecord::new(&bills.modelled),
             perfect: BillRecord::new(&bills.perfect),
+            after_end: bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::of(bills))),
         }
     }
 }

@@ -63,14 +63,16 @@ impl Figure {
 
 /// What stands in the tables, in their order.
 pub const FIGURES: &[Figure] = &[
-    figure("calls", "calls", "requests to the model", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
+    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls))
+        .first(1)
+        .from(Provenance::Recorded),
     figure("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     })
     .first(1)
     .better(Better::Less),
-    figure("squeezed", "squee\u{ad}zed", "calls whose prompt and reply together leave the window", Unit::Count, |totals| {
-        Cell::Count(totals.squeezed)
+    figure("reply_cut", "reply cut", "calls whose prompt and reply together exceed the window", Unit::Count, |totals| {
+        Cell::Count(totals.reply_cut)
     })
     .first(1)
     .better(Better::Less),
@@ -79,18 +81,12 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(1)
     .better(Better::Less),
-    figure("missed", "missed", "overflows while the policy believed that the context fits", Unit::Count, |totals| {
-        Cell::Count(totals.missed)
+    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| Cell::Count(totals.missed))
+        .first(1)
+        .better(Better::Less),
+    figure("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", Unit::Count, |totals| {
+        Cell::Count(totals.early)
     })
-    .first(1)
-    .better(Better::Less),
-    figure(
-        "premature",
-        "prema\u{ad}ture",
-        "shrinkings below the policy's own limit by more than its safety buffer",
-        Unit::Count,
-        |totals| Cell::Count(totals.premature),
-    )
     .first(2)
     .better(Better::Less),
     figure(
@@ -111,9 +107,13 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(2),
     figure("drops", "drops", "messages removed", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Drop))).first(2),
-    figure("unrecoverable_sessions", "unrecov\u{ad}erable", "sessions with a refusal that nothing could mend", Unit::Count, |totals| {
-        Cell::Count(totals.unrecoverable_sessions)
-    })
+    figure(
+        "failed_sessions",
+        "failed sessions",
+        "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+        Unit::Count,
+        |totals| Cell::Count(totals.failed_sessions),
+    )
     .first(1)
     .better(Better::Less),
     figure("peak_tokens", "peak context", "the largest context that a call was tried with", Unit::Tokens, |totals| {
@@ -251,7 +251,7 @@ pub const FURTHER: &[Figure] = &[
 
 /// Figures that follow from the sizes of contexts alone: those of an oracle are those of the policy that it stands beside.
 const BY_SIZE: [&str; 9] =
-    ["calls", "overflows", "squeezed", "over_budget", "peak_tokens", "mean_tokens", "prompt_tokens", "tokens_saved", "tokens_saved_share"];
+    ["calls", "overflows", "reply_cut", "over_budget", "peak_tokens", "mean_tokens", "prompt_tokens", "tokens_saved", "tokens_saved_share"];
 
 /// The cell of the oracle that stands beside a policy.
 pub fn oracle_cell(figure: &Figure, totals: &Totals) -> Cell {

@@ -30,6 +30,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(duplicates(facts));
     notes.extend(sub_agents(corpus, replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(prompt_limits(corpus, replays));
     notes.extend(too_small(corpus, replays));
@@ -107,6 +108,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     let replays = std::slice::from_ref(replay);
     notes.extend(summaries(replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(skipped(&corpus.facts));
@@ -250,11 +252,25 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
     if models.is_empty() { Vec::new() } else { vec![note] }
 }
 
+/// What agents went by differs from what their models can hold.
+fn own_windows(replays: &[Replay]) -> Option<String> {
+    let named: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.own_windows).collect();
+    let named: Vec<String> = named
+        .into_iter()
+        .map(|(model, window, catalogue)| match catalogue {
+            0 => format!("{model} ({})", grouped(*window)),
+            catalogue => format!("{model} ({} for {})", grouped(*window), grouped(*catalogue)),
+        })
+        .collect();
+    let what = "Windows that the sessions' own logs name, in tokens, for those of the catalogue";
+    (!named.is_empty()).then(|| format!("{what}: {}. --window N or --model sets another.", named.join(", ")))
+}
+
 fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: BTreeSet<(&String, u64)> =
         replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
-    let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
+    let reason = "Recorded prompts are larger than the known window, so a larger one was in force; taken, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
 }
 
@@ -276,15 +292,15 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }
 
-/// Replay goes on behind a refusal that nothing mended; a real session would not.
+/// What a policy's failed sessions still hold in the logs.
 fn after_end(replays: &[Replay]) -> Option<String> {
-    let ended = replays.iter().filter(|replay| replay.totals.calls_after_end > 0).map(|replay| {
+    let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
-        format!("{} {} ({} prompt tokens)", replay.policy, grouped(totals.calls_after_end), grouped(totals.tokens_after_end))
+        format!("{} {} and {}", replay.policy, grouped(totals.failed_sessions), counted(totals.after_end.calls, "call"))
     });
-    let ended: Vec<String> = ended.collect();
-    let what = "Calls behind a refusal that nothing mended, where a real session would have ended, are counted all the same";
-    (!ended.is_empty()).then(|| format!("{what}: {}.", ended.join(", ")))
+    let failed: Vec<String> = failed.collect();
+    let what = "A session that a policy fails ends at the refused call; what the log holds behind it counts in no figure of that policy";
+    (!failed.is_empty()).then(|| format!("{what}: {}.", failed.join(", ")))
 }
 
 /// Where the hidden overhead alone is larger than the window, every call is refused and no policy can help.

@@ -13,9 +13,11 @@ use super::recording::Baselines;
 use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::{Bills, CacheKind};
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
-use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
+use crate::cost::CacheKind;
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, WindowFrom};
+use crate::sim::{
+    AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
+};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -152,6 +154,7 @@ pub(super) struct PolicyRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     beside_recorded: Option<BesideRecord>,
     tools: Vec<ToolRecord>,
+    overflows_of_no_tool: u64,
     sessions: Vec<SessionRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
@@ -165,6 +168,8 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_from: Option<WindowFrom>,
     prompt_limit: u64,
     #[serde(flatten)]
     figures: FiguresRecord,
@@ -180,17 +185,16 @@ pub(super) struct FiguresRecord {
     overflows: u64,
     recovered: u64,
     refused: u64,
-    squeezed: u64,
+    reply_cut: u64,
     over_budget: u64,
     missed: u64,
-    premature: u64,
+    early: u64,
     events: BTreeMap<EventKind, u64>,
     causes: BTreeMap<Cause, u64>,
     warnings: BTreeMap<Warning, u64>,
     overflowing_sessions: u64,
-    unrecoverable_sessions: u64,
-    calls_after_end: u64,
-    tokens_after_end: u64,
+    failed_sessions: u64,
+    after_end: AfterEnd,
     peak_tokens: u64,
     mean_tokens: u64,
     prompt_tokens: u64,
@@ -339,7 +343,7 @@ impl ExplainRecord {
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
+            session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
@@ -386,7 +390,7 @@ impl PolicyRecord {
             overflows: carried.overflows,
         };
         let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate().filter(|(_, (_, outcome))| outcome.totals.sessions > 0);
-        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -398,6 +402,7 @@ impl PolicyRecord {
             cost: BillsRecord::new(&replay.bill),
             beside_recorded: None,
             tools: ranked(totals).into_iter().map(tool).collect(),
+            overflows_of_no_tool: totals.overflows_of_no_tool(),
             sessions: sessions.collect(),
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
@@ -405,7 +410,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, replay: &Replay, place: usize, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -413,9 +418,10 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
             figures: FiguresRecord::new(&outcome.totals),
-            cost: bills.and_then(BillsRecord::new),
+            cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
@@ -434,17 +440,16 @@ impl FiguresRecord {
             overflows: totals.overflows,
             recovered: totals.recovered,
             refused: totals.refused,
-            squeezed: totals.squeezed,
+            reply_cut: totals.reply_cut,
             over_budget: totals.over_budget,
             missed: totals.missed,
-            premature: totals.premature,
+            early: totals.early,
             events: totals.events.clone(),
             causes: totals.causes.clone(),
             warnings: totals.warnings.clone(),
             overflowing_sessions: totals.overflowing_sessions,
-            unrecoverable_sessions: totals.unrecoverable_sessions,
-            calls_after_end: totals.calls_after_end,
-            tokens_after_end: totals.tokens_after_end,
+            failed_sessions: totals.failed_sessions,
+            after_end: totals.after_end,
             peak_tokens: totals.peak_tokens,
             mean_tokens: mean_tokens(totals),
             prompt_tokens: totals.prompt_tokens,

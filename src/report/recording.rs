@@ -20,17 +20,8 @@ pub struct Baselines<'a> {
 }
 
 /// Figures that a log knows as well as a replay.
-const KNOWN: [&str; 9] = [
-    "calls",
-    "failed_sessions",
-    "unrecoverable_sessions",
-    "prunes",
-    "compactions",
-    "peak_tokens",
-    "mean_tokens",
-    "prompt_tokens",
-    "anchored_share",
-];
+const KNOWN: [&str; 8] =
+    ["calls", "failed_sessions", "prunes", "compactions", "peak_tokens", "mean_tokens", "prompt_tokens", "anchored_share"];
 
 /// The cell of a figure for what is recorded; empty where no log has such a figure.
 pub fn cell(figure: &Figure, recorded: &RecordedSession) -> Cell {

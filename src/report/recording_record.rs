@@ -102,7 +102,7 @@ impl RecordedRecord {
         let priced = |nano_usd: u64| recorded.is_priced().then(|| usd(nano_usd));
         RecordedRecord {
             calls: totals.calls,
-            failed_sessions: totals.unrecoverable_sessions,
+            failed_sessions: totals.failed_sessions,
             compactions: totals.events_of(EventKind::Compact),
             manual_compactions: recorded.manual_compactions,
             prunes: totals.events_of(EventKind::Prune),

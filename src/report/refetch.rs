@@ -120,7 +120,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
             grouped(before.events_of(EventKind::Prune)),
         ));
     }
-    let (ended_open, ended) = (before.unrecoverable_sessions, after.unrecoverable_sessions);
+    let (ended_open, ended) = (before.failed_sessions, after.failed_sessions);
     if ended_open != ended {
         words.push(format!(
             "{policy}: {} with a refusal that nothing mends in the closed loop, {} in the open one. Nothing is read again before such a call, so \

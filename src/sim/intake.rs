@@ -8,7 +8,7 @@ use crate::estimate::{Estimator, Guess};
 use crate::policy::{Cut, Hook, Plan, Rule, cut};
 use crate::trace::{CallRow, MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -28,7 +28,8 @@ pub(super) struct Intake {
 /// What does not depend on a policy: worked out when a run first asks.
 #[derive(Debug, Default)]
 struct Common {
-    needed_tokens: OnceCell<u64>,
+    /// By the number of calls that the session has.
+    needed_tokens: RefCell<BTreeMap<usize, u64>>,
     categories: OnceCell<Vec<Category>>,
     reported_reasoning: OnceCell<BTreeMap<u32, u64>>,
 }
@@ -125,10 +126,10 @@ impl Intake {
         reported.get(&message).copied().unwrap_or(0)
     }
 
-    /// What keeping most references to lines takes, whatever is done.
-    pub fn needed_tokens(&self, trace: &Trace) -> u64 {
-        *self.common.needed_tokens.get_or_init(|| {
-            let costs = costs(trace);
+    /// What keeping most references to lines of the first so many calls takes, whatever is done.
+    pub fn needed_tokens(&self, trace: &Trace, calls: usize) -> u64 {
+        *self.common.needed_tokens.borrow_mut().entry(calls).or_insert_with(|| {
+            let costs = costs(trace, calls);
             costs.iter().take((costs.len() * 99).div_ceil(100)).sum()
         })
     }

@@ -34,7 +34,7 @@ fn the_session_worked_by_hand() {
     );
     let none = &value["policies"][0];
     assert_eq!(none["prompt_tokens"], 2_890);
-    assert_eq!((&none["over_budget"], &none["squeezed"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!((&none["over_budget"], &none["reply_cut"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
     let sizes: Vec<u64> =
         none["sessions"][0]["series"].as_array().expect("series").iter().filter_map(|call| call["actual"].as_u64()).collect();
     assert_eq!(sizes, [300, 640, 950, 1000]);
@@ -118,7 +118,7 @@ fn overflows_have_a_cause() {
     let value = parsed(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).code(0));
     assert_eq!(value["policies"][0]["overflows"], 2);
     assert_eq!(value["policies"][0]["causes"]["no_trigger"], 2);
-    assert_eq!(value["policies"][0]["unrecoverable_sessions"], 1);
+    assert_eq!(value["policies"][0]["failed_sessions"], 1);
     let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100"]).code(0));
     assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
 }
@@ -126,7 +126,7 @@ fn overflows_have_a_cause() {
 #[test]
 fn checks_that_were_asked_for() {
     let failed =
-        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "squeezed"]).code(1);
+        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "reply-cut"]).code(1);
     assert!(stdout(&failed).contains("overflows"), "the report comes all the same");
     assert!(stderr(&failed).contains("policy none: 2 calls that overflow the window"), "{}", stderr(&failed));
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);

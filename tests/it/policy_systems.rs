@@ -82,7 +82,7 @@ fn goose_compacts_above_80_percent_between_turns_alone() {
     }
     // Within a turn nothing is looked at before the provider refuses, and then everything but the user's message goes.
     let refused = replay("goose", &[], &pending(190_000, 10, 80_000));
-    assert_eq!((refused.totals.overflows, refused.totals.unrecoverable_sessions), (1, 0));
+    assert_eq!((refused.totals.overflows, refused.totals.failed_sessions), (1, 0));
     assert_eq!(calls_of(&refused, EventKind::Compact), [1]);
 }
 
@@ -216,5 +216,5 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((qwen(139_999), qwen(140_000)), (vec![], vec![1]));
     // OpenAI's truncation drops the oldest messages where the prompt does not fit, and only then.
     let refused = replay("openai@truncation", &[], &pending(190_000, 10, 80_000));
-    assert_eq!((refused.totals.overflows, refused.totals.unrecoverable_sessions), (1, 0));
+    assert_eq!((refused.totals.overflows, refused.totals.failed_sessions), (1, 0));
 }

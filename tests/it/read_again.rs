@@ -114,6 +114,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             tokens_before: None,
             tokens_after: None,
             summary_tokens: None,
+            taken: Vec::new(),
             usage: None,
             key: None,
         })

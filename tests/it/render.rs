@@ -16,7 +16,7 @@ fn totals(size: u64) -> Totals {
         sessions: 1,
         calls: 12_345,
         overflows: 321,
-        squeezed: 3_000,
+        reply_cut: 3_000,
         over_budget: 10_000,
         missed: 21,
         peak_tokens: 1_048_576,

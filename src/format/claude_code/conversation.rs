@@ -8,8 +8,9 @@ use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher, visible_tex
 use crate::format::blocks::{Block, Blocks};
 use crate::format::count::ABSURD;
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
-use std::collections::HashMap;
+use crate::format::words::Words;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, parts_where};
+use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Receives the reason of each loss.
@@ -210,6 +211,7 @@ impl<'s> Conversation<'s> {
             tokens_after: metadata.post_tokens.known().ok().flatten(),
             summary: None,
             kept_from,
+            taken: Vec::new(),
             call: None,
             time: millis(&record.timestamp),
         });
@@ -217,6 +219,13 @@ impl<'s> Conversation<'s> {
 
     /// The boundary that a pruning of old tool results leaves. Its figures are no context tokens, and are not taken.
     pub fn pruned(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>) {
+        let results: HashSet<&str> = metadata.compacted_tool_ids.iter().map(Words::id).collect();
+        let attachments: HashSet<&str> = metadata.cleared_attachments.iter().map(Words::id).collect();
+        let is_taken = |message: &Message, part: &Part| match part {
+            Part::ToolResult { call_id, .. } => results.contains(call_id.as_str()),
+            _ => attachments.contains(message.id.as_str()),
+        };
+        let taken = parts_where(&self.transcript.messages, is_taken);
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
             kind: CompactionKind::Prune,
@@ -225,6 +234,7 @@ impl<'s> Conversation<'s> {
             tokens_after: None,
             summary: None,
             kept_from: None,
+            taken,
             call: None,
             time: millis(&record.timestamp),
         });

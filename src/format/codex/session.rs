@@ -13,7 +13,7 @@ use crate::format::blocks::Block;
 use crate::format::count::{ABSURD, Count};
 use crate::format::json::{string, text_or_json};
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -28,6 +28,7 @@ pub struct Session<'s> {
     transcript: Transcript,
     /// The id of the oldest session that this file's history goes back to: copies of a call in a fork share it.
     root: String,
+    windows: NamedWindows,
     model: String,
     /// The model of the last call.
     called: String,
@@ -64,6 +65,7 @@ impl<'s> Session<'s> {
             scale,
             transcript,
             root: String::new(),
+            windows: NamedWindows::default(),
             model: String::new(),
             called: String::new(),
             names: HashMap::new(),
@@ -111,6 +113,7 @@ impl<'s> Session<'s> {
     pub fn finish(mut self) -> Transcript {
         self.flush_pending();
         self.close();
+        self.transcript.window = self.windows.of(self.transcript.main_model());
         self.transcript
     }
 
@@ -205,7 +208,7 @@ impl<'s> Session<'s> {
     /// The record is repeated at every change of the rate limits: it tells of a new call only where the totals have changed.
     fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
         if let Count::Sound(window) = info.model_context_window {
-            self.transcript.window = Some(window);
+            self.windows.name(&self.model, window);
         }
         let last = &info.last_token_usage;
         let usage = last.usage();
@@ -277,6 +280,7 @@ impl<'s> Session<'s> {
             summary,
             kept_from: None,
             // Usage without a response before this point is that of the summariser.
+            taken: Vec::new(),
             call: self.pending.take(),
             time,
         });

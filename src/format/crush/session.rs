@@ -165,6 +165,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: text,
             kept_from: Some(before),
+            taken: Vec::new(),
             call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
             time: row.time,
         });

@@ -162,6 +162,7 @@ fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
             tokens_after: after.filter(|_| usage.is_some()).map(|usage: Usage| usage.prompt),
             summary: summary.map(|summary| Verbatim.weigh(&summary)),
             kept_from: None,
+            taken: Vec::new(),
             call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
             time: None,
         }

@@ -128,6 +128,7 @@ impl<'s> Session<'s> {
                 summary,
                 // Of an earlier compaction nothing tells what it kept: the next one took that away as well.
                 kept_from: visible.agent_visible.then(|| self.first_visible.unwrap_or(before)),
+                taken: Vec::new(),
                 call: None,
                 time,
             });

@@ -164,6 +164,9 @@ struct NativeCompaction<'a> {
     measured: Option<Measured>,
     #[serde(borrow)]
     kept_from: Option<Words<'a>>,
+    /// Message and number of its part, from 1.
+    #[serde(borrow, default)]
+    taken: Vec<(Words<'a>, usize)>,
     #[serde(borrow)]
     call: Option<NativeCall<'a>>,
     #[serde(borrow)]
@@ -356,6 +359,11 @@ impl Session {
             true => Some(self.transcript.messages.len()),
             false => self.place(id, number, source),
         });
+        let mut taken = Vec::new();
+        for (message, part) in &written.taken {
+            let found = self.place(message, number, source).zip(part.checked_sub(1));
+            taken.extend(found);
+        }
         let mut tokens = |count: Count| {
             count.known().unwrap_or_else(|_| {
                 source.lose(number, ABSURD);
@@ -370,6 +378,7 @@ impl Session {
             tokens_after: tokens(written.tokens_after),
             summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
             kept_from,
+            taken,
             call: written.call.as_ref().map(|call| self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source)),
             time: time(written.time),
         }

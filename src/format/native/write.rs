@@ -212,6 +212,8 @@ struct CompactionLine<'a> {
     measured: Option<Measured>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_from: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<(String, usize)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<CallLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,6 +279,7 @@ impl<'a> Writer<'a> {
                 summary: summary.map(words),
                 measured: summary.and_then(measured),
                 kept_from: compaction.kept_from.map(number),
+                taken: compaction.taken.iter().map(|(message, part)| (number(*message), part + 1)).collect(),
                 call: compaction.call.as_ref().map(|call| self.call(call)),
                 time: compaction.time,
             },

@@ -35,8 +35,8 @@ pub struct Session<'s> {
     first_of: Vec<usize>,
     /// When each call was made, with the index of its message.
     calls: Vec<(i64, usize)>,
-    /// When each pruned tool result was pruned.
-    prunings: Vec<i64>,
+    /// When each pruned tool result was pruned, with the index of its message.
+    prunings: Vec<(i64, usize)>,
     /// Instructions that came with a user message.
     system: Option<u64>,
     /// Provider, model and agent of the last call: each has its own prompt and tools.
@@ -81,6 +81,8 @@ struct Run {
     synthetic: bool,
     parts: Vec<Part>,
     results: Vec<Message>,
+    /// When results were pruned, with their places among them.
+    pruned: Vec<(i64, usize)>,
     ended: bool,
     tokens: Option<Tokens>,
     cost: Dollars,
@@ -260,7 +262,7 @@ impl<'s> Session<'s> {
             parts.push(self.file(mime, url, filename, lose));
         }
         step.results.push(Message { id: id.to_owned(), time: millis(state.time.end), ..Message::new(Role::Tool, parts) });
-        self.prunings.extend(millis(state.time.compacted));
+        step.pruned.extend(millis(state.time.compacted).map(|time| (time, step.results.len() - 1)));
     }
 
     fn file(&self, mime: &str, url: &str, name: &str, lose: Lose<'_>) -> Part {
@@ -363,6 +365,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: Some(summary),
             kept_from: Some(kept_from),
+            taken: Vec::new(),
             call,
             time: open.time,
         });
@@ -390,6 +393,8 @@ impl<'s> Session<'s> {
             self.list(Message { id, time, call, ..Message::new(Role::Assistant, step.parts) });
             // The next step begins when the last tool has ended.
             time = step.results.iter().filter_map(|result| result.time).max().max(time);
+            let first_result = self.transcript.messages.len();
+            self.prunings.extend(step.pruned.iter().map(|(time, place)| (*time, first_result + place)));
             step.results.into_iter().for_each(|result| self.list(result));
         }
         self.unchained |= open.broken_off;
@@ -435,13 +440,16 @@ impl<'s> Session<'s> {
             .for_each(|_| lose("compaction or sub-task that was asked for and never done"));
         let end = self.transcript.messages.len();
         // OpenCode prunes each tool result at a time of its own, milliseconds apart: what lies between the same calls is one pruning.
-        let mut prunings = BTreeMap::new();
-        for time in self.prunings {
+        let mut prunings: BTreeMap<usize, (i64, Vec<(usize, usize)>)> = BTreeMap::new();
+        for (time, result) in self.prunings {
             let before = self.calls.iter().find(|(call, _)| *call > time).map_or(end, |(_, index)| *index);
-            let last = prunings.entry(before).or_insert(time);
+            let (last, taken) = prunings.entry(before).or_insert((time, Vec::new()));
             *last = time.max(*last);
+            // Its pictures go with it.
+            let parts = self.transcript.messages.get(result).map_or(0, |message| message.parts.len());
+            taken.extend((0..parts).map(|part| (result, part)));
         }
-        let prunings = prunings.into_iter().map(|(before, time)| Compaction {
+        let prunings = prunings.into_iter().map(|(before, (time, taken))| Compaction {
             before,
             kind: CompactionKind::Prune,
             automatic: Some(true),
@@ -449,6 +457,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: None,
             kept_from: None,
+            taken,
             call: None,
             time: Some(time),
         });

@@ -297,6 +297,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: Some(self.scale.weigh(&entry.summary)),
             kept_from,
+            taken: Vec::new(),
             call,
             time,
         });
