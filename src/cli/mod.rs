@@ -20,6 +20,7 @@ mod logs;
 mod man;
 mod models;
 mod output;
+mod own;
 mod policies;
 mod policy;
 mod pricing;

@@ -4,12 +4,13 @@ use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, price};
-use ctxsim::report::{self, Asked};
+use ctxsim::experiment::{Corpus, Replay, price, recording};
+use ctxsim::report::{self, Asked, Baselines};
 use ctxsim::trace::Trace;
 
 /// What `ctxsim` alone goes by: the defaults of all options, the project's where it has its own.
@@ -21,6 +22,8 @@ pub struct Welcome {
     policies: Policies,
     #[command(flatten)]
     pricing: Pricing,
+    #[command(flatten)]
+    own: OwnAgents,
 }
 
 impl Welcome {
@@ -46,9 +49,14 @@ impl Welcome {
     pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
         let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
-        price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, catalog, None);
+        price(corpus, &mut replays, &tariff);
+        let recording = recording(corpus, &tariff);
+        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
+        let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
+        Output::default().give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
     }
 }

@@ -30,6 +30,7 @@ pub fn impose<'t>(trace: &'t Trace, chosen: &dyn Fn(&CompactionRow) -> bool) -> 
     }
     for (index, event) in imposed.compactions.iter_mut().enumerate() {
         event.before = cuts.iter().find(|cut| cut.event == index).map_or_else(|| moved.message(event.before), |cut| cut.message);
+        event.taken.iter_mut().for_each(|part| *part = moved.part(*part));
         event.kept_from = event.kept_from.map(|message| moved.message(message));
     }
     let place = |place: &Place| Place { part: moved.part(place.part), ..*place };

@@ -57,13 +57,14 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.agent = transcript.agent;
     trace.version = transcript.version;
     trace.window = transcript.window;
-    trace.refused = transcript.refused;
     trace.host = transcript.host;
     if let Some(row) = unseen.and_then(|place| trace.messages.get_mut(place)) {
         // It is no message of the log, and counts as none.
         row.copy = true;
     }
     trace.unseen = unseen.map(|place| Unseen { message: place as u32, tokens: 0, base: BaseFrom::Unknown });
+    // A compaction that came last has mended it.
+    trace.refused = transcript.refused && transcript.compactions.iter().all(|event| event.before < trace.messages.len());
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);

@@ -147,6 +147,8 @@ mod read_telemetry;
 mod read_variants;
 /// VS Code chat exports.
 mod read_vscode_chat;
+/// The recording and the user's own agents beside policies, on sessions made for it.
+mod recording;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
 /// The closed loop: what is read again, by hand and by properties.

@@ -3,7 +3,7 @@
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
 use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
-use ctxsim::report::{Asked, By, Oracle, Report, Series, grouped, percent, replay};
+use ctxsim::report::{Asked, Baselines, By, Oracle, Report, Series, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
 use unicode_width::UnicodeWidthStr;
@@ -23,6 +23,9 @@ fn totals(size: u64) -> Totals {
         prompt_tokens: size,
         anchored_tokens: size / 2,
         baseline_tokens: 9_876_543_210,
+        compared_sessions: 1,
+        compared_tokens: size,
+        recorded_tokens: 9_876_543_210,
         summariser_tokens: 123_456_789,
         events: [(EventKind::Prune, 4_000), (EventKind::Compact, 3), (EventKind::Reset, 2)].into(),
         causes: [(Cause::BlindSpot, 300), (Cause::Drift, 21)].into(),
@@ -79,6 +82,7 @@ fn report(by: By) -> Report {
     replay(
         &corpus(),
         &replays(),
+        Baselines::default(),
         &Asked {
             by,
             series: Series::LeftOut,
@@ -180,7 +184,7 @@ fn markdown_cells_hold_no_markup() {
 fn json_says_the_same_and_gives_names_back_whole() {
     let report = report(By::Policy);
     let value: serde_json::Value = serde_json::from_str(&json(&report).expect("json")).expect("well-formed");
-    assert_eq!(value["schema"], "ctxsim.replay/1");
+    assert_eq!(value["schema"], "ctxsim.replay/2");
     assert_eq!(value["corpus"]["anchored_share"], 0.4);
     assert_eq!(value["corpus"]["skipped"][0]["path"], HOSTILE);
     let policy = &value["policies"][1];
@@ -229,7 +233,10 @@ fn settings_are_never_shortened() {
     let columns = vec![Column::name("setting", "setting"), Column::name("part", "part"), Column::name("session", "session")];
     let row = vec![Cell::Name(setting.to_owned()), Cell::Name("held-out".to_owned()), Cell::Text(id.to_owned())];
     let body = Body::Table(Table { labels: 2, columns, rows: vec![row] });
-    let shown = Report { sections: vec![Section { title: String::new(), body }], ..replay(&corpus(), &replays(), &Asked::default()) };
+    let shown = Report {
+        sections: vec![Section { title: String::new(), body }],
+        ..replay(&corpus(), &replays(), Baselines::default(), &Asked::default())
+    };
     let text = text(&shown, Page { width: 80, emphasis: Emphasis::Plain });
     assert!(setting.split(' ').all(|word| text.contains(word)) && !text.contains(id), "{text}");
     assert!(text.lines().all(|line| line.width() <= 80), "{text}");

@@ -105,6 +105,15 @@ pub struct Event<'a> {
     pub kind: Words<'a>,
 }
 
+/// `error`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Failure<'a> {
+    /// What went wrong, as a word; an object for errors of other kinds.
+    #[serde(borrow)]
+    pub codex_error_info: Option<&'a RawValue>,
+}
+
 /// `thread_rolled_back`.
 #[derive(Deserialize, Default)]
 #[serde(default)]

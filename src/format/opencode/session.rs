@@ -64,6 +64,8 @@ struct Open {
     broken_off: bool,
     /// It failed, and is not sent to the model again.
     withdrawn: bool,
+    /// The provider refused the prompt for its size.
+    refused: bool,
     asked: Option<Request>,
     subtasks: usize,
     /// The user message that it answers.
@@ -157,6 +159,7 @@ impl<'s> Session<'s> {
             model: info.model.to_string(),
             broken_off: failure.is_some() || info.time.completed.is_none(),
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
+            refused: failure.is_some_and(|name| &**name == "ContextOverflowError"),
             asked: None,
             subtasks: 0,
             parent: info.parent.to_string(),
@@ -377,6 +380,7 @@ impl<'s> Session<'s> {
     }
 
     fn end_assistant(&mut self, mut open: Open, lose: Lose<'_>) {
+        self.transcript.refused = open.refused;
         let first = self.transcript.messages.len();
         let mut steps = std::mem::take(&mut open.runs);
         steps.retain(|step| step.ended || !step.parts.is_empty());

@@ -237,7 +237,8 @@ impl<'s> Session<'s> {
         let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
-        if self.refused(payload) {
+        self.transcript.refused = self.refused(payload);
+        if self.transcript.refused {
             lose("request that the provider refused as too large");
         }
         if broken_off && usage.is_none() {
