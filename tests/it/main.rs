@@ -139,6 +139,7 @@ mod read_tau_bench;
 mod read_telemetry;
 /// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
 mod read_variants;
+mod usage;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// References: what later messages take up again, and what policies lose of it.
@@ -165,6 +166,7 @@ mod conformance;
 mod counting;
 /// The README's report and commands.
 mod manual;
+mod marks;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
