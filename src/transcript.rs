@@ -45,6 +45,9 @@ pub struct Text {
     pub words: u32,
     /// Code points that are not ASCII.
     pub non_ascii: u32,
+    /// The recording agent cut this result: it bears the agent's own mark of truncation, or its log says so.
+    #[serde(default)]
+    pub truncated: bool,
     /// What ingestion limits need to know about a tool's long result. Absent for short ones and for all other texts.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
@@ -182,6 +185,9 @@ pub struct Image {
     pub height: u32,
     /// Length of the encoded data; 0 where it is only referred to.
     pub bytes: u32,
+    /// Length of its address without encoded data: all of a link, the head of a data URL. 0 where the log has none.
+    #[serde(default)]
+    pub address: u32,
 }
 
 /// One entry of the conversation.

@@ -1,6 +1,6 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
-use super::{readings, references, repetition, thinking, truth, unseen};
+use super::{prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
 use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
@@ -39,9 +39,11 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
         }
     }
     let Builder { mut trace, copies, .. } = builder;
+    trace.agent = agent.clone();
     references::find(&mut trace, &transcript.compactions, &copies);
     repetition::find(&mut trace, &copies);
     readings::find(&mut trace, &copies);
+    trace.prints = prints::of(&trace);
     let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
     let calls = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
     trace.paths = calls.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
@@ -54,7 +56,6 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace.mirrored = beside(&transcript.mirrored);
     trace.id = transcript.id;
     trace.parent = transcript.parent;
-    trace.agent = transcript.agent;
     trace.version = transcript.version;
     trace.window = transcript.window;
     trace.host = transcript.host;

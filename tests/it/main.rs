@@ -145,6 +145,7 @@ mod read_tau_bench;
 mod read_telemetry;
 /// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
 mod read_variants;
+mod usage;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// The recording and the user's own agents beside policies, on sessions made for it.
@@ -173,6 +174,7 @@ mod conformance;
 mod counting;
 /// The README's report and commands.
 mod manual;
+mod marks;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;

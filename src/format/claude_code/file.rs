@@ -5,6 +5,7 @@ use super::conversation::{Conversation, Lose, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::json::{fault, values};
+use crate::format::marks::{Mark, Marked};
 use crate::format::pieces::{Take, each_piece};
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Source};
@@ -61,8 +62,19 @@ fn is_cut_record(line: &str) -> bool {
     line.starts_with('{') && marks.iter().all(|mark| line.contains(mark)) && !line.contains("\"parts\":[")
 }
 
+/// Up to 2.1.1 the end of what a command printed is cut off; later a preview stays of every long result, and the middle of a failed
+/// command's output goes.
+const MARKS: &[Mark] = &[
+    Mark::Start("<persisted-output>"),
+    Mark::Start("[Truncated. Full output: "),
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("... [# characters truncated] ..."),
+    Mark::Line("[# lines truncated]"),
+];
+
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut file = File {
         scale,
         conversations: Vec::new(),

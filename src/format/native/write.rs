@@ -157,6 +157,8 @@ struct ResultPart<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "is_false")]
     error: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
 }
@@ -303,7 +305,8 @@ fn part(part: &Part) -> PartLine<'_> {
             own(KindLine::Call(CallPart { id, name, arguments: words(arguments), measured: measured(arguments) }))
         }
         Part::ToolResult { call_id, name, text, error } => {
-            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error: *error, measured: measured(text) }))
+            let (error, truncated) = (*error, text.truncated);
+            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error, truncated, measured: measured(text) }))
         }
         Part::Image(image) => own(KindLine::Image(*image)),
         Part::Tools(text) => of(KindLine::Tools(words(text)), text),

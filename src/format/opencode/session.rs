@@ -265,6 +265,7 @@ impl<'s> Session<'s> {
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
         let text = self.scale.weigh_result(&output);
+        let text = Text { truncated: text.truncated || state.truncated(), ..text };
         let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
             parts.push(self.file(mime, url, filename, lose));
