@@ -168,6 +168,7 @@ proptest! {
                 summary: None,
                 kept_from: None,
                 call: None,
+                taken: Vec::new(),
                 time: None,
             })
             .collect();
