@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::cost::Bills;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};
+use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
