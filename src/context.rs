@@ -140,6 +140,7 @@ impl Context {
             role: arrival.role,
             opens_turn: arrival.opens_turn,
             is_summary: arrival.is_summary,
+            unseen: arrival.unseen,
             first,
             count,
             guess: Guess::default(),
@@ -400,6 +401,8 @@ pub struct Arrival {
     pub opens_turn: bool,
     /// Is it a summary?
     pub is_summary: bool,
+    /// Does it stand for conversation from before the log begins?
+    pub unseen: bool,
     /// The number of calls made before.
     pub call: u32,
 }

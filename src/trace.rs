@@ -74,6 +74,54 @@ pub struct MessageRow {
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<u128>,
+    /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
+    pub reported_reasoning: u64,
+}
+
+/// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// Its index in [`Trace::messages`].
+    pub message: u32,
+    /// Tokens; 0 where nothing tells the hidden overhead from it, or all of the first prompt is explained.
+    pub tokens: u64,
+    /// From where the hidden overhead below it is known.
+    pub base: BaseFrom,
+}
+
+/// From where the hidden overhead of a session is known whose log begins in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseFrom {
+    /// From a compaction of the session itself.
+    Session,
+    /// From other sessions of the corpus.
+    Corpus,
+    /// From nowhere: all that the first prompt held beyond the log counts as overhead.
+    Unknown,
+}
+
+impl PartRow {
+    /// A part of which only the size is known, in tokens: as many characters as `chars/4` takes for so many tokens.
+    pub fn stand_in(kind: PartKind, tokens: u64) -> PartRow {
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let chars = tokens.saturating_mul(4);
+        let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+        PartRow {
+            kind,
+            tool: None,
+            name: Length::default(),
+            id_bytes: 0,
+            text: Text { length, tokens, json_bytes: chars, ..Text::default() },
+            image: Image::default(),
+            error: false,
+            sealed_bytes: 0,
+            truth: u64::from(tokens),
+            anchored: false,
+            expires: false,
+            answers: None,
+        }
+    }
 }
 
 impl MessageRow {
@@ -157,6 +205,8 @@ pub struct CompactionRow {
     pub usage: Option<Usage>,
     /// Hash of that request's id.
     pub key: Option<u128>,
+    /// Taken over with the calls before it from a session that another file holds: it counts there.
+    pub copy: bool,
 }
 
 /// A measured session.
@@ -174,6 +224,10 @@ pub struct Trace {
     pub source: String,
     /// The window that the log names.
     pub window: Option<u64>,
+    /// The host that the calls went to, where the log names one.
+    pub host: Option<String>,
+    /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
+    pub unseen: Option<Unseen>,
     /// Names of the models, by first use.
     pub models: Vec<String>,
     /// Names of the tools, by first use.
@@ -190,6 +244,9 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
     pub mirrored: Vec<(Usage, Option<u128>)>,
+    /// For each message the hash of the conversation up to it, by which copies of a session without ids are known. Empty where the log has
+    /// ids, and where it holds too little to be known by.
+    pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
@@ -319,6 +376,11 @@ impl Trace {
     pub fn main_model(&self) -> Option<&str> {
         let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
         most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
+    }
+
+    /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.
+    pub fn unseen_tokens(&self) -> u64 {
+        self.unseen.map_or(0, |unseen| unseen.tokens)
     }
 
     /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.

@@ -1,5 +1,6 @@
 //! `ctxsim cost`: what recorded sessions cost, and what policies would have made of it.
 
+use super::door::Door;
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
@@ -51,7 +52,8 @@ pub struct Cost {
 
 impl Cost {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "cost")?;
         let policies = self.policies.load(&self.logs)?;
         let catalog = Catalog::builtin()?;
         let tables = self.pricing.tables()?;
@@ -72,9 +74,9 @@ impl Cost {
             _ => None,
         };
         if let Some(unchanged) = unchanged.first() {
-            self.give(&corpus, &replays, baselines, unchanged, &checks, swept.as_ref())?;
+            self.give(door, &corpus, &replays, baselines, unchanged, &checks, swept.as_ref())?;
         }
-        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote cost.txt, .md, .csv and .json into {}", folder.display()));
         }
         let complaints = self.logs.complaints(&corpus);
@@ -83,6 +85,7 @@ impl Cost {
 
     fn give(
         &self,
+        door: &Door,
         corpus: &Corpus,
         replays: &[Replay],
         baselines: Baselines<'_>,
@@ -92,7 +95,7 @@ impl Cost {
     ) -> Result<(), Failure> {
         let cache = self.pricing.cache.kind();
         let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
-        self.output.give("cost", self.command(), |command| {
+        self.output.give(door, "cost", self.command(), |command| {
             report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
         })
     }

@@ -1,5 +1,6 @@
 //! `ctxsim replay`: recorded sessions in, a report on each policy out.
 
+use super::door::{Door, SHOWS};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
 use super::output::Output;
@@ -55,7 +56,7 @@ pub struct Replay {
     #[arg(long, value_name = "FINDING")]
     fail_on: Vec<Finding>,
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
     /// Put each call into the JSON
     #[arg(long)]
@@ -92,7 +93,8 @@ enum Finding {
 
 impl Replay {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "replay")?;
         let (named, oracle) = self.policies.beside_oracle()?;
         if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
             return Err(Failure::Usage(format!(
@@ -117,8 +119,8 @@ impl Replay {
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
-        self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, baselines, &asked(command)))?;
-        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+        self.output.give(door, "replay", self.command(), |command| report::replay(&corpus, &replays, baselines, &asked(command)))?;
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
         }
         let mut complaints = self.logs.complaints(&corpus);

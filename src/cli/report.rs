@@ -1,7 +1,7 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
+use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
 use super::failure::{Failure, tell};
-use super::folder::{self, Strangers};
 use super::logs::Logs;
 use super::output::{page, print, write_into};
 use super::own::OwnAgents;
@@ -51,21 +51,21 @@ pub struct Report {
     pricing: Pricing,
     #[command(flatten)]
     own: OwnAgents,
-    /// The folder that the report is written into
-    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output")]
+    /// The folder that the report is written into; `-` prints the page alone
+    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output", help_heading = WRITES)]
     out: PathBuf,
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
-    #[arg(long)]
+    #[arg(long, help_heading = WRITES)]
     force: bool,
     /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWS)]
     with_content: bool,
 }
 
 impl Report {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
-        folder::check(&self.out, if self.force { Strangers::Accepted } else { Strangers::Refused })?;
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        door.folder("out", &self.out, Company::Own, &["index.html".to_owned()])?;
         let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -120,9 +120,15 @@ impl Report {
             files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
         }
         files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
-        files.push(("index.html".to_owned(), html(&story)?));
-        write_into(&self.out, &files)?;
-        self.say(&story)?;
+        let whole = html(&story)?;
+        if is_stdout(&self.out) {
+            print(&whole)?;
+        } else {
+            files.push(("index.html".to_owned(), whole));
+            let files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+            door.fill("out", &self.out, Company::Own, &files)?;
+            self.say(&story)?;
+        }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

@@ -1,5 +1,6 @@
 //! `ctxsim` alone: finds logs, replays them under the main presets, and says what to type next.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
@@ -27,10 +28,10 @@ pub struct Welcome {
 
 impl Welcome {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         let corpus = self.read(&catalog)?;
-        let replays = self.show(&catalog, &corpus, "ctxsim")?;
+        let replays = self.show(door, &catalog, &corpus, "ctxsim")?;
         print(&next(&corpus, &replays))
     }
 
@@ -45,7 +46,7 @@ impl Welcome {
     }
 
     /// Replays a corpus and prints the report.
-    pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
+    pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
         let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
         let tables = self.pricing.tables()?;
@@ -55,7 +56,7 @@ impl Welcome {
         let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give("replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
+        Output::default().give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
     }
 }

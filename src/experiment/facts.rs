@@ -3,6 +3,7 @@
 use super::corpus::{Corpus, CorpusFacts, Mirrored};
 use super::impose::impose;
 use super::segment::prompt_of;
+use super::unseen;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::{SentPrompts, Trace};
@@ -30,13 +31,14 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
+    facts.unseen = unseen::sum(&corpus.traces);
     facts.skipped.sort();
     facts.losses.sort();
     for trace in &corpus.traces {
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
         facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
         facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;
-        facts.recorded_compactions += trace.compactions.len() as u64;
+        facts.recorded_compactions += trace.compactions.iter().filter(|compaction| !compaction.copy).count() as u64;
         for usage in trace.usages() {
             count(facts, usage);
         }

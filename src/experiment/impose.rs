@@ -5,10 +5,10 @@
 //! tokens are settled anew, so that policy `none` over the session gives every prompt as it was recorded, for as long as no event follows that
 //! is not imposed. Calls keep their places; messages and parts move behind the carried ones.
 
-use super::segment::{carried_message, carried_part, left_by, prompt_of};
+use super::segment::{carried_message, left_by, prompt_of};
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
-use crate::trace::{CallRow, CompactionRow, MessageRow, Place, Reading, Reference, Repetition, Trace};
+use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Place, Reading, Reference, Repetition, Trace};
 use crate::transcript::{CompactionKind, Role};
 use std::borrow::Cow;
 
@@ -74,7 +74,7 @@ fn rebuild(trace: &Trace, cuts: &mut [Cut], imposed: &mut Trace) {
             (cut.message, cut.part) = (imposed.messages.len() as u32, imposed.parts.len() as u32);
             let turn = index.checked_sub(1).and_then(|before| trace.messages.get(before)).map_or(0, |row| row.turn);
             let rewind = Some(system.min(index) as u32);
-            imposed.parts.push(carried_part(left.saturating_sub(shown)));
+            imposed.parts.push(PartRow { anchored: true, ..PartRow::stand_in(PartKind::Text, left.saturating_sub(shown)) });
             imposed.messages.push(MessageRow { first_part: cut.part, turn, rewind, ..carried_message() });
             done += 1;
         }

@@ -28,10 +28,12 @@ mod replay;
 mod segment;
 mod sessions;
 mod source;
+mod stores;
 mod summaries;
 mod sweep;
 mod tracefile;
 pub mod tune;
+mod unseen;
 mod window;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
@@ -55,10 +57,12 @@ pub use recording::{Beside, RecordedSession, Recording, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use source::{Found, Home, discover, homes};
+pub use stores::{is_log, session_in, store_of};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
     Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};
+pub use unseen::UnseenFacts;
 pub use window::WindowFrom;

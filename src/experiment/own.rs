@@ -3,6 +3,7 @@
 use super::corpus::Corpus;
 use super::impose::impose;
 use super::replay::{Ready, Replay, ReplaySettings};
+use super::window::window_of;
 use crate::policy::{Policy, PolicyError, RecordedBy, Recorder};
 use crate::sim::{Ground, Outcome, Refetching};
 use crate::trace::{CompactionRow, Trace};
@@ -13,24 +14,27 @@ use std::path::{Path, PathBuf};
 
 /// The policy for a session, and what it says of such logs. Of several the first whose `recorded_by` covers the log's agent, version and day; a
 /// single one is taken for every session that holds recorded events, too, where it says nothing of recorders. `None` where no policy fits.
-pub fn choose<'a>(trace: &Trace, policies: &'a [Policy]) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
+pub fn choose<'a>(trace: &Trace, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
     if let [given] = policies {
         let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
         return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
     }
-    let place = recorder_of(trace, policies)?;
+    let place = recorder_of(trace, policies, settings)?;
     let policy = policies.get(place)?;
-    Some((policy, policy.recorded(recorder(trace, &trace.day().unwrap_or_default()))))
+    let day = trace.day().unwrap_or_default();
+    Some((policy, policy.recorded(recorder(trace, &day, settings))))
 }
 
 /// The place of the first policy whose `recorded_by` covers a session; `None` where no preset speaks for its agent.
-fn recorder_of(trace: &Trace, policies: &[Policy]) -> Option<usize> {
+fn recorder_of(trace: &Trace, policies: &[Policy], settings: &ReplaySettings<'_>) -> Option<usize> {
     let day = trace.day().unwrap_or_default();
-    policies.iter().position(|policy| policy.recorded(recorder(trace, &day)).is_some())
+    let recorder = recorder(trace, &day, settings);
+    policies.iter().position(|policy| policy.recorded(recorder).is_some())
 }
 
-fn recorder<'t>(trace: &'t Trace, day: &'t str) -> Recorder<'t> {
-    Recorder { agent: &trace.agent, version: &trace.version, day }
+fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &ReplaySettings<'_>) -> Recorder<'t> {
+    let window = Some(window_of(trace, None, settings).window);
+    Recorder { agent: &trace.agent, version: &trace.version, day, window }
 }
 
 /// Did a person ask for this compaction?
@@ -90,6 +94,7 @@ pub struct OwnAgent {
 struct Presets<'a> {
     recorders: &'a [Policy],
     settings: &'a [OwnSettings],
+    replay: &'a ReplaySettings<'a>,
     /// By preset and settings: the place of the policy.
     made: BTreeMap<(usize, Option<usize>), usize>,
     policies: Vec<Policy>,
@@ -100,7 +105,7 @@ impl Presets<'_> {
     /// The place of the policy for a session; `None` without a preset for its agent.
     fn of(&mut self, trace: &Trace) -> Option<usize> {
         let preset = self.recorders.iter().any(|policy| policy.recorded_by.iter().any(|entry| entry.agent == trace.agent));
-        let preset = preset.then(|| recorder_of(trace, self.recorders)).flatten()?;
+        let preset = preset.then(|| recorder_of(trace, self.recorders, self.replay)).flatten()?;
         let known = self.settings.iter().position(|settings| settings.hold_for(trace));
         let place = match self.made.get(&(preset, known)) {
             Some(place) => *place,
@@ -139,7 +144,7 @@ pub fn own_agents(
     own_settings: &[OwnSettings],
     settings: &ReplaySettings<'_>,
 ) -> Result<Option<Own>, PolicyError> {
-    let mut presets = Presets { recorders, settings: own_settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
+    let mut presets = Presets { recorders, settings: own_settings, replay: settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
     let mut chosen = Vec::with_capacity(corpus.traces.len());
     let mut imposed: BTreeMap<usize, Trace> = BTreeMap::new();
     for (place, trace) in corpus.traces.iter().enumerate() {

@@ -45,12 +45,12 @@ pub struct Replay {
     pub unknown_models: Vec<(String, u64)>,
     /// Models whose recorded prompts were larger than their known window, each with the window that was taken.
     pub outgrown: Vec<(String, u64)>,
-    /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
-    pub imposed: BTreeMap<usize, Trace>,
     /// Models whose logs, or hosts, set another window than the catalogue: the model, the window that was taken, the catalogue's (0 where it knows none).
     pub own_windows: Vec<(String, u64, u64)>,
     /// Where the window of each session came from, in the corpus's order.
     pub windows: Vec<WindowFrom>,
+    /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
+    pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
     pub closed: Option<Box<Replay>>,
 }
@@ -173,9 +173,9 @@ impl<'a> Ready<'a> {
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
-            imposed: BTreeMap::new(),
             own_windows: own.into_iter().collect(),
             windows: self.windows.iter().map(|window| window.from).collect(),
+            imposed: BTreeMap::new(),
             closed: None,
         }
     }

@@ -43,8 +43,8 @@ pub use figures::figure;
 pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
-    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
-    SummaryModel, Switch, UsageShare, Window,
+    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput, ReportedAs, Rule,
+    Summary, SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;

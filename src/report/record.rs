@@ -13,8 +13,8 @@ use super::recording::Baselines;
 use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::cost::CacheKind;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, WindowFrom};
 use crate::sim::{
     AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
 };
@@ -134,6 +134,8 @@ pub(super) struct CorpusRecord {
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
@@ -171,6 +173,8 @@ struct SessionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     window_from: Option<WindowFrom>,
     prompt_limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen_tokens: Option<u64>,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -370,6 +374,7 @@ impl CorpusRecord {
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,
+            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
@@ -420,6 +425,7 @@ impl SessionRecord {
             window: outcome.window,
             window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
+            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
             cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),

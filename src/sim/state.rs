@@ -312,7 +312,8 @@ impl<'a> State<'a> {
         if !taken_out || estimate > 0 {
             return estimate;
         }
-        self.context.estimator().sealed_by_report(self.intake.reported_reasoning(self.trace, message))
+        let reported = self.trace.messages.get(message as usize).map_or(0, |row| row.reported_reasoning);
+        self.context.estimator().sealed_by_report(reported)
     }
 
     /// Runs the rules of one place in the loop, in the policy's order.
@@ -367,7 +368,8 @@ impl<'a> State<'a> {
         self.summariser_refused = false;
         self.turn_opened = false;
         self.turn_ended = false;
-        self.usage = Some((self.read_prompt(actual, call), output));
+        let read = self.plan.belief.reads_output(output, call.usage.map(|usage| usage.output));
+        self.usage = Some((self.read_prompt(actual, call), read));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((self.plan.belief.full.unwrap_or(self.conditions.window), 0));
         }

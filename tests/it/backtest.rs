@@ -103,7 +103,7 @@ fn the_preset_is_that_of_the_agent_and_version() {
         (event["policy"].as_str().map(str::to_owned), event["verdict"].as_str().map(str::to_owned))
     };
     let pair = |policy: &str, verdict: &str| (Some(policy.to_owned()), Some(verdict.to_owned()));
-    assert_eq!(policy_and_verdict(&[&old]), pair("claude-code@2.1.20", "hit"));
+    assert_eq!(policy_and_verdict(&[&old]), pair("claude-code@2.1.7", "hit"));
     assert_eq!(policy_and_verdict(&[&new]), pair("claude-code@early", "missed"));
     assert_eq!(policy_and_verdict(&[&new, "--set", "claude-code:output_reserve=32k"]), pair("claude-code@early", "hit"));
     assert_eq!(policy_and_verdict(&[&new, "--policy", "claude-code@2.1.20"]), pair("claude-code@2.1.20", "hit"));

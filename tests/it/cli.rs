@@ -58,7 +58,11 @@ fn a_folder_gets_all_forms_at_once() {
     let mut names: Vec<String> =
         fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    assert_eq!(names, ["replay.csv", "replay.json", "replay.md", "replay.txt"], "and nothing half-written beside them");
+    assert_eq!(
+        names,
+        [".ctxsim-manifest.json", "replay.csv", "replay.json", "replay.md", "replay.txt"],
+        "and nothing half-written beside them"
+    );
     let text = fs::read_to_string(out.join("replay.txt")).expect("text");
     let command = "ctxsim replay tests/data/cli/session.jsonl --policy none";
     assert_eq!(text.lines().next(), Some(format!("$ {command}").as_str()), "threads and places change no result");

@@ -27,6 +27,9 @@ mod cost;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// The one door for writing: every option that writes, against all that must not be written over.
+#[cfg(unix)]
+mod door;
 /// Drift: the example worked by hand, bars on recorded sessions, calibration.
 mod drift;
 /// `ctxsim explain`, line by line.
@@ -41,6 +44,9 @@ mod format_json;
 mod gate;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
+/// A cloned repository with settings, names, links and pipes that mean harm.
+#[cfg(unix)]
+mod hostile_repository;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.
@@ -139,6 +145,7 @@ mod read_tau_bench;
 mod read_telemetry;
 /// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
 mod read_variants;
+mod usage;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// The recording and the user's own agents beside policies, on sessions made for it.
@@ -167,6 +174,7 @@ mod conformance;
 mod counting;
 /// The README's report and commands.
 mod manual;
+mod marks;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
@@ -174,3 +182,7 @@ mod sweep;
 mod truth;
 /// `ctxsim tune`: the optimum, held-out sessions, refusals.
 mod tune;
+/// Logs that begin in the middle: what they lack is conversation, and no overhead.
+mod unseen;
+/// Windows: from where they come, and which goes before which.
+mod windows;

@@ -450,7 +450,7 @@ proptest! {
                         ends: Ends::default(), superseded: false, by: None,
                         guess, alone: size, actual: size, anchored: size / 2,
                     };
-                    let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, call: 0 };
+                    let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, unseen: false, call: 0 };
                     context.push(arrival, vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
                 2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, actual: size }),

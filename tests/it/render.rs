@@ -241,3 +241,42 @@ fn settings_are_never_shortened() {
     assert!(setting.split(' ').all(|word| text.contains(word)) && !text.contains(id), "{text}");
     assert!(text.lines().all(|line| line.width() <= 80), "{text}");
 }
+
+/// What a build server, a spreadsheet or a page would act upon.
+#[test]
+fn words_of_others_command_nobody() {
+    for (words, shown) in [
+        ("::error::X", "\\u{3a}:error::X"),
+        ("read ::add-mask::x", "read \\u{3a}:add-mask::x"),
+        ("one\n::error::X", "one\\u{a}\\u{3a}:error::X"),
+        ("##[error]X", "\\u{23}#[error]X"),
+        ("a\u{3164}b\u{2800}c\u{fe0f}d\u{e0100}", "a\\u{3164}b\\u{2800}c\\u{fe0f}d\\u{e0100}"),
+        ("std::fs::read and a:b", "std::fs::read and a:b"),
+        ("\u{26a0}\u{fe0f} careful", "\u{26a0}\u{fe0f} careful"),
+    ] {
+        assert_eq!(escape(words), shown);
+    }
+    let named = |id: &str| {
+        let mut corpus = corpus();
+        corpus.traces[0].id = id.to_owned();
+        replay(&corpus, &replays(), &Asked { by: By::Session, ..Asked::default() })
+    };
+    for formula in ["\u{ff1d}1+1", " =1+1", "\"=1+1", "\u{a0}@SUM(1)", "\u{ff0b}1", "-1+1"] {
+        let table = csv(&named(formula)).unwrap();
+        let mut rows = ::csv::Reader::from_reader(table.as_bytes());
+        let guarded = format!("'{formula}");
+        assert!(rows.records().flatten().any(|row| row.iter().any(|field| field == guarded)), "{formula}: {table}");
+    }
+    for (words, shown) in [
+        ("@octocat please", "@&#8203;octocat please"),
+        ("pi@1.15 beside me@example.org", "pi@1.15 beside me@&#8203;example.org"),
+        ("https://evil.example/x", "https&#58;//evil.example/x"),
+        ("WWW.evil.example", "WWW&#46;evil.example"),
+    ] {
+        assert!(markdown(&named(words)).contains(shown), "{words}: {}", markdown(&named(words)));
+    }
+    let record = json(&named("##[error]X")).unwrap();
+    assert!(!record.contains("##["));
+    let value: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert!(value.to_string().contains("##[error]X"), "the value is the same");
+}

@@ -306,11 +306,11 @@ impl<'s> Conversation<'s> {
 /// Usage that can be used; a loss is reported where there is none.
 pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
     match usage.usage() {
-        Ok(usage) if usage.prompt == 0 => {
+        Ok(None) => {
             lose("usage of zero tokens (not used)");
             None
         }
-        Ok(usage) => Some(usage),
+        Ok(usage) => usage,
         Err(_) => {
             lose(ABSURD);
             None

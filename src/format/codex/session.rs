@@ -28,6 +28,8 @@ pub struct Session<'s> {
     transcript: Transcript,
     /// The id of the oldest session that this file's history goes back to: copies of a call in a fork share it.
     root: String,
+    /// No record has come yet.
+    first: bool,
     windows: NamedWindows,
     model: String,
     /// The model of the last call.
@@ -65,6 +67,7 @@ impl<'s> Session<'s> {
             scale,
             transcript,
             root: String::new(),
+            first: true,
             windows: NamedWindows::default(),
             model: String::new(),
             called: String::new(),
@@ -84,6 +87,8 @@ impl<'s> Session<'s> {
     pub fn take(&mut self, record: &Record, line: &str) -> Lost {
         let time = millis(&record.timestamp);
         let Some(payload) = record.payload.map(|payload| payload.get()) else { return self.bare(record, line, time) };
+        // Each file begins with what is known of its session.
+        self.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
         match &*record.kind {
             "response_item" => self.item(&decode(payload)?, time),
             "event_msg" => self.event(payload, time),
