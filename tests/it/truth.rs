@@ -167,6 +167,7 @@ proptest! {
                 tokens_after: None,
                 summary: None,
                 kept_from: None,
+                taken: Vec::new(),
                 call: None,
                 taken: Vec::new(),
                 time: None,
