@@ -3,7 +3,7 @@
 use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{page, print, write_into};
+use super::output::{page, print};
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
