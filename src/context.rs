@@ -249,6 +249,12 @@ impl Context {
         self.remove(&gone);
     }
 
+    /// What the policy itself has put in leaves, wherever it stands.
+    pub fn withdraw_own(&mut self) {
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_none()).map(|(id, _)| id).collect();
+        self.remove(&gone);
+    }
+
     /// A real user message has come: reasoning of the turn before leaves, as its provider strips it. Was it reasoning alone that left?
     pub fn expire(&mut self) -> bool {
         let mut gone = Vec::new();

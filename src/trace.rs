@@ -74,6 +74,8 @@ pub struct MessageRow {
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<u128>,
+    /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
+    pub reported_reasoning: u64,
 }
 
 /// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
@@ -125,6 +127,16 @@ impl PartRow {
 }
 
 impl MessageRow {
+    /// The indices in [`Trace::parts`] of its parts.
+    pub fn parts(&self) -> std::ops::Range<u32> {
+        self.first_part..self.first_part + self.part_count
+    }
+
+    /// The index in [`Trace::parts`] of its part with this place; `None` where it has fewer.
+    pub fn part(&self, place: usize) -> Option<u32> {
+        (place < self.part_count as usize).then_some(self.first_part + place as u32)
+    }
+
     /// Does this message open a turn?
     pub fn opens_turn(&self) -> bool {
         self.role == Role::User && !self.synthetic
@@ -179,6 +191,8 @@ pub struct CompactionRow {
     pub before: u32,
     /// The first message that stayed; `None` where none did, or the log does not say.
     pub kept_from: Option<u32>,
+    /// The parts that placeholders took the place of, ascending. Empty where the log does not say, and for most compactions.
+    pub taken: Vec<u32>,
     /// What was done.
     pub kind: CompactionKind,
     /// By itself or on demand.
@@ -193,6 +207,8 @@ pub struct CompactionRow {
     pub usage: Option<Usage>,
     /// Hash of that request's id.
     pub key: Option<u128>,
+    /// Taken over with the calls before it from a session that another file holds: it counts there.
+    pub copy: bool,
 }
 
 /// A measured session.
@@ -230,6 +246,9 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
     pub mirrored: Vec<(Usage, Option<u128>)>,
+    /// For each message the hash of the conversation up to it, by which copies of a session without ids are known. Empty where the log has
+    /// ids, and where it holds too little to be known by.
+    pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
@@ -240,10 +259,34 @@ pub struct Trace {
     pub readings: Vec<Reading>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
+    /// Does the log end in the provider's refusal of a prompt that was too large?
+    pub refused: bool,
+    /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never
+    /// written down, for it follows from the rest.
+    #[serde(skip)]
+    pub sent: Option<SentPrompts>,
+    /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
+    /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
+    /// read, and never written down.
+    #[serde(skip)]
+    pub imposed: Vec<u32>,
     /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
     /// for it, and never written down.
     #[serde(skip)]
     pub paths: BTreeMap<u32, String>,
+}
+
+/// The prompts of a session's calls as they were sent, the agent's own compactions included. Requests of a summariser are no calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentPrompts {
+    /// Tokens: as the provider reported them, estimated for calls without such a report.
+    pub prompt_tokens: u64,
+    /// The estimated part of them.
+    pub estimated_tokens: u64,
+    /// Calls whose prompt is estimated.
+    pub estimated_calls: u64,
+    /// The largest prompt.
+    pub peak_tokens: u64,
 }
 
 /// What one assistant message takes from one earlier part: the text in both is the same.

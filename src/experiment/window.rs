@@ -109,6 +109,6 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
 
 /// The window that the session's log names, as its agent reckons with it.
 fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default() };
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
     trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder, window))
 }

@@ -5,6 +5,7 @@ mod evidence;
 mod json_strings;
 mod kind;
 mod known;
+mod prints;
 mod readings;
 mod references;
 mod repetition;

@@ -309,15 +309,15 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }
 
-/// Replay goes on behind a refusal that nothing mended; a real session would not.
+/// What a policy's failed sessions still hold in the logs.
 fn after_end(replays: &[Replay]) -> Option<String> {
-    let ended = replays.iter().filter(|replay| replay.totals.calls_after_end > 0).map(|replay| {
+    let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
-        format!("{} {} ({} prompt tokens)", replay.policy, grouped(totals.calls_after_end), grouped(totals.tokens_after_end))
+        format!("{} {} and {}", replay.policy, grouped(totals.failed_sessions), counted(totals.after_end.calls, "call"))
     });
-    let ended: Vec<String> = ended.collect();
-    let what = "Calls behind a refusal that nothing mended, where a real session would have ended, are counted all the same";
-    (!ended.is_empty()).then(|| format!("{what}: {}.", ended.join(", ")))
+    let failed: Vec<String> = failed.collect();
+    let what = "A session that a policy fails ends at the refused call; what the log holds behind it counts in no figure of that policy";
+    (!failed.is_empty()).then(|| format!("{what}: {}.", failed.join(", ")))
 }
 
 /// Where the hidden overhead alone is larger than the window, every call is refused and no policy can help.

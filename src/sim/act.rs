@@ -76,7 +76,7 @@ impl State<'_> {
                 let buffer = self.plan.window.safety_buffer as f64;
                 let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
-                self.outcome.totals.premature += u64::from(early && shrinks);
+                self.outcome.totals.early += u64::from(early && shrinks);
                 self.note(Note { kind, touched, lasts: self.lasts(rule), ..note });
                 true
             }
@@ -408,7 +408,7 @@ impl State<'_> {
     }
 
     /// The policy has rewritten its own history: what is the last usage worth now?
-    fn rewritten(&mut self) {
+    pub fn rewritten(&mut self) {
         self.actual_after_reply = self.actual();
         match self.plan.belief.after_rewrite {
             AfterRewrite::Estimate => {

@@ -47,6 +47,11 @@ impl Row {
     pub fn value(&self, measure: &Measure) -> Value {
         measure.of(&self.totals, &self.charges)
     }
+
+    /// Sessions that the setting fails, in the open loop or in the closed one, whichever fails more.
+    pub fn failed_sessions(&self) -> u64 {
+        self.totals.failed_sessions.max(self.charges.net_failed_sessions)
+    }
 }
 
 /// A sweep that can be run.

@@ -5,6 +5,7 @@ use super::conversation::{Conversation, Lose, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::json::{fault, values};
+use crate::format::marks::{Mark, Marked};
 use crate::format::pieces::{Take, each_piece};
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Source};
@@ -61,8 +62,19 @@ fn is_cut_record(line: &str) -> bool {
     line.starts_with('{') && marks.iter().all(|mark| line.contains(mark)) && !line.contains("\"parts\":[")
 }
 
+/// Up to 2.1.1 the end of what a command printed is cut off; later a preview stays of every long result, and the middle of a failed
+/// command's output goes.
+const MARKS: &[Mark] = &[
+    Mark::Start("<persisted-output>"),
+    Mark::Start("[Truncated. Full output: "),
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("... [# characters truncated] ..."),
+    Mark::Line("[# lines truncated]"),
+];
+
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut file = File {
         scale,
         conversations: Vec::new(),
@@ -269,7 +281,7 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
         },
         ("system", "microcompact_boundary", _) => {
             let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose).unwrap_or_default();
-            if metadata.compacted_tool_ids.is_empty() {
+            if metadata.compacted_tool_ids.is_empty() && metadata.cleared_attachments.is_empty() {
                 lose("microcompact boundary that names no tool result (not taken for a pruning)");
             } else {
                 conversation.pruned(record, &metadata);

@@ -5,7 +5,9 @@
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
 use super::content::{ItemParts, contextual, failed, parts_of, pictures_of, text_of};
-use super::record::{Compacted, Event, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext};
+use super::record::{
+    Compacted, Event, Failure, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext,
+};
 use super::turn::Turn;
 use crate::format::blocks::Block;
 use crate::format::count::{ABSURD, Count};
@@ -191,6 +193,10 @@ impl<'s> Session<'s> {
                 }
                 Ok(())
             }
+            "error" => {
+                self.transcript.refused |= string(decode::<Failure>(payload)?.codex_error_info) == "context_window_exceeded";
+                Ok(())
+            }
             "exited_review_mode" => {
                 self.report_follows = true;
                 Ok(())
@@ -260,6 +266,7 @@ impl<'s> Session<'s> {
     }
 
     fn new_call(&mut self) -> Call {
+        self.transcript.refused = false;
         let changed = !self.called.is_empty() && self.called != self.model;
         self.called.clone_from(&self.model);
         Call { id: String::new(), model: self.model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed }
@@ -278,6 +285,7 @@ impl<'s> Session<'s> {
             summary,
             kept_from: None,
             // Usage without a response before this point is that of the summariser.
+            taken: Vec::new(),
             call: self.pending.take(),
             time,
         });

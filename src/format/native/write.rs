@@ -157,6 +157,8 @@ struct ResultPart<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "is_false")]
     error: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
 }
@@ -218,6 +220,8 @@ struct CompactionLine<'a> {
     measured: Option<Measured>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_from: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<(String, usize)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<CallLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -283,6 +287,7 @@ impl<'a> Writer<'a> {
                 summary: summary.map(words),
                 measured: summary.and_then(measured),
                 kept_from: compaction.kept_from.map(number),
+                taken: compaction.taken.iter().map(|(message, part)| (number(*message), part + 1)).collect(),
                 call: compaction.call.as_ref().map(|call| self.call(call)),
                 time: compaction.time,
             },
@@ -300,7 +305,8 @@ fn part(part: &Part) -> PartLine<'_> {
             own(KindLine::Call(CallPart { id, name, arguments: words(arguments), measured: measured(arguments) }))
         }
         Part::ToolResult { call_id, name, text, error } => {
-            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error: *error, measured: measured(text) }))
+            let (error, truncated) = (*error, text.truncated);
+            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error, truncated, measured: measured(text) }))
         }
         Part::Image(image) => own(KindLine::Image(*image)),
         Part::Tools(text) => of(KindLine::Tools(words(text)), text),

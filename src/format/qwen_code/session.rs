@@ -7,9 +7,9 @@ use crate::format::count::{ABSURD, Count};
 use crate::format::google::{piece, text_of};
 use crate::format::json::compact;
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, parts_where};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Takes the reason for something that could not be used.
@@ -218,16 +218,21 @@ impl<'s> Session<'s> {
         let known = |content: &Content<'_>| hash(content).and_then(|hash| self.by_parts.get(&hash).copied());
         let kept_from = compression.compressed_history.iter().filter_map(known).min();
         let new = compression.compressed_history.iter().find(|content| known(content).is_none());
+        let pruned = kept_from == Some(0);
+        let stays: HashSet<usize> = compression.compressed_history.iter().filter_map(known).collect();
+        let taken =
+            if pruned { parts_where(&self.transcript.messages, |_, part| matches!(part, Part::ToolResult { .. })) } else { Vec::new() };
         let tokens = |count: Count| count.known().ok().flatten().filter(|tokens| *tokens > 0);
         self.transcript.compactions.push(Compaction {
             before,
             // A compression that only clears old results keeps the first message, and writes no summary.
-            kind: if kept_from == Some(0) { CompactionKind::Prune } else { CompactionKind::Compact },
+            kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
             automatic: None,
             tokens_before: tokens(compression.info.original_token_count),
             tokens_after: tokens(compression.info.new_token_count),
-            summary: new.filter(|_| kept_from != Some(0)).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
-            kept_from: if kept_from == Some(0) { None } else { Some(kept_from.unwrap_or(before)) },
+            summary: new.filter(|_| !pruned).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
+            kept_from: if pruned { None } else { Some(kept_from.unwrap_or(before)) },
+            taken: taken.into_iter().filter(|(message, _)| !stays.contains(message)).collect(),
             call: None,
             time,
         });
