@@ -78,6 +78,52 @@ pub struct MessageRow {
     pub reported_reasoning: u64,
 }
 
+/// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// Its index in [`Trace::messages`].
+    pub message: u32,
+    /// Tokens; 0 where nothing tells the hidden overhead from it, or all of the first prompt is explained.
+    pub tokens: u64,
+    /// From where the hidden overhead below it is known.
+    pub base: BaseFrom,
+}
+
+/// From where the hidden overhead of a session is known whose log begins in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseFrom {
+    /// From a compaction of the session itself.
+    Session,
+    /// From other sessions of the corpus.
+    Corpus,
+    /// From nowhere: all that the first prompt held beyond the log counts as overhead.
+    Unknown,
+}
+
+impl PartRow {
+    /// A part of which only the size is known, in tokens: as many characters as `chars/4` takes for so many tokens.
+    pub fn stand_in(kind: PartKind, tokens: u64) -> PartRow {
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let chars = tokens.saturating_mul(4);
+        let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+        PartRow {
+            kind,
+            tool: None,
+            name: Length::default(),
+            id_bytes: 0,
+            text: Text { length, tokens, json_bytes: chars, ..Text::default() },
+            image: Image::default(),
+            error: false,
+            sealed_bytes: 0,
+            truth: u64::from(tokens),
+            anchored: false,
+            expires: false,
+            answers: None,
+        }
+    }
+}
+
 impl MessageRow {
     /// The indices in [`Trace::parts`] of its parts.
     pub fn parts(&self) -> std::ops::Range<u32> {
@@ -178,6 +224,10 @@ pub struct Trace {
     pub source: String,
     /// The window that the log names.
     pub window: Option<u64>,
+    /// The host that the calls went to, where the log names one.
+    pub host: Option<String>,
+    /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
+    pub unseen: Option<Unseen>,
     /// Names of the models, by first use.
     pub models: Vec<String>,
     /// Names of the tools, by first use.
@@ -194,6 +244,9 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
     pub mirrored: Vec<(Usage, Option<u128>)>,
+    /// For each message the hash of the conversation up to it, by which copies of a session without ids are known. Empty where the log has
+    /// ids, and where it holds too little to be known by.
+    pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
@@ -204,10 +257,34 @@ pub struct Trace {
     pub readings: Vec<Reading>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
+    /// Does the log end in the provider's refusal of a prompt that was too large?
+    pub refused: bool,
+    /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never
+    /// written down, for it follows from the rest.
+    #[serde(skip)]
+    pub sent: Option<SentPrompts>,
+    /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
+    /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
+    /// read, and never written down.
+    #[serde(skip)]
+    pub imposed: Vec<u32>,
     /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
     /// for it, and never written down.
     #[serde(skip)]
     pub paths: BTreeMap<u32, String>,
+}
+
+/// The prompts of a session's calls as they were sent, the agent's own compactions included. Requests of a summariser are no calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentPrompts {
+    /// Tokens: as the provider reported them, estimated for calls without such a report.
+    pub prompt_tokens: u64,
+    /// The estimated part of them.
+    pub estimated_tokens: u64,
+    /// Calls whose prompt is estimated.
+    pub estimated_calls: u64,
+    /// The largest prompt.
+    pub peak_tokens: u64,
 }
 
 /// What one assistant message takes from one earlier part: the text in both is the same.
@@ -299,6 +376,11 @@ impl Trace {
     pub fn main_model(&self) -> Option<&str> {
         let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
         most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
+    }
+
+    /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.
+    pub fn unseen_tokens(&self) -> u64 {
+        self.unseen.map_or(0, |unseen| unseen.tokens)
     }
 
     /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.

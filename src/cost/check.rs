@@ -18,6 +18,12 @@ pub struct Check {
     pub recorded: Bill,
     /// The same prompts as the model of the cache splits them.
     pub modelled: Bill,
+    /// Calls without such usage, as the model prices them: estimates. They are in no other figure but this.
+    pub unrecorded: Bill,
+    /// How many they are.
+    pub unrecorded_calls: u64,
+    /// The part of them whose model has no price.
+    pub unrecorded_unpriced_calls: u64,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
     /// That cost, in thousand-millionths of a dollar.
@@ -41,6 +47,9 @@ impl AddAssign<&Check> for Check {
         self.calls += other.calls;
         self.recorded += &other.recorded;
         self.modelled += &other.modelled;
+        self.unrecorded += &other.unrecorded;
+        self.unrecorded_calls += other.unrecorded_calls;
+        self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
         self.logged_calls += other.logged_calls;
         self.logged_nano_usd += other.logged_nano_usd;
         self.logged_list_nano_usd += other.logged_list_nano_usd;
@@ -78,7 +87,12 @@ pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
         let known = session.known(call, time);
         let request = Request { time, prompt, prefix: prefix.min(prompt), hidden: call.hidden, blocks: row.blocks, shared: 0 };
         let (_, split) = session.ask(call, &known, request);
-        let Some(usage) = usage else { continue };
+        let Some(usage) = usage else {
+            sum.unrecorded_calls += 1;
+            sum.unrecorded_unpriced_calls += u64::from(known.price.is_none());
+            sum.unrecorded.charge(&known, split, session.lifetime, call.output);
+            continue;
+        };
         sum.calls += 1;
         let (recorded, modelled) = (recorded_bill(&usage, &known), {
             let mut bill = Bill::default();

@@ -2,11 +2,12 @@
 
 use super::corpus::Corpus;
 use super::judge::{Case, Reason, acts, judge, recorded_size};
+use super::own::choose;
 use super::replay::ReplaySettings;
 use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
 use super::window::window_of;
-use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Recorder, Switch, presets};
+use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
@@ -201,18 +202,6 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     let sessions = tested.collect::<Result<Vec<TestedSession>, PolicyError>>()?;
     result.sessions = sessions;
     Ok(result)
-}
-
-/// The policy for a session, and what it says of such logs.
-fn choose<'a>(trace: &Trace, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
-    if let [given] = policies {
-        let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
-        return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
-    }
-    let day = trace.day().unwrap_or_default();
-    let window = window_of(trace, None, settings).window;
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: &day, window: Some(window) };
-    policies.iter().find_map(|policy| Some((policy, Some(policy.recorded(recorder)?))))
 }
 
 /// One session before its policy.

@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 /// Makes the bills of replays, in place of those that they had.
 pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
     for replay in replays {
-        replay.bills = corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| bills(trace, outcome, tariff)).collect();
+        let sessions = corpus.traces.par_iter().zip(&replay.outcomes).enumerate();
+        let bills = sessions.map(|(place, (trace, outcome))| bills(replay.imposed.get(&place).unwrap_or(trace), outcome, tariff));
+        replay.bills = bills.collect();
         replay.bill = Bills::default();
         replay.bills.iter().for_each(|bills| replay.bill += bills);
         if let Some(closed) = replay.closed.as_deref_mut() {
@@ -27,12 +29,16 @@ pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<S
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.
 pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    let checks: Vec<Check> =
-        corpus.traces.par_iter().map(|trace| check(trace, &simulate(trace, &Plan::default(), &unlimited), tariff)).collect();
+    let checks = checks(corpus, tariff);
     let mut by_agent: BTreeMap<String, Check> = BTreeMap::new();
     for (trace, check) in corpus.traces.iter().zip(&checks) {
         *by_agent.entry(trace.agent.clone()).or_default() += check;
     }
     by_agent
+}
+
+/// The same session by session, in the order of the corpus.
+pub(super) fn checks(corpus: &Corpus, tariff: &Tariff<'_>) -> Vec<Check> {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    corpus.traces.par_iter().map(|trace| check(trace, &simulate(trace, &Plan::default(), &unlimited), tariff)).collect()
 }

@@ -7,6 +7,7 @@ use crate::catalog::Catalog;
 use crate::cost::Bills;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};
+use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +49,8 @@ pub struct Replay {
     pub own_windows: Vec<(String, u64, u64)>,
     /// Where the window of each session came from, in the corpus's order.
     pub windows: Vec<WindowFrom>,
+    /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
+    pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
     pub closed: Option<Box<Replay>>,
 }
@@ -139,7 +142,7 @@ impl<'a> Ready<'a> {
     }
 
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
-    fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
+    pub fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
         match refetch {
             Refetching::Never => ground.with_hindsight(plan, &conditions),
@@ -172,8 +175,22 @@ impl<'a> Ready<'a> {
             outgrown: named(WindowFrom::Outgrown),
             own_windows: own.into_iter().collect(),
             windows: self.windows.iter().map(|window| window.from).collect(),
+            imposed: BTreeMap::new(),
             closed: None,
         }
+    }
+}
+
+impl Replay {
+    /// The session at this place as it was replayed. Absent where there is none.
+    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<&'a Trace> {
+        self.imposed.get(&place).or_else(|| corpus.traces.get(place))
+    }
+
+    /// The same under another name.
+    pub(super) fn renamed(mut self, name: &str) -> Replay {
+        self.outcomes.iter_mut().for_each(|outcome| name.clone_into(&mut outcome.policy));
+        Replay { policy: name.to_owned(), ..self }
     }
 }
 

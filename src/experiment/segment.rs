@@ -8,7 +8,7 @@
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};
 use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{Image, Length, Role, Text, Trust};
+use crate::transcript::{Image, Role, Trust};
 
 /// Where a stretch begins and ends, by messages of the session.
 #[derive(Clone, Copy)]
@@ -42,10 +42,11 @@ pub(super) fn segment(trace: &Trace, bounds: Bounds<'_>, prunings: &[&Compaction
         models: trace.models.clone(),
         tools: trace.tools.clone(),
         calibration_thousandths: trace.calibration_thousandths,
+        unseen: trace.unseen.filter(|_| bounds.opened_by.is_none()),
         ..Trace::default()
     };
     let carried = bounds.opened_by.map(|event| left_by(trace, event, first_call, bounds.closed_before));
-    part.parts.extend(carried.map(carried_part));
+    part.parts.extend(carried.map(|tokens| PartRow { anchored: true, ..PartRow::stand_in(PartKind::Text, tokens) }));
     part.messages.extend(carried.map(|_| carried_message()));
     let mut calls = trace.calls.get(first_call..past).unwrap_or(&[]).iter().peekable();
     let mut stretch = Stretch { trace, from, begin: part.messages.len() as u32, part, shown: Vec::new(), live: Vec::new() };
@@ -131,11 +132,12 @@ const PLACEHOLDER: u32 = 8;
 
 fn placeholder(part: &PartRow) -> PartRow {
     let tokens = PLACEHOLDER.min(u32::try_from(part.truth).unwrap_or(u32::MAX));
-    PartRow { text: plain_text(tokens), truth: u64::from(tokens), anchored: false, image: Image::default(), ..part.clone() }
+    let text = PartRow::stand_in(part.kind, u64::from(tokens)).text;
+    PartRow { text, truth: u64::from(tokens), anchored: false, image: Image::default(), ..part.clone() }
 }
 
 /// Tokens that a compaction left in the context, hidden overhead not counted.
-fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
+pub(super) fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
     let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
     let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
     let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
@@ -168,7 +170,8 @@ fn anchor(part: &mut Trace, closing: usize) {
     }
 }
 
-fn carried_message() -> MessageRow {
+/// The message that stands for what a compaction left.
+pub(super) fn carried_message() -> MessageRow {
     MessageRow {
         role: Role::User,
         first_part: 0,
@@ -181,29 +184,4 @@ fn carried_message() -> MessageRow {
         key: None,
         reported_reasoning: 0,
     }
-}
-
-fn carried_part(tokens: u64) -> PartRow {
-    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
-    PartRow {
-        kind: PartKind::Text,
-        tool: None,
-        name: Length::default(),
-        id_bytes: 0,
-        text: plain_text(tokens),
-        image: Image::default(),
-        error: false,
-        sealed_bytes: 0,
-        truth: u64::from(tokens),
-        anchored: true,
-        expires: false,
-        answers: None,
-    }
-}
-
-/// A text of so many tokens, four characters each.
-fn plain_text(tokens: u32) -> Text {
-    let chars = tokens.saturating_mul(4);
-    let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
-    Text { length, tokens, json_bytes: chars, ..Text::default() }
 }

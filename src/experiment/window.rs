@@ -1,9 +1,11 @@
-//! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, the catalogue.
+//! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, the catalogue: for
+//! the host that served the session, else for the model.
 
 use super::replay::ReplaySettings;
 use crate::catalog::Family;
 use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, window_in_force};
 use crate::trace::Trace;
+use crate::units::Tokens;
 use serde::Serialize;
 
 /// Where a session's window came from.
@@ -14,6 +16,8 @@ pub enum WindowFrom {
     Flag,
     /// The log names it.
     Log,
+    /// The catalogue, for the host that the log names.
+    Host,
     /// The catalogue, for the model of the log or that of `--model`.
     Catalogue,
     /// The known window was smaller than a recorded prompt: a larger one was in force.
@@ -37,10 +41,11 @@ pub(super) struct Window {
 }
 
 impl Window {
-    /// The model, its window and the catalogue's, where the log set another one.
+    /// The model, its window and the catalogue's, where log or host set another one.
     pub fn instead_of_catalogue(&self) -> Option<(String, u64, u64)> {
         let window = self.facts.window.unwrap_or(self.window);
-        (self.from == WindowFrom::Log && window != self.catalogue).then(|| (self.model.clone(), window, self.catalogue))
+        (matches!(self.from, WindowFrom::Log | WindowFrom::Host) && window != self.catalogue)
+            .then(|| (self.model.clone(), window, self.catalogue))
     }
 }
 
@@ -68,15 +73,27 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     // A prompt and its reply that were recorded did fit.
     let filled = trace.largest_exchange();
     let of_flag = model.filter(|_| settings.model.is_some());
-    if let Some(window) = logged(trace).filter(|_| of_flag.is_none()) {
+    let day = trace.day();
+    // What the log or the host says holds for the model that was recorded.
+    let named = (of_flag.is_none()).then(|| {
+        let of_log = || Some((logged(trace, day.as_deref())?, max_input, max_output, WindowFrom::Log));
+        let of_host = || {
+            let limits = settings.catalog.host_limits(trace.host.as_deref()?, model?, day.as_deref())?;
+            let tokens = |limit: Option<Tokens>| limit.map_or(0, |tokens| tokens.0);
+            Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
+        };
+        of_log().or_else(of_host)
+    });
+    if let Some((window, max_input, max_output, from)) = named.flatten() {
         // A window within the provider's limit of a prompt is all that a prompt may come to. One beyond it, and not the catalogue's, was set by hand: the
         // agent went by it, and the provider by its limit.
         let prompt_limit = if max_input > 0 { max_input.min(window) } else { window };
-        let by_hand = max_input < window && window != catalogue;
-        let limit = if max_input == 0 || by_hand { 0 } else { prompt_limit };
-        let named = known(window, limit, WindowFrom::Log);
-        // What was recorded did fit, whatever the log names.
-        return Window { window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..named };
+        let by_hand = from == WindowFrom::Log && max_input < window && window != catalogue;
+        let max_input = if max_input == 0 || by_hand { 0 } else { prompt_limit };
+        let facts = Facts { window: Some(window), max_input, max_output, family };
+        // What was recorded did fit, whatever the log or the catalogue names.
+        let known = known(window, max_input, from);
+        return Window { facts, window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..known };
     }
     if let Some(model) = model {
         if largest <= model.prompt_limit().0 {
@@ -91,8 +108,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
 }
 
 /// The window that the session's log names, as its agent reckons with it.
-fn logged(trace: &Trace) -> Option<u64> {
-    let day = trace.day().unwrap_or_default();
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: &day, window: None };
+fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
     trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder, window))
 }

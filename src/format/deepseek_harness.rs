@@ -6,6 +6,7 @@
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count};
 use super::json::{compact, fault, text_or_json, values};
+use super::usage::{Cached, Reported};
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
@@ -160,18 +161,17 @@ struct Tokens {
 
 impl Tokens {
     fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
-        let (cache_read, cache_write) = (self.cache_read_tokens.or_zero()?, self.cache_write_tokens.or_zero()?);
-        let usage = Usage {
-            prompt: self.input_tokens.or_zero()? + cache_read + cache_write,
-            cache_read,
-            cache_write,
-            output: self.output_tokens.or_zero()?,
-            reasoning: self.reasoning_tokens.known()?,
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.reasoning_tokens,
             trust,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        Ok((usage.prompt > 0).then_some(usage))
+            ..Reported::default()
+        }
+        .usage()
     }
 }
 

@@ -33,7 +33,7 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
-pub use configuration::{ConfigurationFile, Key, Snippet, Snippets, Syntax, Unset};
+pub use configuration::{ConfigurationFile, Configured, Key, Snippet, Snippets, Syntax, Unset};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
 pub use draft::{Dialled, Drafts};

@@ -14,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plan {
+    /// The agents, as readers name them, whose marks of truncation its own limits have left in their logs.
+    pub agents: Vec<String>,
     /// What the policy takes the window to be.
     pub window: Window,
     /// What it believes that texts cost.

@@ -5,6 +5,7 @@ use super::cost_record::CostRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::notes;
 use super::record::Record;
+use super::recording::{self, Baselines, COST_BESIDE, RECORDED};
 use super::refetch;
 use super::replay::title;
 use super::words::{counted, dollars, grouped, percent};
@@ -19,6 +20,8 @@ pub struct Priced<'a> {
     pub corpus: &'a Corpus,
     /// The policies, with their bills.
     pub replays: &'a [Replay],
+    /// The recording, and the user's own agents with their bills.
+    pub baselines: Baselines<'a>,
     /// The sessions under no policy, with their bill: what the others are compared with.
     pub unchanged: &'a Replay,
     /// The model of the cache held against the recording, by agent.
@@ -55,6 +58,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
         notes.push(refetch::NOTE.to_owned());
     }
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
+    notes.extend(priced.baselines.notes(priced.corpus));
     notes.extend(beside(priced.checks));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
@@ -89,15 +93,20 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     let columns = vec![
         Column::name("policy", "policy"),
         Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") },
+        money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated),
         money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
         money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
         money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated),
         share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"),
-        share("against_recording", "against record\u{ad}ing", "the same against the list price of the recorded usage"),
-        Column { better: Better::More, ..share("modelled_hits", "hits", "share of the prompt tokens that the modelled cache reads") },
+        COST_BESIDE,
+        Column { better: Better::More, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads") },
+        Column {
+            better: Better::More,
+            ..share("modelled_hits", "modelled hits", "share of the prompt tokens that the modelled cache reads")
+        },
         Column { better: Better::More, ..share("perfect_hits", "perfect hits", "the same for the perfect cache") },
         Column {
-            meaning: "prompt tokens less than under no policy",
+            meaning: "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
             priority: 2,
             better: Better::More,
             ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
@@ -112,7 +121,6 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused")
         },
     ];
-    let recorded: u64 = priced.checks.values().map(|check| check.recorded.nano_usd()).sum();
     let none = priced.unchanged.bill.with(priced.cache).nano_usd();
     let row = |replay: &Replay| {
         let (bill, totals) = (&replay.bill, &replay.totals);
@@ -123,20 +131,34 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         vec![
             Cell::Name(replay.policy.clone()),
             Cell::Count(bill.calls),
+            cost(chosen),
             cost(&bill.uncached),
             cost(&bill.modelled),
             cost(&bill.perfect),
             change(none),
-            change(recorded),
+            priced.baselines.cost_beside(replay, priced.cache).unwrap_or(Cell::Empty),
+            hits(chosen),
             hits(&bill.modelled),
             hits(&bill.perfect),
-            Cell::SignedTokens(totals.tokens_saved()),
+            if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty },
             cost_figures::cost(bill, chosen.summariser.nano_usd),
             Cell::Count(totals.summariser_calls),
             Cell::Count(totals.refused),
         ]
     };
-    Table { labels: 1, columns, rows: priced.replays.iter().map(row).collect() }
+    let recorded = priced.baselines.recording.map(|recording| {
+        let [cost, hits] = recording::costs(&recording.sum);
+        let known = [
+            ("policy", Cell::Name(RECORDED.to_owned())),
+            ("calls", Cell::Count(recording.sum.totals.calls)),
+            ("cost_usd", cost),
+            ("hits", hits),
+        ];
+        let cell = |column: &Column| known.iter().find(|(key, _)| *key == column.key).map_or(Cell::Empty, |(_, cell)| cell.clone());
+        columns.iter().map(cell).collect()
+    });
+    let rows = recorded.into_iter().chain(priced.baselines.with_own(priced.replays).map(row)).collect();
+    Table { labels: 1, columns, rows }
 }
 
 /// Share of the prompt tokens that were read from the cache.

@@ -9,9 +9,12 @@ use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
+use super::recording::Baselines;
+use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, WindowFrom};
+use crate::cost::CacheKind;
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::sim::{
     AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
 };
@@ -77,7 +80,7 @@ pub enum Series {
     LeftOut,
 }
 
-/// Schema `ctxsim.replay/1`.
+/// Schema `ctxsim.replay/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
     schema: &'static str,
@@ -85,10 +88,23 @@ pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     corpus: CorpusRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordingRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
     notes: Vec<String>,
+}
+
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnPolicyRecord {
+    #[serde(flatten)]
+    policy: PolicyRecord,
+    #[serde(flatten)]
+    own: OwnRecord,
 }
 
 /// What it takes to keep nearly all references to lines.
@@ -118,6 +134,8 @@ pub(super) struct CorpusRecord {
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
@@ -135,6 +153,8 @@ pub(super) struct PolicyRecord {
     regions: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<BillsRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
     tools: Vec<ToolRecord>,
     overflows_of_no_tool: u64,
     sessions: Vec<SessionRecord>,
@@ -153,6 +173,8 @@ struct SessionRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     window_from: Option<WindowFrom>,
     prompt_limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen_tokens: Option<u64>,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,8 +203,14 @@ pub(super) struct FiguresRecord {
     mean_tokens: u64,
     prompt_tokens: u64,
     baseline_tokens: u64,
-    tokens_saved: i64,
-    tokens_saved_share: f64,
+    compared_sessions: u64,
+    compared_tokens: u64,
+    recorded_tokens: u64,
+    tokens_saved: Option<i64>,
+    tokens_saved_share: Option<f64>,
+    vs_recorded: Option<f64>,
+    saved_vs_none: i64,
+    saved_vs_none_share: f64,
     output_tokens: u64,
     summariser_tokens: u64,
     summariser_calls: u64,
@@ -239,7 +267,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/1`.
+/// Schema `ctxsim.explain/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     schema: &'static str,
@@ -262,7 +290,40 @@ impl ReplayRecord {
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, least_budget: None, notes }
+        ReplayRecord {
+            schema: "ctxsim.replay/2",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            corpus,
+            recorded: None,
+            own: None,
+            policies,
+            least_budget: None,
+            notes,
+        }
+    }
+
+    /// The same beside the recording and the user's own agents.
+    pub fn beside(
+        mut self,
+        corpus: &Corpus,
+        replays: &[Replay],
+        baselines: &Baselines<'_>,
+        cache: CacheKind,
+        series: Series,
+    ) -> ReplayRecord {
+        self.recorded = baselines.recording.map(|recording| RecordingRecord::new(corpus, recording));
+        self.own = baselines.own.map(|own| OwnPolicyRecord {
+            policy: PolicyRecord {
+                beside_recorded: BesideRecord::of(baselines, &own.replay, cache),
+                ..PolicyRecord::new(corpus, &own.replay, series)
+            },
+            own: OwnRecord::new(own, baselines, cache),
+        });
+        for (policy, replay) in self.policies.iter_mut().zip(replays) {
+            policy.beside_recorded = BesideRecord::of(baselines, replay, cache);
+        }
+        self
     }
 
     /// The same with what nearly all references to lines take, where that was asked for.
@@ -281,7 +342,7 @@ impl ExplainRecord {
     /// The record of one session under one policy.
     pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
         ExplainRecord {
-            schema: "ctxsim.explain/1",
+            schema: "ctxsim.explain/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             policy: replay.policy.clone(),
@@ -313,6 +374,7 @@ impl CorpusRecord {
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,
+            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
@@ -332,7 +394,7 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate().filter(|(_, (_, outcome))| outcome.totals.sessions > 0);
         let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
         PolicyRecord {
             policy: replay.policy.clone(),
@@ -343,6 +405,7 @@ impl PolicyRecord {
             figures: FiguresRecord::new(totals),
             regions,
             cost: BillsRecord::new(&replay.bill),
+            beside_recorded: None,
             tools: ranked(totals).into_iter().map(tool).collect(),
             overflows_of_no_tool: totals.overflows_of_no_tool(),
             sessions: sessions.collect(),
@@ -362,6 +425,7 @@ impl SessionRecord {
             window: outcome.window,
             window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
+            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
             cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
@@ -373,6 +437,7 @@ impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
         let rules = totals.retention.by_rule.iter();
         let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
+        let saved = totals.is_comparable().then(|| share(totals.tokens_saved() as f64, totals.recorded_tokens));
         let in_hindsight = |number: u64| totals.retention.knows_hindsight().then_some(number);
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
@@ -395,8 +460,14 @@ impl FiguresRecord {
             mean_tokens: mean_tokens(totals),
             prompt_tokens: totals.prompt_tokens,
             baseline_tokens: totals.baseline_tokens,
-            tokens_saved: totals.tokens_saved(),
-            tokens_saved_share: share(totals.tokens_saved() as f64, totals.baseline_tokens),
+            compared_sessions: totals.compared_sessions,
+            compared_tokens: totals.compared_tokens,
+            recorded_tokens: totals.recorded_tokens,
+            tokens_saved: totals.is_comparable().then(|| totals.tokens_saved()),
+            tokens_saved_share: saved,
+            vs_recorded: saved.map(|saved| 0.0 - saved),
+            saved_vs_none: totals.saved_vs_none(),
+            saved_vs_none_share: share(totals.saved_vs_none() as f64, totals.baseline_tokens),
             output_tokens: totals.output_tokens,
             summariser_tokens: totals.summariser_tokens,
             summariser_calls: totals.summariser_calls,

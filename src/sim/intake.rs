@@ -5,7 +5,7 @@ use super::references::Category;
 use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Cut, Hook, Plan, Rule, cut};
+use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::{OnceCell, RefCell};
@@ -62,7 +62,7 @@ impl<'t, 'p> Intakes<'t, 'p> {
 
 /// Do messages enter under these two policies alike?
 fn enter_alike(one: &Plan, other: &Plan) -> bool {
-    one.estimator == other.estimator && limits(one).eq(limits(other))
+    one.estimator == other.estimator && one.agents == other.agents && limits(one).eq(limits(other))
 }
 
 /// The rules that messages enter through, with their places in the plan.
@@ -199,9 +199,12 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut
 /// What the ingestion limits leave of a part, and the last rule that cut it.
 fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
     let mut result: Option<(Cut, usize)> = None;
+    // What the system's own agent has cut has been through these limits.
+    let has_been_cut = part.text.truncated && plan.agents.contains(&trace.agent);
     for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
-        if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools)
+        {
             continue;
         }
         let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);

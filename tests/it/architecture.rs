@@ -225,6 +225,30 @@ fn only_the_command_speaks_to_the_outside() {
     assert_none(inward.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
 }
 
+/// Whatever is written goes through the door. Readers copy databases into a temporary folder that is theirs.
+#[test]
+fn only_the_door_writes_files() {
+    let marks = [
+        "fs::write",
+        "File::create",
+        "OpenOptions",
+        "create_dir",
+        "fs::rename",
+        "remove_file",
+        "remove_dir",
+        "fs::copy",
+        "hard_link",
+        "fs::symlink(",
+        "set_permissions",
+        "set_len(",
+        "tempfile",
+        "tempdir",
+        "NamedTempFile",
+    ];
+    let others = code().into_iter().filter(|code| !code.name.starts_with("cli/door/") && code.name != "format/sqlite/opened.rs");
+    assert_none(others.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
+}
+
 /// Paths of a machine and addresses of registries say where the project was made, which is nobody's business. The lock file is cargo's.
 #[test]
 fn no_file_names_a_machine() {

@@ -24,18 +24,18 @@ fn verdicts(report: &Value) -> Vec<(String, String, Option<u64>, Option<u64>)> {
 }
 
 /// A session of Claude Code in the native shape: each call's prompt in thousands of tokens, and compactions between them.
-struct Made {
+pub struct Made {
     lines: Vec<Value>,
 }
 
 impl Made {
-    fn new(session: &str, version: &str) -> Made {
+    pub fn new(session: &str, version: &str) -> Made {
         let head =
             json!({"ctxsim": "native/1", "session": session, "agent": "claude-code", "version": version, "model": "claude-opus-4-5"});
         Made { lines: vec![head, json!({"role": "user", "text": "Begin."})] }
     }
 
-    fn calls(mut self, thousands: &[u64]) -> Made {
+    pub fn calls(mut self, thousands: &[u64]) -> Made {
         for prompt in thousands {
             let id = self.lines.len();
             let call = json!([{"call": {"id": format!("c{id}"), "name": "Read", "arguments": {"path": "a"}}}]);
@@ -45,7 +45,7 @@ impl Made {
         self
     }
 
-    fn compaction(mut self, automatic: Option<bool>) -> Made {
+    pub fn compaction(mut self, automatic: Option<bool>) -> Made {
         self.lines.push(json!({"compaction": {"kind": "compact", "automatic": automatic, "summary": "What was done so far."}}));
         self
     }
@@ -56,7 +56,7 @@ impl Made {
         self
     }
 
-    fn write(self, folder: &Path, name: &str) -> String {
+    pub fn write(self, folder: &Path, name: &str) -> String {
         let path = folder.join(name);
         let lines: Vec<String> = self.lines.iter().map(Value::to_string).collect();
         std::fs::write(&path, lines.join("\n")).expect("written");

@@ -11,7 +11,7 @@ fn ctxsim(folder: &Path, words: &[&str]) -> Output {
 }
 
 /// The help of a command and of all below it, each with the words that ask for it.
-fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
+pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = String::from_utf8(ctxsim(folder, &words).stdout).unwrap();
     let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));

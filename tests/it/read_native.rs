@@ -39,7 +39,7 @@ fn the_documented_example_says_what_the_page_says() {
     assert!(main.messages[5].synthetic);
     assert!(call(6).is_none());
     assert_eq!(main.messages[7].rewind, Some(5));
-    assert_eq!(main.messages[7].parts[1], Part::Image(Image { width: 640, height: 480, bytes: 0 }));
+    assert_eq!(main.messages[7].parts[1], Part::Image(Image { width: 640, height: 480, ..Image::default() }));
     assert_eq!((call(8).unwrap().model.as_str(), call(8).unwrap().unchained), ("gpt-5-mini", true));
     let sums = sums(&transcripts);
     assert_eq!((sums.calls, sums.prompt), (4, 1210 + 1290 + 1320 + 200));

@@ -153,6 +153,7 @@ impl<'s> Conversation<'s> {
             unchained: self.interrupted || (!self.last_model.is_empty() && *self.last_model != *wire.model),
         });
         self.interrupted = call.is_none();
+        self.transcript.refused = call.is_none() && (self.transcript.refused || is_refusal(record, wire));
         if call.is_some() {
             self.last_model = wire.model.to_string();
             self.queue.delivered().iter().for_each(|text| self.put_aside(record, node, text));
@@ -305,11 +306,11 @@ impl<'s> Conversation<'s> {
 /// Usage that can be used; a loss is reported where there is none.
 pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
     match usage.usage() {
-        Ok(usage) if usage.prompt == 0 => {
+        Ok(None) => {
             lose("usage of zero tokens (not used)");
             None
         }
-        Ok(usage) => Some(usage),
+        Ok(usage) => usage,
         Err(_) => {
             lose(ABSURD);
             None
@@ -373,6 +374,17 @@ pub(super) fn is_prompt(record: &Record<'_>) -> bool {
 }
 
 /// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
+/// Does the agent say in the model's name that the provider refused the prompt for its size?
+fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
+    let says_so = |text: &str| text.to_ascii_lowercase().starts_with("prompt is too long");
+    record.is_api_error_message == Some(true)
+        && wire.content.0.iter().any(|block| match block {
+            Block::Text(text) => says_so(text),
+            Block::Object(piece) => says_so(&piece.text),
+            Block::Other => false,
+        })
+}
+
 fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     const OPENINGS: [&str; 8] = [
         "<local-command-",

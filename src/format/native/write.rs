@@ -21,6 +21,8 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         version: &transcript.version,
         model: writer.model,
         window: transcript.window,
+        host: transcript.host.as_deref(),
+        begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
     };
     line(&head, out)?;
@@ -80,6 +82,10 @@ struct Head<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    begins_in_middle: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     measured_in: &'a str,
 }
@@ -151,6 +157,8 @@ struct ResultPart<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "is_false")]
     error: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
 }
@@ -297,7 +305,8 @@ fn part(part: &Part) -> PartLine<'_> {
             own(KindLine::Call(CallPart { id, name, arguments: words(arguments), measured: measured(arguments) }))
         }
         Part::ToolResult { call_id, name, text, error } => {
-            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error: *error, measured: measured(text) }))
+            let (error, truncated) = (*error, text.truncated);
+            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error, truncated, measured: measured(text) }))
         }
         Part::Image(image) => own(KindLine::Image(*image)),
         Part::Tools(text) => of(KindLine::Tools(words(text)), text),

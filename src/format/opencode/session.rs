@@ -5,7 +5,7 @@ use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, mi
 use crate::format::count::Dollars;
 use crate::format::image;
 use crate::format::json::compact;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -41,6 +41,8 @@ pub struct Session<'s> {
     system: Option<u64>,
     /// Provider, model and agent of the last call: each has its own prompt and tools.
     speaker: String,
+    /// Model and host of each reply.
+    hosts: Vec<(String, String)>,
     /// Something unseen may have changed in the prompt of the next call.
     unchained: bool,
     /// The first message that OpenCode leaves out from now on.
@@ -62,6 +64,8 @@ struct Open {
     broken_off: bool,
     /// It failed, and is not sent to the model again.
     withdrawn: bool,
+    /// The provider refused the prompt for its size.
+    refused: bool,
     asked: Option<Request>,
     subtasks: usize,
     /// The user message that it answers.
@@ -99,6 +103,7 @@ impl<'s> Session<'s> {
             prunings: Vec::new(),
             system: None,
             speaker: String::new(),
+            hosts: Vec::new(),
             unchained: false,
             withdrawn_from: None,
         }
@@ -135,6 +140,11 @@ impl<'s> Session<'s> {
         if user {
             self.instructions(&info.system, lose);
         }
+        // A reply that comes first answers a message that the export lacks.
+        self.transcript.begins_in_middle |= !user && info.parent.some_id().is_some() && self.transcript.messages.is_empty();
+        if !user && !info.provider.is_empty() {
+            self.hosts.push((info.model.to_string(), info.provider.to_string()));
+        }
         let agent = if info.agent.is_empty() { &info.mode } else { &info.agent };
         let failure = info.error.as_ref().map(|failure| &failure.name);
         self.open = Some(Open {
@@ -149,6 +159,7 @@ impl<'s> Session<'s> {
             model: info.model.to_string(),
             broken_off: failure.is_some() || info.time.completed.is_none(),
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
+            refused: failure.is_some_and(|name| &**name == "ContextOverflowError"),
             asked: None,
             subtasks: 0,
             parent: info.parent.to_string(),
@@ -254,6 +265,7 @@ impl<'s> Session<'s> {
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
         let text = self.scale.weigh_result(&output);
+        let text = Text { truncated: text.truncated || state.truncated(), ..text };
         let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
             parts.push(self.file(mime, url, filename, lose));
@@ -369,6 +381,7 @@ impl<'s> Session<'s> {
     }
 
     fn end_assistant(&mut self, mut open: Open, lose: Lose<'_>) {
+        self.transcript.refused = open.refused;
         let first = self.transcript.messages.len();
         let mut steps = std::mem::take(&mut open.runs);
         steps.retain(|step| step.ended || !step.parts.is_empty());
@@ -459,6 +472,9 @@ impl<'s> Session<'s> {
         });
         self.transcript.compactions.extend(prunings);
         self.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));
+        let main = self.transcript.main_model().unwrap_or_default();
+        let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
+        self.transcript.host = most_frequent(hosts).map(str::to_owned);
         let Transcript { messages, compactions, side_calls, .. } = &self.transcript;
         let empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty();
         (!empty).then_some(self.transcript)

@@ -54,6 +54,7 @@ impl<'s> Session<'s> {
         // A first record that names one before it goes on from another file.
         let parent = record.parent_uuid.id();
         let parent = if parent.is_empty() { None } else { self.branches.place_of(parent).or(self.branches.leaf()) };
+        self.transcript.begins_in_middle |= parent.is_none() && !record.parent_uuid.id().is_empty();
         self.unchained |= self.branches.enter(record.uuid.id(), parent, &mut self.transcript.messages);
         let time = millis(&record.timestamp);
         match &*record.kind {
