@@ -57,6 +57,7 @@ fn replays() -> Vec<Replay> {
             policy: policy.to_owned(),
             window: 200_000,
             prompt_limit: 200_000,
+            behind: Default::default(),
             totals: totals(size),
             calls: vec![CallOutcome::default()],
             events: Vec::new(),

@@ -1,6 +1,5 @@
 //! An `[estimator]` table out of a corpus: what content costs and what is hidden, family by family.
 
-use super::figures::{median, quantile};
 use super::fit::{from_growth, shipped, since_first};
 use super::hidden::over_calls;
 use super::predict::{Method, Prediction, families};
@@ -10,6 +9,7 @@ use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
 use crate::units::counted;
 use std::fmt::Write;
+use crate::statistics::{median, quantile};
 
 /// One family's coefficients.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], ba
             sessions: overheads.len() as u64,
             calls,
             costs,
-            overhead: (median(overheads.clone())?, quantile(&overheads, 5)?, quantile(&overheads, 95)?),
+            overhead: (median(overheads.clone())?, quantile(&overheads, 50)?, quantile(&overheads, 950)?),
             held_out: held_out.filter_map(|prediction| Some((prediction.source.clone()?, prediction.figures.mape_millionths))).collect(),
         })
     };

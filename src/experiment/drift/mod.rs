@@ -1,7 +1,6 @@
 //! How far estimates are from recorded usage, and why: compared, taken apart, held out, priced in tokens of safety.
 
 mod along;
-mod bootstrap;
 mod buffer;
 mod calibrate;
 mod consequence;
@@ -17,7 +16,7 @@ mod sample;
 mod separate;
 
 pub use along::{STRETCHES, Stretch};
-pub use bootstrap::Interval;
+pub use crate::statistics::Interval;
 pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};

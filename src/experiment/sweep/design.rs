@@ -1,7 +1,7 @@
 //! Which settings are looked at: all of a grid, or a sample of it.
 
 use super::{Dimension, SweepError};
-use crate::experiment::chance::Chance;
+use crate::statistics::Chance;
 use crate::policy::{Policy, PolicyError, number};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

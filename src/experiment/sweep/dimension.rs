@@ -1,7 +1,7 @@
 //! A parameter and the values that it is to take: `prune_protect=10k..80k:10k`, `window=32k..1m:x2`, `auto_compact_threshold=0.7,0.8`.
 
 use super::SweepError;
-use crate::experiment::chance::Chance;
+use crate::statistics::Chance;
 use crate::policy::{Policy, number};
 
 /// More values than this are no list that anybody wants.
