@@ -56,7 +56,8 @@ impl Welcome {
         let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
+        Output::default()
+            .give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
     }
 }

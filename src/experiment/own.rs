@@ -144,7 +144,8 @@ pub fn own_agents(
     own_settings: &[OwnSettings],
     settings: &ReplaySettings<'_>,
 ) -> Result<Option<Own>, PolicyError> {
-    let mut presets = Presets { recorders, settings: own_settings, replay: settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
+    let mut presets =
+        Presets { recorders, settings: own_settings, replay: settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
     let mut chosen = Vec::with_capacity(corpus.traces.len());
     let mut imposed: BTreeMap<usize, Trace> = BTreeMap::new();
     for (place, trace) in corpus.traces.iter().enumerate() {

@@ -29,7 +29,7 @@ pub fn store_of(place: &Path, variable: &dyn Fn(&str) -> Option<String>) -> Opti
         let below: Vec<_> = home.path.strip_prefix(anywhere).ok()?.components().collect();
         let parts: Vec<_> = place.components().collect();
         let at = parts.windows(below.len().max(1)).position(|window| window == below.as_slice())?;
-        Some(Home { agent: home.agent, path: parts.iter().take(at + below.len()).collect() })
+        Some(Home { agent: home.agent, settings: Vec::new(), path: parts.iter().take(at + below.len()).collect() })
     })
 }
 

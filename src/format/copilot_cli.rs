@@ -181,10 +181,7 @@ impl Tokens<'_> {
 /// Takes the reason for something that could not be used.
 type Lose<'a> = &'a mut dyn FnMut(&str);
 
-const MARKS: &[Mark] = &[
-    Mark::Start("Output too large to read at once (# KB)"),
-    Mark::Line("[Output truncated"),
-];
+const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"), Mark::Line("[Output truncated")];
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);

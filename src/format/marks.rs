@@ -90,7 +90,9 @@ mod tests {
         assert!(inside.is_in("head…12 tokens truncated…tail"));
         assert!(inside.is_in("one … two…12 tokens truncated…tail"));
         assert!(!inside.is_in("…{} tokens truncated…"));
-        assert!(Mark::Start("Output too large to read at once (# KB)").is_in("Output too large to read at once (28.7 KB). Saved to: /tmp/x"));
+        assert!(
+            Mark::Start("Output too large to read at once (# KB)").is_in("Output too large to read at once (28.7 KB). Saved to: /tmp/x")
+        );
         assert!(Mark::End("...(truncated)").is_in("text...(truncated)\n"));
         assert!(!Mark::End("...(truncated)").is_in("text...(truncated) and more"));
     }

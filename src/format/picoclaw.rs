@@ -63,11 +63,8 @@ fn meta(source: &Source) -> Option<Meta> {
     Some(Meta { key: session.key.to_string(), summary: session.summary.to_string(), skip: session.skip })
 }
 
-const MARKS: &[Mark] = &[
-    Mark::Line("... (truncated, # more chars)"),
-    Mark::Inside("[TRUNCATED - "),
-    Mark::Line("[Content truncated due to size limit]"),
-];
+const MARKS: &[Mark] =
+    &[Mark::Line("... (truncated, # more chars)"), Mark::Inside("[TRUNCATED - "), Mark::Line("[Content truncated due to size limit]")];
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);

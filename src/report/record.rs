@@ -13,8 +13,8 @@ use super::recording::Baselines;
 use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::cost::CacheKind;
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::sim::{
     AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
 };

@@ -6,7 +6,7 @@ use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
 use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};
-use crate::trace::{CallRow, MessageRow, PartRow, Trace};
+use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -203,7 +203,8 @@ fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &I
     let has_been_cut = part.text.truncated && plan.agents.contains(&trace.agent);
     for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
-        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools)
+        {
             continue;
         }
         let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);

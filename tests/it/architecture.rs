@@ -229,8 +229,21 @@ fn only_the_command_speaks_to_the_outside() {
 #[test]
 fn only_the_door_writes_files() {
     let marks = [
-        "fs::write", "File::create", "OpenOptions", "create_dir", "fs::rename", "remove_file", "remove_dir", "fs::copy", "hard_link", "symlink(",
-        "set_permissions", "set_len", "tempfile", "tempdir", "NamedTempFile",
+        "fs::write",
+        "File::create",
+        "OpenOptions",
+        "create_dir",
+        "fs::rename",
+        "remove_file",
+        "remove_dir",
+        "fs::copy",
+        "hard_link",
+        "symlink(",
+        "set_permissions",
+        "set_len",
+        "tempfile",
+        "tempdir",
+        "NamedTempFile",
     ];
     let others = code().into_iter().filter(|code| !code.name.starts_with("cli/door/") && code.name != "format/sqlite/opened.rs");
     assert_none(others.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());

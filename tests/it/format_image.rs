@@ -39,7 +39,10 @@ fn wrapped_lines_and_addresses() {
     let text = base64(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58");
     let wrapped = format!("{}\r\n{}", &text[..10], &text[10..]);
     assert_eq!(from_base64(&wrapped), Image { width: 800, height: 600, bytes: wrapped.len() as u32, address: 0 });
-    assert_eq!(from_data_url(&format!("data:image/png;base64,{text}")), Image { width: 800, height: 600, bytes: text.len() as u32, address: 22 });
+    assert_eq!(
+        from_data_url(&format!("data:image/png;base64,{text}")),
+        Image { width: 800, height: 600, bytes: text.len() as u32, address: 22 }
+    );
     let url = "https://example.org/a.png";
     assert_eq!(from_data_url(url), Image { address: url.len() as u32, ..Image::default() });
     // Data that is no base64 is as long as it is written.

@@ -145,7 +145,6 @@ mod read_tau_bench;
 mod read_telemetry;
 /// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
 mod read_variants;
-mod usage;
 /// VS Code chat exports.
 mod read_vscode_chat;
 /// The recording and the user's own agents beside policies, on sessions made for it.
@@ -168,6 +167,7 @@ mod sums;
 mod support;
 /// What is typed: one name for one thing, options that fit, files that are not written over.
 mod typed;
+mod usage;
 
 /// Every golden vector, through the presets.
 mod conformance;

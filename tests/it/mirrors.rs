@@ -82,7 +82,8 @@ fn mirrored_calls_of_a_copy_are_kept() {
 fn copies_without_ids_are_known_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let said = |replies: &[&str]| {
-        let turns = replies.iter().map(|reply| format!(r#"{{"role":"user","content":"Go on"}},{{"role":"assistant","content":"{reply}"}}"#));
+        let turns =
+            replies.iter().map(|reply| format!(r#"{{"role":"user","content":"Go on"}},{{"role":"assistant","content":"{reply}"}}"#));
         format!(r#"{{"messages":[{}]}}"#, turns.collect::<Vec<_>>().join(","))
     };
     let write = |name: &str, lines: &[String]| std::fs::write(folder.path().join(name), lines.join("\n")).unwrap();

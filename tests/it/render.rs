@@ -259,7 +259,7 @@ fn words_of_others_command_nobody() {
     let named = |id: &str| {
         let mut corpus = corpus();
         corpus.traces[0].id = id.to_owned();
-        replay(&corpus, &replays(), &Asked { by: By::Session, ..Asked::default() })
+        replay(&corpus, &replays(), Baselines::default(), &Asked { by: By::Session, ..Asked::default() })
     };
     for formula in ["\u{ff1d}1+1", " =1+1", "\"=1+1", "\u{a0}@SUM(1)", "\u{ff0b}1", "-1+1"] {
         let table = csv(&named(formula)).unwrap();

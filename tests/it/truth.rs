@@ -169,6 +169,7 @@ proptest! {
                 kept_from: None,
                 taken: Vec::new(),
                 call: None,
+                taken: Vec::new(),
                 time: None,
             })
             .collect();

@@ -1,8 +1,8 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
-use crate::format::source::BROKEN_OFF;
 use crate::format::count::Count;
+use crate::format::source::BROKEN_OFF;
 use crate::format::usage::Reported;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};

@@ -62,8 +62,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 
 fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
     let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
-    let sql =
-        format!("SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens FROM sessions ORDER BY created_at, rowid");
+    let sql = format!("SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens FROM sessions ORDER BY created_at, rowid");
     let mut statement = connection.prepare(&sql)?;
     let some = |row: &Row<'_>, column| -> rusqlite::Result<Option<String>> {
         Ok(row.get::<_, Option<String>>(column)?.filter(|text| !text.is_empty()))

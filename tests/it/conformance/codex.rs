@@ -218,7 +218,8 @@ pub fn total_token_usage(case: &Case) -> Checked {
     if let Some(reason) = unmeasured(given_items) {
         return Ok(Passed::NotModelled(reason));
     }
-    let by_model = |item: &Value| item["role"] == "assistant" || matches!(text(&item["type"]), "function_call" | "reasoning" | "compaction");
+    let by_model =
+        |item: &Value| item["role"] == "assistant" || matches!(text(&item["type"]), "function_call" | "reasoning" | "compaction");
     let given = items(given_items);
     let last = given_items.iter().rposition(by_model);
     let usage = Some((case.input["last_total_tokens"].as_u64().unwrap(), 0));
