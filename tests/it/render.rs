@@ -63,7 +63,6 @@ fn replays() -> Vec<Replay> {
             events: Vec::new(),
             summaries: Vec::new(),
             refetches: Vec::new(),
-            behind: Default::default(),
         };
         let outcomes = vec![outcome(size), outcome(size / 2)];
         let mut sum = Totals::default();

@@ -7,9 +7,9 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
+use crate::statistics::{median, quantile};
 use crate::units::counted;
 use std::fmt::Write;
-use crate::statistics::{median, quantile};
 
 /// One family's coefficients.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,8 +4,8 @@ use super::halves::version;
 use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
-use std::collections::BTreeMap;
 use crate::statistics::{Interval, interval, median, quantile};
+use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ mod regression;
 mod sample;
 mod separate;
 
-pub use along::{STRETCHES, Stretch};
 pub use crate::statistics::Interval;
+pub use along::{STRETCHES, Stretch};
 pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};

@@ -4,8 +4,6 @@ use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
-use crate::experiment::chance::resamples;
-use crate::catalog::Family;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
