@@ -231,8 +231,12 @@ fn a_copied_compaction_counts_in_one_file_alone() {
     let origin = begun("origin").calls(&[70, 80, 90, 100]).write(folder.path(), "origin.jsonl");
     let fork = begun("fork").calls(&[61, 168]).compaction(Some(true)).calls(&[25]).write(folder.path(), "fork.jsonl");
     let report = backtest(&[&origin, &fork]);
-    let found: Vec<(&str, &str)> =
-        report["events"].as_array().expect("events").iter().map(|event| (event["session"].as_str().unwrap_or(""), event["verdict"].as_str().unwrap_or(""))).collect();
+    let found: Vec<(&str, &str)> = report["events"]
+        .as_array()
+        .expect("events")
+        .iter()
+        .map(|event| (event["session"].as_str().unwrap_or(""), event["verdict"].as_str().unwrap_or("")))
+        .collect();
     assert_eq!(found, [("fork", "hit"), ("origin", "hit")]);
 }
 
