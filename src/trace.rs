@@ -2,7 +2,9 @@
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What a part of a message is, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -97,6 +99,8 @@ pub enum BaseFrom {
     Session,
     /// From other sessions of the corpus.
     Corpus,
+    /// From the catalogue: the median of the agent.
+    Catalogue,
     /// From nowhere: all that the first prompt held beyond the log counts as overhead.
     Unknown,
 }
@@ -346,6 +350,20 @@ pub enum Evidence {
 }
 
 impl Trace {
+    /// The order of sessions by what they are: by id, then by what they hold. The file decides only between copies that hold the same.
+    pub fn by_identity(&self, other: &Trace) -> Ordering {
+        let size = |trace: &Trace| (trace.calls.len(), trace.messages.len());
+        let same = |one: &Trace, other: &Trace| one.likeness().cmp(&other.likeness()).then_with(|| one.source.cmp(&other.source));
+        self.id.cmp(&other.id).then_with(|| size(self).cmp(&size(other))).then_with(|| same(self, other))
+    }
+
+    /// A number for what the session holds, wherever it was read from, and whatever else was measured of its texts.
+    fn likeness(&self) -> u64 {
+        let sizes: Vec<(PartKind, u64, Length)> = self.parts.iter().map(|part| (part.kind, part.truth, part.text.length)).collect();
+        let held = (&self.agent, &self.version, &self.parent, &self.models, &self.messages, sizes, &self.calls);
+        xxh3_64(&serde_json::to_vec(&held).unwrap_or_default())
+    }
+
     /// The parts of one message.
     pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
         let first = message.first_part as usize;

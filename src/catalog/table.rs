@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 const MODELS: &str = include_str!("../../catalog/models.toml");
 const HOSTS: &str = include_str!("../../catalog/hosts.toml");
+const OVERHEADS: &str = include_str!("../../catalog/overheads.toml");
 const FAMILIES: &str = include_str!("../../catalog/families.toml");
 
 /// Why a catalogue cannot be used.
@@ -22,6 +23,9 @@ pub enum CatalogError {
     /// The table of families is not what it should be.
     #[error("the table of families cannot be read: {0}")]
     Families(toml::de::Error),
+    /// The table of overheads is not what it should be.
+    #[error("the table of overheads cannot be read: {0}")]
+    Overheads(toml::de::Error),
     /// The table of hosts is not what it should be.
     #[error("the table of hosts cannot be read: {0}")]
     Hosts(toml::de::Error),
@@ -74,6 +78,7 @@ pub enum CatalogError {
 pub struct Catalog {
     families: Families,
     hosts: Hosts,
+    overheads: Vec<Overhead>,
     entries: Vec<Entry>,
     /// Names, as they are compared, to places in `entries`.
     places: BTreeMap<String, usize>,
@@ -90,15 +95,21 @@ impl Catalog {
     /// The catalogue that ships with the program.
     pub fn builtin() -> Result<Catalog, CatalogError> {
         let hosts = toml::from_str(HOSTS).map_err(CatalogError::Hosts)?;
-        Ok(Catalog { hosts, ..Catalog::parse(MODELS, FAMILIES)? })
+        let Overheads { overheads } = toml::from_str(OVERHEADS).map_err(CatalogError::Overheads)?;
+        Ok(Catalog { hosts, overheads, ..Catalog::parse(MODELS, FAMILIES)? })
     }
 
     /// A catalogue from the text of its two tables, as in `catalog/models.toml` and `catalog/families.toml`.
     pub fn parse(models: &str, families: &str) -> Result<Catalog, CatalogError> {
         let table: Table = toml::from_str(models).map_err(CatalogError::Models)?;
         let families = toml::from_str(families).map_err(CatalogError::Families)?;
-        let mut catalog =
-            Catalog { families, hosts: Hosts::default(), entries: Vec::with_capacity(table.models.len()), places: BTreeMap::new() };
+        let mut catalog = Catalog {
+            families,
+            hosts: Hosts::default(),
+            overheads: Vec::new(),
+            entries: Vec::with_capacity(table.models.len()),
+            places: BTreeMap::new(),
+        };
         for row in table.models {
             catalog.add(row)?;
         }
@@ -118,6 +129,11 @@ impl Catalog {
     /// What a host lets a model hold on a day, written as `2026-03-19`; without a day, today. `None` where the maker's own limits hold.
     pub fn host_limits(&self, host: &str, model: &Model, day: Option<&str>) -> Option<&HostLimits> {
         self.hosts.find(host, model.plain_id(), day)
+    }
+
+    /// Tokens that the first prompt of an agent usually carries beside what its log shows. `None` where nobody counted.
+    pub fn overhead(&self, agent: &str) -> Option<u64> {
+        self.overheads.iter().find(|overhead| overhead.agent == agent).map(|overhead| overhead.tokens.0)
     }
 
     /// The model that a log names so; absent where it is not known.
@@ -160,6 +176,20 @@ impl Catalog {
         self.entries.push(Entry { model, long });
         Ok(())
     }
+}
+
+/// `catalog/overheads.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Overheads {
+    overheads: Vec<Overhead>,
+}
+
+/// A row of it.
+#[derive(Clone, Debug, Deserialize)]
+struct Overhead {
+    agent: String,
+    tokens: Tokens,
 }
 
 /// `catalog/models.toml`.

@@ -3,7 +3,7 @@
 use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{page, print, write_into};
+use super::output::{page, print};
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
@@ -84,7 +84,7 @@ impl Report {
         price(&corpus, &mut unchanged, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
-        let choice = choose(&corpus, &composed.replays).unwrap_or_default();
+        let choice = choose(&composed.replays).unwrap_or_default();
         let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);

@@ -108,7 +108,8 @@ pub struct CorpusFacts {
 pub struct Corpus {
     /// Facts for reports.
     pub facts: CorpusFacts,
-    /// The sessions, ordered by file, place in it and id, whatever the order in which they were read.
+    /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
+    /// they were read decide anything. Resamples draw them by their rank here.
     pub traces: Vec<Trace>,
 }
 
@@ -235,14 +236,6 @@ impl Corpus {
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
         self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
         facts::sum_up(self);
-    }
-
-    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
-    /// under other names, in one file or in many, give the same uncertainty.
-    pub(super) fn by_identity(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.traces.len()).collect();
-        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
-        order
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.

@@ -2,7 +2,6 @@
 
 mod backtest;
 mod break_even;
-mod chance;
 mod choice;
 mod composition;
 mod convert;

@@ -1,4 +1,4 @@
-//! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent. What lies above it in their first prompt is
+//! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent, else from the catalogue. What lies above it in their first prompt is
 //! conversation that nobody recorded.
 
 use super::corpus::Corpus;
@@ -42,8 +42,11 @@ pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
     for trace in corpus.traces.iter_mut().filter(|trace| waiting(trace)) {
         let like = |family: Option<Family>| by_family.get(&(trace.agent.clone(), trace.parent.is_some(), family));
         let own = like(Some(family(trace))).and_then(|known| expected_overhead(known, &trace.version));
-        if let Some(base) = own.or_else(|| expected_overhead(like(None)?, &trace.version)) {
-            unseen_above(trace, base, BaseFrom::Corpus);
+        let told = own.or_else(|| expected_overhead(like(None)?, &trace.version)).map(|base| (base, BaseFrom::Corpus));
+        // Sub-agents carry other prompts than those who start them.
+        let usual = || catalog.overhead(&trace.agent).filter(|_| trace.parent.is_none()).map(|base| (base, BaseFrom::Catalogue));
+        if let Some((base, from)) = told.or_else(usual) {
+            unseen_above(trace, base, from);
         }
     }
 }

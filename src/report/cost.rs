@@ -12,6 +12,7 @@ use super::words::{counted, dollars, grouped, percent};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
 use crate::sim::Outcome;
+use crate::statistics::median;
 use std::collections::BTreeMap;
 
 /// What a report on cost is made of.
@@ -300,9 +301,8 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     let count = all.len() as u64;
     let mean = |sum: u64| grouped((sum + count / 2) / count);
     let paid = all.iter().filter(|prune| prune.pays()).count() as i64;
-    let mut waits: Vec<u64> = all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect();
-    waits.sort_unstable();
-    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(*calls, "call")));
+    let wait = median(all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect());
+    let wait = wait.map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(calls, "call")));
     let first = format!(
         "Under the policy as it stands{value}: {} that took out more than the call before had lacked, each of {} tokens and with {} tokens behind them to be written anew (means). \
          Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \

@@ -34,6 +34,8 @@ mod door;
 mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
+/// Sessions that a policy fails: where they end, what still counts, how they rank.
+mod failed;
 /// Settings that fly together come to the sums of each by itself.
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.

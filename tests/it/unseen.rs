@@ -123,6 +123,15 @@ fn where_nothing_tells_the_overhead_all_of_it_stays_and_the_facts_say_so() {
 }
 
 #[test]
+fn a_cut_log_alone_is_told_by_the_catalogue() {
+    let text = session("s", "", true, &[120_000, 120_100], None).replace(r#""agent":"a""#, r#""agent":"claude-code""#);
+    let corpus = read(&[("s.jsonl", text)]);
+    let trace = of(&corpus, "s");
+    assert_eq!(trace.unseen.map(|unseen| unseen.base), Some(BaseFrom::Catalogue));
+    assert_eq!(Some(trace.calls[0].hidden), Catalog::builtin().unwrap().overhead("claude-code"));
+}
+
+#[test]
 fn a_policy_that_compacts_takes_out_what_came_before_the_log() {
     let prompts: Vec<u64> = (0..40).map(|call| 120_000 + call * 1_500).collect();
     let whole = session("w", "1.0", false, &[20_000, 20_100], None);

@@ -35,6 +35,9 @@ pub const SHOWS: &str = "What is shown of the logs' content";
 /// An option whose file is read, and written where the other one is typed.
 const WRITTEN_WITH: (&str, &str) = ("baseline", "update_baseline");
 
+/// The options that name logs.
+const LOGS: [&str; 2] = ["logs", "corpus"];
+
 /// What else may be in a folder that a command fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Company {
@@ -53,8 +56,10 @@ pub struct Door {
     marked: Vec<String>,
     /// The options whose values a project's file has set.
     borrowed: Vec<String>,
-    /// Whatever was named for options that are read: paths, folders, globs, and words that are none of these.
-    read: Vec<String>,
+    /// The logs: files, folders, globs.
+    logs: Vec<String>,
+    /// Whatever else was named for options that are read, files and words that are none.
+    read: Vec<PathBuf>,
     spool: Spool,
 }
 
@@ -84,7 +89,8 @@ impl Door {
             force: flag("force"),
             marked: Vec::new(),
             borrowed: Vec::new(),
-            read: project.map(|project| project.path().to_string_lossy().into_owned()).into_iter().collect(),
+            logs: Vec::new(),
+            read: project.map(|project| project.path().to_owned()).into_iter().collect(),
             spool: Spool::default(),
         };
         for option in command.get_arguments() {
@@ -98,7 +104,10 @@ impl Door {
                 door.marked.push(id.to_owned());
             } else if !is_written && matches!(option.get_action(), ArgAction::Set | ArgAction::Append) {
                 let values = matches.try_get_raw(id).ok().flatten().into_iter().flatten();
-                door.read.extend(values.map(|value| value.to_string_lossy().into_owned()));
+                match LOGS.contains(&id) {
+                    true => door.logs.extend(values.map(|value| value.to_string_lossy().into_owned())),
+                    false => door.read.extend(values.map(PathBuf::from)),
+                }
             }
         }
         door
@@ -139,7 +148,7 @@ impl Door {
         self.spool.settle(waiting).map_err(|(place, error)| Failure::writing(&place, &error))
     }
 
-    /// May these files be written into this folder? `None` where the folder is standard output.
+    /// May these files be written into this folder, and the list of them, which is the last? `None` where the folder is standard output.
     pub fn folder(&self, option: &str, folder: &Path, company: Company, names: &[String]) -> Result<Option<Vec<Spot>>, Failure> {
         self.mark(option)?;
         let Some(real) = spot::folder(folder)? else { return Ok(None) };
@@ -152,9 +161,7 @@ impl Door {
         };
         if !complaint.is_empty() {
             let named = folder.display();
-            return Err(Failure::Usage(format!(
-                "{named} {complaint}: name another folder with --{option}, or write among them with --force"
-            )));
+            return Err(Failure::Usage(format!("{named} {complaint}: name another folder with -o, or write among them with --force")));
         }
         let mut spots = Vec::new();
         for name in names {
@@ -163,6 +170,9 @@ impl Door {
             self.admit(&spot, &|| manifest.as_ref().is_some_and(|manifest| manifest.holds(name, &spot.real)))?;
             spots.push(spot);
         }
+        let list = spot::inside(folder, &real, manifest::NAME)?;
+        self.admit(&list, &|| manifest.is_some())?;
+        spots.push(list);
         Ok(Some(spots))
     }
 
@@ -172,12 +182,16 @@ impl Door {
         let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
         let Some(spots) = self.folder(option, folder, company, &names)? else { return Ok(false) };
         let Some(real) = spot::folder(folder)? else { return Ok(false) };
+        let [spots @ .., list] = spots.as_slice() else { return Ok(false) };
         let mut manifest = Manifest::of(&real).unwrap_or_default();
-        files.iter().for_each(|(name, bytes)| manifest.add(name, bytes));
-        let listed = Spot::own(real.join(manifest::NAME));
-        let text = manifest.text();
-        let all = spots.iter().zip(files.iter().map(|(_, bytes)| bytes.as_slice())).chain([(&listed, text.as_bytes())]);
-        let done = self.settle_in_folders(all);
+        // The list goes first, with the old content of each file and the new: whenever the run is killed, what is there is known as ours.
+        files.iter().for_each(|(name, bytes)| manifest.announce(name, bytes));
+        let announced = manifest.text();
+        manifest.settle();
+        let (settled, listed) = (manifest.text(), Spot { there: There::File, ..list.clone() });
+        let all = spots.iter().zip(files.iter().map(|(_, bytes)| bytes.as_slice()));
+        let last = (settled != announced).then_some((&listed, settled.as_bytes()));
+        let done = self.settle_in_folders([(list, announced.as_bytes())].into_iter().chain(all).chain(last));
         if done.is_err() {
             self.spool.take_back_folders();
         }
@@ -249,6 +263,7 @@ impl Door {
             There::Nothing => Ok(()),
             There::Folder => refused("is a folder: name a file"),
             There::File | There::Link if self.is_read(spot) => refused("is read by this run, and never written over: name another file"),
+            There::File if !own() && self.is_beside(spot) => refused("is a log beside one that this run reads: name another file"),
             There::File | There::Link if self.force || own() => Ok(()),
             There::File => refused("is there already: name another file, or write over it with --force"),
             There::Link => refused("is there already, a link: name another file, or put one in place of the link with --force"),
@@ -262,21 +277,25 @@ impl Door {
             let whole = input.canonicalize().unwrap_or_default().to_string_lossy().into_owned();
             ["-wal", "-shm", "-journal"].iter().any(|end| name.strip_suffix(end) == Some(whole.as_str()))
         };
-        self.read.iter().map(PathBuf::from).filter(|input| input.is_file()).find(is_part)
+        self.inputs().find(is_part)
     }
 
-    /// Does this run read what is there? Files are told apart by device and number, whatever they are called; and a log beside one that was named
-    /// may be a part of it.
+    /// The files that were named one by one.
+    fn inputs(&self) -> impl Iterator<Item = PathBuf> {
+        self.logs.iter().map(PathBuf::from).chain(self.read.iter().cloned()).filter(|input| input.is_file())
+    }
+
+    /// Does this run read what is there? Files are told apart by device and number, whatever they are called.
     fn is_read(&self, spot: &Spot) -> bool {
         let Some(identity) = Identity::of(&spot.real) else { return false };
-        let found = discover(&self.read).files;
-        let streams = found.iter().filter(|file| is_stdin(file)).map(|_| PathBuf::from("/dev/stdin"));
-        let is_same = |file: &Path| Identity::of(file) == Some(identity.clone());
-        if found.iter().any(|file| is_same(file)) || streams.into_iter().any(|stream| is_same(&stream)) {
-            return true;
-        }
-        let beside = self.read.iter().map(Path::new).filter(|path| path.is_file()).filter_map(|path| path.canonicalize().ok());
-        beside.into_iter().any(|input| input.parent() == spot.real.parent() && is_log(&input)) && is_log(&spot.real)
+        let is_same = |file: &Path| Identity::of(if is_stdin(file) { Path::new("/dev/stdin") } else { file }).as_ref() == Some(&identity);
+        self.read.iter().any(|file| is_same(file)) || discover(&self.logs).files.iter().any(|file| is_same(file))
+    }
+
+    /// Is what is there a log beside one that is read, and so perhaps a part of it?
+    fn is_beside(&self, spot: &Spot) -> bool {
+        let is_neighbour = |input: &Path| input.canonicalize().is_ok_and(|real| real.parent() == spot.real.parent());
+        self.inputs().any(|input| is_neighbour(&input) && is_log(&input)) && is_log(&spot.real)
     }
 }
 
