@@ -103,11 +103,13 @@ impl Replay {
         let corpus = self.logs_to_read().read_for(&catalog, Policies::wanted(&policies, recall))?;
         let tables = self.pricing.tables()?;
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
-        experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        experiment::price(&corpus, &mut replays, &tariff);
+        let checks = Some(&experiment::check_model(&corpus, &tariff));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
-        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
+        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, checks, command };
         self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
         if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));

@@ -7,7 +7,7 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, price};
+use ctxsim::experiment::{Corpus, Replay, check_model, price};
 use ctxsim::report::{self, Asked};
 use ctxsim::trace::Trace;
 
@@ -45,8 +45,11 @@ impl Welcome {
     pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
         let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
-        price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
-        let asked = |command| Asked { command, ..Asked::default() };
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, catalog, None);
+        price(corpus, &mut replays, &tariff);
+        let checks = Some(&check_model(corpus, &tariff));
+        let asked = |command| Asked { checks, command, ..Asked::default() };
         Output::default().give("replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
         Ok(replays)
     }

@@ -43,7 +43,7 @@ pub use excerpt::{Excerpts, excerpts};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget};
-pub use price::{check_model, price, reads};
+pub use price::{calibrate, check_model, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use replay::{Replay, ReplaySettings, WindowFrom, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};

@@ -2,7 +2,7 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
-use super::cost_record::{BillsRecord, CostRecord};
+use super::cost_record::{BillsRecord, CostRecord, ErrorRecord};
 use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
@@ -11,7 +11,7 @@ use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::Bills;
+use crate::cost::{Bills, Check};
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
 use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
 use crate::trace::{Evidence, Trace};
@@ -86,6 +86,8 @@ pub struct ReplayRecord {
     corpus: CorpusRecord,
     policies: Vec<PolicyRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cost_error: Option<BTreeMap<String, ErrorRecord>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
     notes: Vec<String>,
 }
@@ -110,6 +112,9 @@ pub(super) struct CorpusRecord {
     usage_by_trust: BTreeMap<Trust, u64>,
     recorded_prompt_tokens: u64,
     recorded_output_tokens: u64,
+    estimated_output_tokens: u64,
+    placeholder_output_tokens: u64,
+    estimated_replies: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored: Option<Mirrored>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,7 +264,7 @@ impl ReplayRecord {
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, least_budget: None, notes }
+        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, cost_error: None, least_budget: None, notes }
     }
 
     /// The same with what nearly all references to lines take, where that was asked for.
@@ -271,6 +276,12 @@ impl ReplayRecord {
             attained_tokens: least.attained,
         };
         ReplayRecord { least_budget: least.map(record), ..self }
+    }
+
+    /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
+    pub fn with_errors(self, checks: Option<&BTreeMap<String, Check>>) -> ReplayRecord {
+        let by_agent = |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
+        ReplayRecord { cost_error: checks.map(by_agent), ..self }
     }
 }
 
@@ -304,7 +315,10 @@ impl CorpusRecord {
             calls_with_usage: facts.calls_with_usage,
             usage_by_trust: facts.usage_by_trust.clone(),
             recorded_prompt_tokens: facts.recorded_prompt_tokens,
-            recorded_output_tokens: facts.recorded_output_tokens,
+            recorded_output_tokens: facts.outputs.recorded,
+            estimated_output_tokens: facts.outputs.estimated,
+            placeholder_output_tokens: facts.outputs.placeholders,
+            estimated_replies: facts.outputs.estimated_replies,
             mirrored: Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
             with_mirrored: facts.with_mirrored(),
             max_prompt_tokens: facts.max_prompt_tokens,

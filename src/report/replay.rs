@@ -5,10 +5,11 @@ use super::figures::{oracle_cell, told};
 use super::record::{Record, ReplayRecord, Series};
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
-use crate::cost::{Bills, CacheKind};
+use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{Corpus, CorpusFacts, Replay, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
+use std::collections::BTreeMap;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub enum SubAgents {
 
 /// What was asked, beside the question itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Asked<'a> {
     /// What a row stands for.
     pub by: By,
     /// Are the calls one by one part of the record?
@@ -61,14 +62,17 @@ pub struct Asked {
     pub sub_agents: SubAgents,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
+    /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
+    pub checks: Option<&'a BTreeMap<String, Check>>,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
 
 /// The report on a replay.
-pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
+pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked<'_>) -> Report {
     let mut notes = notes::notes(corpus, replays);
     notes.extend(cost_figures::unpriced(replays.iter()));
+    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
         By::Policy => vec![by_policy(corpus, replays, asked)],
@@ -110,13 +114,13 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     if matches!(asked.by, By::Policy | By::Session) {
         refetch::widen(&mut rows, replays);
     }
-    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref());
+    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref()).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
 /// A row a policy.
-pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Section {
+pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked<'_>) -> Section {
     let figures = told(replays.iter().map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();

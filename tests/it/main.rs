@@ -21,6 +21,8 @@ mod cli;
 mod configuration;
 /// Sessions written down in another shape, and without their words: a replay gives the same numbers.
 mod convert;
+/// Bills held against recordings.
+mod calibration;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
