@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
 use crate::measure::{self, Content, Measure, SkimScale, TextScale, Wanted};
-use crate::trace::Trace;
+use crate::trace::{Outputs, Trace};
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub struct CorpusFacts {
     pub usage_by_trust: BTreeMap<Trust, u64>,
     /// Sum of the prompts of the calls with usage.
     pub recorded_prompt_tokens: u64,
-    /// Sum of their outputs.
-    pub recorded_output_tokens: u64,
+    /// Their outputs.
+    pub outputs: Outputs,
     /// The largest recorded prompt.
     pub max_prompt_tokens: u64,
     /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
@@ -223,7 +223,7 @@ impl CorpusFacts {
         (self.mirrored.calls > 0).then(|| Mirrored {
             calls: self.calls_with_usage + self.mirrored.calls,
             prompt_tokens: self.recorded_prompt_tokens + self.mirrored.prompt_tokens,
-            output_tokens: self.recorded_output_tokens + self.mirrored.output_tokens,
+            output_tokens: self.outputs.all() + self.mirrored.output_tokens,
         })
     }
 }

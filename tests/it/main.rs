@@ -10,6 +10,8 @@ mod bad_databases;
 mod bad_input;
 /// Chromium through its driver, for pages.
 mod browser;
+/// Bills held against recordings.
+mod calibration;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;

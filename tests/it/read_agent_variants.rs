@@ -147,7 +147,8 @@ fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
         let trace = measure::trace(session, "codex", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase });
         calls_of(&run(&preset("codex", settings), &trace, 10_000), EventKind::Compact)
     };
-    let compactions = |reasoning: &str, reported: u64, settings: &[(&str, &str)]| compactions_of("gpt-5", [8_120, 8_190], reasoning, reported, settings);
+    let compactions =
+        |reasoning: &str, reported: u64, settings: &[(&str, &str)]| compactions_of("gpt-5", [8_120, 8_190], reasoning, reported, settings);
     let sealed = format!(r#","encrypted_content":"{}""#, "g".repeat(867 + 646 * 8));
     let included = [("server_reasoning_included", "1")];
     for reasoning in ["", r#","encrypted_content":"REDACTED""#, sealed.as_str()] {

@@ -89,6 +89,7 @@ fn report(by: By) -> Report {
             oracle: Oracle::LeftOut,
             sub_agents: Default::default(),
             cache: CacheKind::Modelled,
+            checks: None,
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
     )
