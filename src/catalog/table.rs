@@ -103,8 +103,13 @@ impl Catalog {
     pub fn parse(models: &str, families: &str) -> Result<Catalog, CatalogError> {
         let table: Table = toml::from_str(models).map_err(CatalogError::Models)?;
         let families = toml::from_str(families).map_err(CatalogError::Families)?;
-        let mut catalog =
-            Catalog { families, hosts: Hosts::default(), overheads: Vec::new(), entries: Vec::with_capacity(table.models.len()), places: BTreeMap::new() };
+        let mut catalog = Catalog {
+            families,
+            hosts: Hosts::default(),
+            overheads: Vec::new(),
+            entries: Vec::with_capacity(table.models.len()),
+            places: BTreeMap::new(),
+        };
         for row in table.models {
             catalog.add(row)?;
         }
