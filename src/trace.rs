@@ -2,7 +2,10 @@
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What a part of a message is, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -171,6 +174,12 @@ pub struct CallRow {
 }
 
 impl CallRow {
+    /// Tokens of the reply as its provider counted them; absent where the log has no usage, or holds a placeholder from the start of the
+    /// stream instead. Then [`CallRow::output`] is the estimate.
+    pub fn recorded_output(&self) -> Option<u64> {
+        self.usage.filter(|usage| usage.output_is_final).map(|usage| usage.output)
+    }
+
     /// The size of this call's prompt with so many visible tokens in it, `recorded` of them from the log itself: the hidden overhead
     /// comes on top, and what the recorded prompt lacked is taken off in proportion to what is still there.
     pub fn prompt(&self, visible: u64, recorded: u64) -> u64 {
@@ -181,6 +190,46 @@ impl CallRow {
             None => (u128::from(self.missing) * u128::from(kept) / u128::from(whole)) as u64,
         };
         (self.hidden + visible).saturating_sub(missing)
+    }
+}
+
+/// Tokens of replies, by how they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outputs {
+    /// As providers counted them.
+    pub recorded: u64,
+    /// Estimates for replies whose log holds a placeholder from the start of the stream.
+    pub estimated: u64,
+    /// What those placeholders say.
+    pub placeholders: u64,
+    /// How many replies they are.
+    pub estimated_replies: u64,
+}
+
+impl Outputs {
+    /// Takes in a reply with its usage; `estimate` is what it is taken for where the usage holds a placeholder.
+    pub fn add(&mut self, usage: &Usage, estimate: u64) {
+        if usage.output_is_final {
+            self.recorded += usage.output;
+        } else {
+            self.estimated += estimate;
+            self.placeholders += usage.output;
+            self.estimated_replies += 1;
+        }
+    }
+
+    /// All replies.
+    pub fn all(&self) -> u64 {
+        self.recorded + self.estimated
+    }
+}
+
+impl AddAssign for Outputs {
+    fn add_assign(&mut self, other: Outputs) {
+        self.recorded += other.recorded;
+        self.estimated += other.estimated;
+        self.placeholders += other.placeholders;
+        self.estimated_replies += other.estimated_replies;
     }
 }
 
@@ -230,6 +279,8 @@ pub struct Trace {
     pub host: Option<String>,
     /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
     pub unseen: Option<Unseen>,
+    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count.
+    pub reports_cache: bool,
     /// Names of the models, by first use.
     pub models: Vec<String>,
     /// Names of the tools, by first use.
@@ -348,6 +399,20 @@ pub enum Evidence {
 }
 
 impl Trace {
+    /// The order of sessions by what they are: by id, then by what they hold. The file decides only between copies that hold the same.
+    pub fn by_identity(&self, other: &Trace) -> Ordering {
+        let size = |trace: &Trace| (trace.calls.len(), trace.messages.len());
+        let same = |one: &Trace, other: &Trace| one.likeness().cmp(&other.likeness()).then_with(|| one.source.cmp(&other.source));
+        self.id.cmp(&other.id).then_with(|| size(self).cmp(&size(other))).then_with(|| same(self, other))
+    }
+
+    /// A number for what the session holds, wherever it was read from, and whatever else was measured of its texts.
+    fn likeness(&self) -> u64 {
+        let sizes: Vec<(PartKind, u64, Length)> = self.parts.iter().map(|part| (part.kind, part.truth, part.text.length)).collect();
+        let held = (&self.agent, &self.version, &self.parent, &self.models, &self.messages, sizes, &self.calls);
+        xxh3_64(&serde_json::to_vec(&held).unwrap_or_default())
+    }
+
     /// The parts of one message.
     pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
         let first = message.first_part as usize;
@@ -372,6 +437,23 @@ impl Trace {
         let calls = self.calls.iter().filter_map(|call| call.usage.as_ref());
         let summarisers = self.compactions.iter().filter_map(|compaction| compaction.usage.as_ref());
         calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| usage))
+    }
+
+    /// Tokens of all replies with usage: those that were counted, and estimates for those whose log holds a placeholder.
+    pub fn outputs(&self) -> Outputs {
+        let mut sum = Outputs::default();
+        let calls = self.calls.iter().filter_map(|call| Some((call.usage?, call.output)));
+        let summaries = self.compactions.iter().filter_map(|event| Some((event.usage?, event.summary_tokens.unwrap_or(0))));
+        let beside = self.side_calls.iter().map(|(usage, _)| (*usage, 0));
+        for (usage, estimate) in calls.chain(summaries).chain(beside) {
+            sum.add(&usage, estimate);
+        }
+        sum
+    }
+
+    /// Does the log tell what the prompt cache did? Then a call without a count read nothing.
+    pub fn tells_of_cache(&self) -> bool {
+        self.reports_cache || self.usages().any(|usage| usage.cache_read + usage.cache_write > 0)
     }
 
     /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.

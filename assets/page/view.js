@@ -118,7 +118,7 @@ function sessionView(overview, place, asked) {
     const policy = session.policies[walked];
     const recorded = session.recorded[call];
     const failed = policy.actual[call] === null;
-    const marks = [[2, "refused for good"], [1, "refused at first"], [4, "reply cut short"], [8, "over budget"]];
+    const marks = [[2, "refused: the session fails here"], [1, "refused at first"], [4, "reply cut short"], [8, "over budget"]];
     const words = marks.filter(([mark]) => policy.marks[call] & mark && !(mark === 1 && policy.marks[call] & 2)).map(([, word]) => word);
     slider.max = String(session.output.length);
     slider.value = String(call + 1);

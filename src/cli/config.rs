@@ -267,8 +267,11 @@ fn with_defaults(command: Command, values: &BTreeMap<String, Vec<String>>) -> Co
     let below: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let command = below.into_iter().fold(command, |command, name| command.mut_subcommand(name, |sub| with_defaults(sub, values)));
     command.mut_args(|option| match named(&option).and_then(|name| values.get(name)) {
-        // What must be given is given then.
-        Some(values) => option.required(false).default_values(values.clone()),
+        // What must be given is given then. Help prints defaults as they are: those that a terminal would obey are left out of it.
+        Some(values) => {
+            let is_harmless = values.iter().all(|value| ctxsim::render::escape(value) == *value);
+            option.required(false).default_values(values.clone()).hide_default_value(!is_harmless)
+        }
         None => option,
     })
 }

@@ -6,7 +6,7 @@ use super::policies::Policies;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::cost::Tariff;
-use ctxsim::experiment::{Corpus, Own, OwnSettings, homes, own_agents, price, recorders};
+use ctxsim::experiment::{Corpus, Home, Own, OwnSettings, homes, lies_below, own_agents, price, recorders};
 use ctxsim::policy::suggestion;
 use ctxsim::report::first_few;
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ impl OwnAgents {
         let known: BTreeSet<&str> = known.collect();
         let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| known.contains(agent)).collect();
         let mut settings = self.named(&agents)?;
-        settings.extend(beside_sessions());
+        settings.extend(beside_sessions(corpus));
         let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(catalog, logs))?;
         if let Some(own) = &mut own {
             price(corpus, std::slice::from_mut(&mut own.replay), tariff);
@@ -86,10 +86,12 @@ fn named(word: &str, agents: &BTreeSet<&str>) -> Result<OwnSettings, Failure> {
     Ok(OwnSettings { agent, sessions: None, file: path, text })
 }
 
-/// The settings that stand beside the agents' own folders of sessions. What cannot be read is as if it were not there.
-fn beside_sessions() -> Vec<OwnSettings> {
+/// The settings that stand beside the agents' own folders of sessions, where sessions of the corpus lie in them; no other file is opened.
+/// What cannot be read is as if it were not there.
+fn beside_sessions(corpus: &Corpus) -> Vec<OwnSettings> {
     let homes = homes(&|name| std::env::var(name).ok());
-    let settings = homes.into_iter().filter_map(|home| {
+    let is_read = |home: &Home| corpus.traces.iter().any(|trace| trace.agent == home.agent && lies_below(&trace.source, &home.path));
+    let settings = homes.into_iter().filter(|home| !home.settings.is_empty() && is_read(home)).filter_map(|home| {
         let (file, text) = home.settings.iter().find_map(|file| Some((file.clone(), read(file).ok()?)))?;
         Some(OwnSettings { agent: home.agent.to_owned(), sessions: Some(home.path), file, text })
     });

@@ -115,10 +115,11 @@ impl Replay {
         let recording = experiment::recording(&corpus, &tariff);
         let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
+        let checks = Some(&experiment::check_model(&corpus, &tariff));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
-        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
+        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, checks, command };
         self.output.give(door, "replay", self.command(), |command| report::replay(&corpus, &replays, baselines, &asked(command)))?;
         if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));

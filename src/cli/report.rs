@@ -10,6 +10,7 @@ use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
 use ctxsim::experiment::{
     Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads, recording,
@@ -20,6 +21,7 @@ use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{csv, html, json, prose, summary};
 use ctxsim::report::chart::Life;
 use ctxsim::report::{self, Asked, Baselines, By, Story, Told, by_interest, story};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -84,7 +86,7 @@ impl Report {
         price(&corpus, &mut unchanged, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
-        let choice = choose(&corpus, &composed.replays).unwrap_or_default();
+        let choice = choose(&composed.replays).unwrap_or_default();
         let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
@@ -112,7 +114,7 @@ impl Report {
             excerpts: &excerpts,
         };
         let story = story(told, Some(self.command()));
-        let mut files = self.tables(&corpus, &composed, baselines)?;
+        let mut files = self.tables(&corpus, &composed, &checks, baselines)?;
         for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
             let look = |theme| Look { size: Size::MEDIUM, theme };
             files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light))));
@@ -134,10 +136,16 @@ impl Report {
     }
 
     /// The tables for spreadsheets, and the record for programs.
-    fn tables(&self, corpus: &Corpus, composed: &Composed, baselines: Baselines<'_>) -> Result<Vec<(String, String)>, Failure> {
+    fn tables(
+        &self,
+        corpus: &Corpus,
+        composed: &Composed,
+        checks: &BTreeMap<String, Check>,
+        baselines: Baselines<'_>,
+    ) -> Result<Vec<(String, String)>, Failure> {
         let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
         let report = |by: By, command: Option<String>| {
-            let asked = Asked { by, cache: self.pricing.cache.kind(), command, ..Asked::default() };
+            let asked = Asked { by, cache: self.pricing.cache.kind(), checks: Some(checks), command, ..Asked::default() };
             report::replay(corpus, &composed.replays, baselines, &asked)
         };
         let mut files = Vec::new();

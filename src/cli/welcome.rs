@@ -9,7 +9,7 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, price, recording};
+use ctxsim::experiment::{Corpus, Replay, check_model, price, recording};
 use ctxsim::report::{self, Asked, Baselines};
 use ctxsim::trace::Trace;
 
@@ -55,7 +55,8 @@ impl Welcome {
         let recording = recording(corpus, &tariff);
         let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
-        let asked = |command| Asked { command, ..Asked::default() };
+        let checks = Some(&check_model(corpus, &tariff));
+        let asked = |command| Asked { checks, command, ..Asked::default() };
         Output::default()
             .give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)

@@ -9,6 +9,7 @@ use super::summaries::{RecordedSummaries, summary_of};
 use super::window::window_of;
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
+use crate::statistics::median;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
@@ -158,11 +159,9 @@ impl Backtest {
         self.events().filter(|event| event.verdict == verdict).count() as u64
     }
 
-    /// The middle one of the hits, by a measure; the upper of two. `None` without hits.
+    /// The median of the hits, by a measure. `None` without hits.
     pub fn median_of_hits(&self, measure: impl Fn(&Tested) -> Option<u64>) -> Option<u64> {
-        let mut values: Vec<u64> = self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect();
-        values.sort_unstable();
-        values.get(values.len() / 2).copied()
+        median(self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect())
     }
 }
 

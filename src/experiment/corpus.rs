@@ -9,7 +9,7 @@ use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
 use crate::measure::{self, Content, Measure, SkimScale, TextScale, Wanted};
-use crate::trace::Trace;
+use crate::trace::{Outputs, Trace};
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -79,8 +79,8 @@ pub struct CorpusFacts {
     pub usage_by_trust: BTreeMap<Trust, u64>,
     /// Sum of the prompts of the calls with usage.
     pub recorded_prompt_tokens: u64,
-    /// Sum of their outputs.
-    pub recorded_output_tokens: u64,
+    /// Their outputs.
+    pub outputs: Outputs,
     /// The largest recorded prompt.
     pub max_prompt_tokens: u64,
     /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
@@ -108,7 +108,8 @@ pub struct CorpusFacts {
 pub struct Corpus {
     /// Facts for reports.
     pub facts: CorpusFacts,
-    /// The sessions, ordered by file, place in it and id, whatever the order in which they were read.
+    /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
+    /// they were read decide anything. Resamples draw them by their rank here.
     pub traces: Vec<Trace>,
 }
 
@@ -222,7 +223,7 @@ impl CorpusFacts {
         (self.mirrored.calls > 0).then(|| Mirrored {
             calls: self.calls_with_usage + self.mirrored.calls,
             prompt_tokens: self.recorded_prompt_tokens + self.mirrored.prompt_tokens,
-            output_tokens: self.recorded_output_tokens + self.mirrored.output_tokens,
+            output_tokens: self.outputs.all() + self.mirrored.output_tokens,
         })
     }
 }
@@ -235,14 +236,6 @@ impl Corpus {
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
         self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
         facts::sum_up(self);
-    }
-
-    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
-    /// under other names, in one file or in many, give the same uncertainty.
-    pub(super) fn by_identity(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.traces.len()).collect();
-        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
-        order
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.

@@ -6,9 +6,10 @@ use super::segment::prompt_of;
 use super::unseen;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
-use crate::trace::{SentPrompts, Trace};
+use crate::trace::{Outputs, SentPrompts, Trace};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Fills in what follows from the sessions.
 pub(super) fn sum_up(corpus: &mut Corpus) {
@@ -28,17 +29,22 @@ pub(super) fn sum_up(corpus: &mut Corpus) {
     facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
     facts.sessions = corpus.traces.len() as u64;
     (facts.messages, facts.calls, facts.recorded_compactions) = (0, 0, 0);
-    (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.recorded_output_tokens, facts.max_prompt_tokens) = (0, 0, 0, 0);
+    (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.max_prompt_tokens) = (0, 0, 0);
+    facts.outputs = Outputs::default();
     facts.usage_by_trust.clear();
     facts.mirrored = Mirrored::default();
     facts.unseen = unseen::sum(&corpus.traces);
     facts.skipped.sort();
     facts.losses.sort();
+    let reporting: BTreeSet<String> =
+        corpus.traces.iter().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect();
+    corpus.traces.iter_mut().for_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
     for trace in &corpus.traces {
         facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
         facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
         facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;
         facts.recorded_compactions += trace.compactions.iter().filter(|compaction| !compaction.copy).count() as u64;
+        facts.outputs += trace.outputs();
         for usage in trace.usages() {
             count(facts, usage);
         }
@@ -70,6 +76,5 @@ fn count(facts: &mut CorpusFacts, usage: &crate::transcript::Usage) {
     facts.calls_with_usage += 1;
     *facts.usage_by_trust.entry(usage.trust).or_default() += 1;
     facts.recorded_prompt_tokens += usage.prompt;
-    facts.recorded_output_tokens += usage.output;
     facts.max_prompt_tokens = facts.max_prompt_tokens.max(usage.prompt);
 }

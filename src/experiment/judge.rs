@@ -77,6 +77,13 @@ pub enum Reason {
         /// Recorded reasoning since the compaction before.
         reasoning: u64,
     },
+    /// Below the limit, where the session goes on with another model: agents compact when a model changes.
+    ModelChanged {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+    },
     /// Below the limit: a lower one was in force.
     LowerLimit {
         /// The policy's.
@@ -141,6 +148,9 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if recorded.automatic.is_none() && case.turn_was_over(row) {
         return (Verdict::ProbablyManual, Reason::TurnWasOver { limit, tokens });
     }
+    if case.model_changed(row) {
+        return (Verdict::Missed, Reason::ModelChanged { limit, tokens });
+    }
     let reasoning = case.reasoning_not_in_log(row.before);
     // Encrypted reasoning may be longer than what it says.
     if reasoning > 0 && tokens + 2 * reasoning > limit {
@@ -174,6 +184,13 @@ impl Case<'_> {
         let before = self.trace.calls.get(call).map_or(self.trace.messages.len() as u32, |call| call.message);
         let (limit, used) = (event.limit?, size_before(self.trace, before, 0, self.plan)?);
         (used < limit).then_some(Reason::Overestimated { limit, estimate: event.tokens, used })
+    }
+
+    /// Is the first call behind the event one of another model than the last one before it?
+    fn model_changed(&self, row: &CompactionRow) -> bool {
+        let next = self.trace.calls.partition_point(|call| call.message < row.before);
+        let model = |call: Option<usize>| self.trace.calls.get(call?)?.model;
+        model(next.checked_sub(1)).zip(model(Some(next))).is_some_and(|(before, after)| before != after)
     }
 
     /// Does the last reply before the event call a tool that nothing answers in the log?

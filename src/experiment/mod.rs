@@ -2,7 +2,6 @@
 
 mod backtest;
 mod break_even;
-mod chance;
 mod choice;
 mod composition;
 mod convert;
@@ -50,8 +49,8 @@ pub use impose::impose;
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget};
-pub use own::{Own, OwnAgent, OwnSettings, own_agents};
-pub use price::{check_model, price, reads};
+pub use own::{Own, OwnAgent, OwnSettings, lies_below, own_agents};
+pub use price::{calibrate, check_model, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};

@@ -7,11 +7,11 @@ use std::collections::{HashMap, HashSet};
 
 /// Takes copied calls out of all sessions but one, and sessions out of which nothing is left.
 ///
-/// The session with the most calls owns what it holds, the earlier file at a tie; in the others the copied messages stay as context
+/// The session with the most calls owns what it holds, the first in the order of identities at a tie; in the others the copied messages stay as context
 /// of the calls that follow. A session without ids is a copy where another file's session begins with the whole of it: two runs that
 /// part somewhere are two runs. The result does not depend on the order in which files were read.
 pub(super) fn count_once(corpus: &mut Corpus) {
-    corpus.traces.sort_by(|a, b| (&a.source, &a.id).cmp(&(&b.source, &b.id)));
+    corpus.traces.sort_by(Trace::by_identity);
     let files = sources(corpus);
     let mut order: Vec<usize> = (0..corpus.traces.len()).collect();
     order.sort_by_key(|index| {

@@ -42,6 +42,12 @@ pub fn is_manual(event: &CompactionRow) -> bool {
     event.kind == CompactionKind::Compact && event.automatic == Some(false)
 }
 
+/// Does a log lie below a folder?
+pub fn lies_below(source: &str, folder: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole(Path::new(source)).starts_with(whole(folder))
+}
+
 /// An agent's own settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnSettings {
@@ -57,8 +63,7 @@ pub struct OwnSettings {
 
 impl OwnSettings {
     fn hold_for(&self, trace: &Trace) -> bool {
-        let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        self.agent == trace.agent && self.sessions.as_ref().is_none_or(|folder| whole(Path::new(&trace.source)).starts_with(whole(folder)))
+        self.agent == trace.agent && self.sessions.as_ref().is_none_or(|folder| lies_below(&trace.source, folder))
     }
 }
 

@@ -54,7 +54,9 @@ impl RecordedSession {
             summariser_tokens: summariser().map(|usage| usage.prompt + usage.output).sum(),
             ..Totals::default()
         };
-        for event in &trace.compactions {
+        // What another file holds as well counts there.
+        let events = || trace.compactions.iter().filter(|event| !event.copy);
+        for event in events() {
             totals.count(match event.kind {
                 CompactionKind::Compact => EventKind::Compact,
                 CompactionKind::Prune => EventKind::Prune,
@@ -62,7 +64,7 @@ impl RecordedSession {
         }
         RecordedSession {
             totals,
-            manual_compactions: trace.compactions.iter().filter(|event| is_manual(event)).count() as u64,
+            manual_compactions: events().filter(|event| is_manual(event)).count() as u64,
             estimated_calls: sent.estimated_calls,
             estimated_tokens: sent.estimated_tokens,
             bill: check.recorded,

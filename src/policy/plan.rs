@@ -56,7 +56,7 @@ pub struct Belief {
     pub cache_write: UsageShare,
     /// Which count of a reply's tokens the policy reads.
     pub output: ReadOutput,
-    /// Is encrypted reasoning from before the last real user message added to the usage, by estimate (Codex, where the server leaves it out)?
+    /// Is encrypted reasoning from before the last real user message added to the usage, by estimate (Codex, unless the server tells it not to)?
     pub old_reasoning: Switch,
 }
 

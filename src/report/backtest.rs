@@ -101,6 +101,13 @@ pub fn why(reason: Reason) -> String {
                 grouped(limit)
             )
         }
+        Reason::ModelChanged { limit, tokens } => {
+            format!(
+                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
+                grouped(tokens),
+                grouped(limit)
+            )
+        }
         Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
             "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
             grouped(tokens),

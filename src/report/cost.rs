@@ -12,6 +12,7 @@ use super::words::{counted, dollars, grouped, percent};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
 use crate::sim::Outcome;
+use crate::statistics::median;
 use std::collections::BTreeMap;
 
 /// What a report on cost is made of.
@@ -47,7 +48,9 @@ pub enum Breakdown {
 }
 
 const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
-                            costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well.";
+                            costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well. \
+                            Recorded: what the modelled cache reads at a call, times what the recorded call read over what the model \
+                            reads of its prompt; modelled where a log tells nothing of its cache.";
 
 const REFUSED: &str = "Tries that a provider refuses are not billed; calls that nothing could mend are, as if they had gone through.";
 
@@ -59,6 +62,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     }
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
     notes.extend(priced.baselines.notes(priced.corpus));
+    notes.extend(cost_figures::own_error(priced.checks, priced.cache));
+    notes.extend(cost_figures::estimated(priced.checks));
     notes.extend(beside(priced.checks));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
@@ -96,14 +101,13 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated),
         money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
         money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
+        money("calibrated_usd", "recorded cache", "the same, as far as the recorded calls got with it", Simulated),
         money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated),
         share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"),
         COST_BESIDE,
         Column { better: Better::More, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads") },
-        Column {
-            better: Better::More,
-            ..share("modelled_hits", "modelled hits", "share of the prompt tokens that the modelled cache reads")
-        },
+        Column { better: Better::More, ..share("modelled_hits", "modelled hits", "the same for the modelled cache") },
+        Column { better: Better::More, ..share("calibrated_hits", "recorded hits", "the same for the recorded cache") },
         Column { better: Better::More, ..share("perfect_hits", "perfect hits", "the same for the perfect cache") },
         Column {
             meaning: "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
@@ -134,11 +138,13 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             cost(chosen),
             cost(&bill.uncached),
             cost(&bill.modelled),
+            cost(&bill.calibrated),
             cost(&bill.perfect),
             change(none),
             priced.baselines.cost_beside(replay, priced.cache).unwrap_or(Cell::Empty),
             hits(chosen),
             hits(&bill.modelled),
+            hits(&bill.calibrated),
             hits(&bill.perfect),
             if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty },
             cost_figures::cost(bill, chosen.summariser.nano_usd),
@@ -208,9 +214,16 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
         error("write_error", "error of writes"),
         money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded),
         money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
-        money("recorded_usd", "all at list price", "the recorded usage of all calls at list prices", Recorded),
+        money(
+            "recorded_usd",
+            "all at list price",
+            "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder",
+            Recorded,
+        ),
         money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated),
         error("cost_error", "error of cost"),
+        money("held_out_usd", "all, recorded cache", "all calls with factors of every second call, itself not among them", Simulated),
+        error("held_out_error", "its error"),
     ];
     let row = |(agent, check): (&String, &Check)| {
         let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
@@ -233,6 +246,8 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
             cost(recorded.nano_usd()),
             cost(modelled.nano_usd()),
             if priced { apart(modelled.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
+            cost(check.held_out.nano_usd()),
+            if priced { apart(check.held_out.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
         ]
     };
     Table { labels: 1, columns, rows: checks.iter().filter(|(_, check)| check.calls > 0).map(row).collect() }
@@ -300,9 +315,8 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     let count = all.len() as u64;
     let mean = |sum: u64| grouped((sum + count / 2) / count);
     let paid = all.iter().filter(|prune| prune.pays()).count() as i64;
-    let mut waits: Vec<u64> = all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect();
-    waits.sort_unstable();
-    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(*calls, "call")));
+    let wait = median(all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect());
+    let wait = wait.map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(calls, "call")));
     let first = format!(
         "Under the policy as it stands{value}: {} that took out more than the call before had lacked, each of {} tokens and with {} tokens behind them to be written anew (means). \
          Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \

@@ -1,6 +1,7 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
 use super::cost::{Priced, measured_best};
+use super::cost_figures;
 use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::words::decimal_dollars;
 use crate::cost::{Bill, Bills, CacheKind, Check};
@@ -35,6 +36,7 @@ pub struct BillsRecord {
     unpriced_models: Vec<String>,
     uncached: BillRecord,
     modelled: BillRecord,
+    calibrated: BillRecord,
     perfect: BillRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     after_end: Option<Box<BillsRecord>>,
@@ -87,13 +89,25 @@ struct CheckRecord {
     calls: u64,
     unpriced_calls: u64,
     recorded: BillRecord,
+    estimated_output_tokens: u64,
+    estimated_output_usd: String,
     modelled: BillRecord,
+    calibrated: BillRecord,
+    held_out: BillRecord,
+    cost_error: ErrorRecord,
     logged_calls: u64,
     logged_usd: String,
     logged_list_usd: String,
     logged_modelled_usd: String,
     side_calls: u64,
     side_logged_usd: String,
+}
+
+/// How far the bills of an agent's recordings are off, as shares of the list price of their usage; `null` without a price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorRecord {
+    modelled: Option<f64>,
+    recorded: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -153,6 +167,7 @@ impl BillsRecord {
             unpriced_models: bills.unpriced_models.iter().cloned().collect(),
             uncached: BillRecord::new(&bills.uncached),
             modelled: BillRecord::new(&bills.modelled),
+            calibrated: BillRecord::new(&bills.calibrated),
             perfect: BillRecord::new(&bills.perfect),
             after_end: bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::of(bills))),
         }
@@ -201,7 +216,12 @@ impl CheckRecord {
             calls: check.calls,
             unpriced_calls: check.unpriced_calls,
             recorded: BillRecord::new(&check.recorded),
+            estimated_output_tokens: check.estimated_output.tokens,
+            estimated_output_usd: usd(check.estimated_output.nano_usd),
             modelled: BillRecord::new(&check.modelled),
+            calibrated: BillRecord::new(&check.calibrated),
+            held_out: BillRecord::new(&check.held_out),
+            cost_error: ErrorRecord::new(check),
             logged_calls: check.logged_calls,
             logged_usd: usd(check.logged_nano_usd),
             logged_list_usd: usd(check.logged_list_nano_usd),
@@ -209,6 +229,17 @@ impl CheckRecord {
             side_calls: check.side_calls,
             side_logged_usd: usd(check.side_logged_nano_usd),
         }
+    }
+}
+
+impl ErrorRecord {
+    /// The errors of one agent.
+    pub(super) fn new(check: &Check) -> ErrorRecord {
+        let share = |cache| {
+            let off = cost_figures::off(check, cache)?;
+            Some((off as f64 / check.recorded.nano_usd().max(1) as f64 * 1e6).round() / 1e6)
+        };
+        ErrorRecord { modelled: share(CacheKind::Modelled), recorded: share(CacheKind::Recorded) }
     }
 }
 

@@ -151,7 +151,7 @@ fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
         words.push(format!("believed {} {when}", grouped(belief)));
     }
     let marks = [
-        (call.unrecovered, "refused for good"),
+        (call.unrecovered, "refused, session fails"),
         (call.refused > 0 && !call.unrecovered, "refused at first"),
         (call.reply_cut && !call.unrecovered, "reply cut"),
         (call.over_budget, "over budget"),

@@ -2,7 +2,7 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
-use super::cost_record::{BillsRecord, CostRecord};
+use super::cost_record::{BillsRecord, CostRecord, ErrorRecord};
 use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
@@ -13,7 +13,7 @@ use super::recording::Baselines;
 use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::CacheKind;
+use crate::cost::{CacheKind, Check};
 use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
 use crate::sim::{
     AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
@@ -94,6 +94,8 @@ pub struct ReplayRecord {
     own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    cost_error: Option<BTreeMap<String, ErrorRecord>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
     notes: Vec<String>,
 }
@@ -127,6 +129,9 @@ pub(super) struct CorpusRecord {
     usage_by_trust: BTreeMap<Trust, u64>,
     recorded_prompt_tokens: u64,
     recorded_output_tokens: u64,
+    estimated_output_tokens: u64,
+    placeholder_output_tokens: u64,
+    estimated_replies: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored: Option<Mirrored>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -298,6 +303,7 @@ impl ReplayRecord {
             recorded: None,
             own: None,
             policies,
+            cost_error: None,
             least_budget: None,
             notes,
         }
@@ -336,6 +342,13 @@ impl ReplayRecord {
         };
         ReplayRecord { least_budget: least.map(record), ..self }
     }
+
+    /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
+    pub fn with_errors(self, checks: Option<&BTreeMap<String, Check>>) -> ReplayRecord {
+        let by_agent =
+            |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
+        ReplayRecord { cost_error: checks.map(by_agent), ..self }
+    }
 }
 
 impl ExplainRecord {
@@ -368,7 +381,10 @@ impl CorpusRecord {
             calls_with_usage: facts.calls_with_usage,
             usage_by_trust: facts.usage_by_trust.clone(),
             recorded_prompt_tokens: facts.recorded_prompt_tokens,
-            recorded_output_tokens: facts.recorded_output_tokens,
+            recorded_output_tokens: facts.outputs.recorded,
+            estimated_output_tokens: facts.outputs.estimated,
+            placeholder_output_tokens: facts.outputs.placeholders,
+            estimated_replies: facts.outputs.estimated_replies,
             mirrored: Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
             with_mirrored: facts.with_mirrored(),
             max_prompt_tokens: facts.max_prompt_tokens,

@@ -6,10 +6,11 @@ use super::record::{Record, ReplayRecord, Series};
 use super::recording::Baselines;
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
-use crate::cost::{Bills, CacheKind};
+use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{Corpus, CorpusFacts, Replay, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
+use std::collections::BTreeMap;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,7 +52,7 @@ pub enum SubAgents {
 
 /// What was asked, beside the question itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Asked<'a> {
     /// What a row stands for.
     pub by: By,
     /// Are the calls one by one part of the record?
@@ -62,17 +63,20 @@ pub struct Asked {
     pub sub_agents: SubAgents,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
+    /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
+    pub checks: Option<&'a BTreeMap<String, Check>>,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
 
 /// The report on a replay, beside the recording and the user's own agents.
-pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked) -> Report {
+pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Report {
     let mut notes = notes::notes(corpus, replays);
     if matches!(asked.by, By::Policy | By::Session) {
         notes.extend(baselines.notes(corpus));
     }
     notes.extend(cost_figures::unpriced(replays.iter()));
+    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
         By::Policy => vec![by_policy(corpus, replays, baselines, asked)],
@@ -116,13 +120,13 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         by_session::put_before(&mut rows, corpus, baselines, asked.cache);
     }
     let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref());
-    let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series);
+    let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
 /// A row a policy, below those of the recording and the user's own agents.
-pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked) -> Section {
+pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
     let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();

@@ -284,8 +284,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. The server
-    /// leaves it out, so that it has left the context; the agent's own history still holds it.
+    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
+    /// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
+    /// holds it too: where the server keeps it, it counts twice.
     fn old_reasoning(&self) -> u64 {
         if self.plan.belief.old_reasoning == Switch::Off {
             return 0;
@@ -295,13 +296,12 @@ impl<'a> State<'a> {
         self.context.live().take(older).map(|(_, entry)| self.reasoning_in(entry)).sum()
     }
 
-    /// What the policy takes the encrypted reasoning of a message for that the usage does not hold: what stands in the prompt is part of
-    /// the usage, and what a rule has taken out is gone from the history as well.
+    /// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.
     fn reasoning_in(&self, entry: &Entry) -> u64 {
         let Some(message) = entry.message else { return 0 };
-        let left_out = |item: &Item| if item.state == ItemState::Removed { item.by.is_none() } else { item.actual == 0 };
+        let held = |item: &Item| item.state != ItemState::Removed || item.by.is_none();
         let items = (entry.first..).zip(self.intake.items(message)).filter(|(_, item)| item.region == Region::Thinking);
-        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(left_out)).map(|(_, item)| item);
+        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(held)).map(|(_, item)| item);
         let part_of = |item: &Item| self.trace.parts.get(item.part? as usize);
         let sealed = |item: &Item| part_of(item).is_some_and(|part| part.sealed_bytes >= LEAST_SEALED_BYTES);
         let (mut estimate, mut taken_out) = (0, false);

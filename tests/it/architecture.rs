@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The floors from the ground up. A room may use those of lower floors alone; rooms of one floor are strangers to each other.
 const FLOORS: [&[&str]; 15] = [
-    &["units"],
+    &["units", "statistics"],
     &["catalog"],
     &["transcript"],
     &["trace"],
@@ -31,7 +31,7 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 19] = [
+const SHARED_BY_FORMATS: [&str; 21] = [
     "anthropic",
     "blocks",
     "branches",
@@ -42,11 +42,13 @@ const SHARED_BY_FORMATS: [&str; 19] = [
     "image",
     "json",
     "lines",
+    "marks",
     "outline",
     "pieces",
     "source",
     "sqlite",
     "time",
+    "usage",
     "words",
     "yaml",
     "zstd",

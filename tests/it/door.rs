@@ -308,6 +308,8 @@ fn nothing_is_written_over_what_is_there() {
         assert_ne!(fs::read(&file).unwrap(), b"years of work", "{}", writer.name());
         // A folder of ours is written anew, until something in it is changed; a file is not, but for a baseline, which is asked for by its name.
         let again = run(&root, &writer.words(&log, &place));
+        let list = fs::read_to_string(work.join(".ctxsim-manifest.json")).unwrap_or_default();
+        assert_eq!(list.contains("\"made_by\": \"ctxsim\""), matches!(writer.wrote, Wrote::Folder(_)), "{}: {list}", writer.name());
         let is_ours = matches!(writer.wrote, Wrote::Folder(_)) && writer.command != "demo" || writer.command == "gate";
         assert_eq!(again.status.code() != Some(2), is_ours, "{}: {}", writer.name(), String::from_utf8_lossy(&again.stderr));
         if let Wrote::Folder(_) = writer.wrote {

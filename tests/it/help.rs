@@ -92,6 +92,10 @@ fn every_example_of_every_help_runs() {
         if !done.insert(own.clone()) {
             continue;
         }
+        // A file that an earlier example left is not written over.
+        let words: Vec<&str> = own.split_whitespace().collect();
+        let places = words.windows(2).filter(|pair| ["-o", "--out", "--calibrate"].contains(&pair[0])).map(|pair| folder.join(pair[1]));
+        places.filter(|place| place.is_file()).for_each(|place| fs::remove_file(place).unwrap());
         let home = folder.join("home");
         let mut shell = Command::new("sh");
         shell.args(["-c", &own]).current_dir(folder).env("PATH", &path).env("HOME", &home).env("CTXSIM_CONFIG", "");

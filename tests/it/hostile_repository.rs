@@ -141,6 +141,9 @@ fn every_command_leaves_the_home_as_it_is() {
             assert_eq!(command, None, "{words}");
         }
     }
+    // Help shows defaults, but none that is more than words.
+    let help = run(&home, &cloned, "replay --help");
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("touch PWNED"), "{}", String::from_utf8_lossy(&help.stdout));
     // What the file sets is said, whatever it says of quiet; whoever types that is believed.
     let said = |words: &str| String::from_utf8(run(&home, &cloned, words).stderr).unwrap();
     assert!(said("replay").starts_with("ctxsim: ctxsim.toml sets "), "{}", said("replay"));

@@ -10,6 +10,8 @@ mod bad_databases;
 mod bad_input;
 /// Chromium through its driver, for pages.
 mod browser;
+/// Bills held against recordings.
+mod calibration;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;
@@ -34,6 +36,8 @@ mod door;
 mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
+/// Sessions that a policy fails: where they end, what still counts, how they rank.
+mod failed;
 /// Settings that fly together come to the sums of each by itself.
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.

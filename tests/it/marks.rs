@@ -69,7 +69,7 @@ fn readers_know_the_marks_of_their_agents() {
         cut(
             "session.json",
             format!(
-                r#"{{"info":{{"id":"ses_1","version":"1.2.20"}},"messages":[{{"info":{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1,"completed":2}},"tokens":{{"input":9,"output":9,"reasoning":0,"cache":{{"read":0,"write":0}}}}}},"parts":[{{"id":"p","type":"tool","callID":"c","tool":"read","state":{{"status":"completed","input":{{}},"output":{output},"metadata":{metadata},"time":{{"start":1,"end":2}}}}}}]}}]}}"#
+                r#"{{"info":{{"id":"ses_1","version":"1.2.20","directory":"/x"}},"messages":[{{"info":{{"id":"msg_1","sessionID":"ses_1","role":"assistant","time":{{"created":1,"completed":2}},"tokens":{{"input":9,"output":9,"reasoning":0,"cache":{{"read":0,"write":0}}}}}},"parts":[{{"id":"p","type":"tool","callID":"c","tool":"read","state":{{"status":"completed","input":{{}},"output":{output},"metadata":{metadata},"time":{{"start":1,"end":2}}}}}}]}}]}}"#
             ),
         )
     };

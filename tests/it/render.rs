@@ -57,12 +57,12 @@ fn replays() -> Vec<Replay> {
             policy: policy.to_owned(),
             window: 200_000,
             prompt_limit: 200_000,
+            behind: Default::default(),
             totals: totals(size),
             calls: vec![CallOutcome::default()],
             events: Vec::new(),
             summaries: Vec::new(),
             refetches: Vec::new(),
-            behind: Default::default(),
         };
         let outcomes = vec![outcome(size), outcome(size / 2)];
         let mut sum = Totals::default();
@@ -89,6 +89,7 @@ fn report(by: By) -> Report {
             oracle: Oracle::LeftOut,
             sub_agents: Default::default(),
             cache: CacheKind::Modelled,
+            checks: None,
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
     )

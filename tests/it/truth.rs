@@ -169,7 +169,6 @@ proptest! {
                 kept_from: None,
                 taken: Vec::new(),
                 call: None,
-                taken: Vec::new(),
                 time: None,
             })
             .collect();

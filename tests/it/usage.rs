@@ -24,10 +24,10 @@ fn in_all_words(prompt: u64, read: u64, written: u64, output: u64, reasoning: u6
 {{"role":"assistant","text":"Done","usage":{{"prompt":{prompt},"cache_read":{read},"cache_write":{written},"output":{output},"reasoning":{reasoning}}}}}"#
     );
     let copilot = format!(
-        r#"{{"type":"session.start","data":{{"sessionId":"s","producer":"copilot-agent","copilotVersion":"1"}},"id":"e1"}}
-{{"type":"user.message","data":{{"content":"Go"}},"id":"e2","parentId":"e1"}}
-{{"type":"assistant.message","data":{{"apiCallId":"c","messageId":"m","content":"Done","model":"gpt-5"}},"id":"e3","parentId":"e2"}}
-{{"type":"assistant.usage","data":{{"apiCallId":"c","model":"gpt-5","inputTokens":{prompt},"outputTokens":{output},"cacheReadTokens":{read},"cacheWriteTokens":{written},"reasoningTokens":{reasoning}}},"id":"e4","parentId":"e3"}}"#
+        r#"{{"type":"session.start","data":{{"sessionId":"s","producer":"copilot-agent","copilotVersion":"1"}},"id":"e1","timestamp":"2026-07-01T10:00:00Z","parentId":null}}
+{{"type":"user.message","data":{{"content":"Go"}},"id":"e2","timestamp":"2026-07-01T10:00:02Z","parentId":"e1"}}
+{{"type":"assistant.message","data":{{"apiCallId":"c","messageId":"m","content":"Done","model":"gpt-5"}},"id":"e3","timestamp":"2026-07-01T10:00:03Z","parentId":"e2"}}
+{{"type":"assistant.usage","data":{{"apiCallId":"c","model":"gpt-5","inputTokens":{prompt},"outputTokens":{output},"cacheReadTokens":{read},"cacheWriteTokens":{written},"reasoningTokens":{reasoning}}},"id":"e4","timestamp":"2026-07-01T10:00:04Z","parentId":"e3"}}"#
     );
     let chat = format!(
         r#"{{"messages":[{{"role":"user","content":"Go"}},{{"role":"assistant","content":"Done"}}],"usage":{{"prompt_tokens":{prompt},"completion_tokens":{output},"prompt_tokens_details":{{"cached_tokens":{read},"cache_write_tokens":{written}}},"completion_tokens_details":{{"reasoning_tokens":{reasoning}}}}}}}"#

@@ -14,11 +14,11 @@ pub const NAME: &str = ".ctxsim-manifest.json";
 const LONGEST: u64 = 1 << 20;
 
 /// The list.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Manifest {
     made_by: String,
-    /// By name, with slashes: the SHA-256 of the content.
-    files: BTreeMap<String, String>,
+    /// By name, with slashes: the SHA-256 of the content. While files are put in place there are two, of the old content and of the new.
+    files: BTreeMap<String, Vec<String>>,
 }
 
 impl Manifest {
@@ -34,12 +34,20 @@ impl Manifest {
     /// Is the file the one that was written, unchanged?
     pub fn holds(&self, name: &str, file: &Path) -> bool {
         let is_plain = fs::symlink_metadata(file).is_ok_and(|metadata| metadata.is_file());
-        is_plain && self.files.get(name).is_some_and(|known| hash_of(file).is_ok_and(|hash| hash == *known))
+        is_plain && self.files.get(name).is_some_and(|known| hash_of(file).is_ok_and(|hash| known.contains(&hash)))
     }
 
-    /// Adds a file, or what it holds now.
-    pub fn add(&mut self, name: &str, bytes: &[u8]) {
-        self.files.insert(name.to_owned(), hex(&Sha256::digest(bytes)));
+    /// Notes what a file is about to hold.
+    pub fn announce(&mut self, name: &str, bytes: &[u8]) {
+        let hash = hex(&Sha256::digest(bytes));
+        let known = self.files.entry(name.to_owned()).or_default();
+        known.retain(|old| *old != hash);
+        known.push(hash);
+    }
+
+    /// Forgets what files held before.
+    pub fn settle(&mut self) {
+        self.files.values_mut().for_each(|known| drop(known.drain(..known.len().saturating_sub(1))));
     }
 
     /// The list as a file.

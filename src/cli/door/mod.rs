@@ -148,7 +148,7 @@ impl Door {
         self.spool.settle(waiting).map_err(|(place, error)| Failure::writing(&place, &error))
     }
 
-    /// May these files be written into this folder? `None` where the folder is standard output.
+    /// May these files be written into this folder, and the list of them, which is the last? `None` where the folder is standard output.
     pub fn folder(&self, option: &str, folder: &Path, company: Company, names: &[String]) -> Result<Option<Vec<Spot>>, Failure> {
         self.mark(option)?;
         let Some(real) = spot::folder(folder)? else { return Ok(None) };
@@ -170,6 +170,9 @@ impl Door {
             self.admit(&spot, &|| manifest.as_ref().is_some_and(|manifest| manifest.holds(name, &spot.real)))?;
             spots.push(spot);
         }
+        let list = spot::inside(folder, &real, manifest::NAME)?;
+        self.admit(&list, &|| manifest.is_some())?;
+        spots.push(list);
         Ok(Some(spots))
     }
 
@@ -179,12 +182,16 @@ impl Door {
         let names: Vec<String> = files.iter().map(|(name, _)| name.clone()).collect();
         let Some(spots) = self.folder(option, folder, company, &names)? else { return Ok(false) };
         let Some(real) = spot::folder(folder)? else { return Ok(false) };
+        let [spots @ .., list] = spots.as_slice() else { return Ok(false) };
         let mut manifest = Manifest::of(&real).unwrap_or_default();
-        files.iter().for_each(|(name, bytes)| manifest.add(name, bytes));
-        let listed = Spot::own(real.join(manifest::NAME));
-        let text = manifest.text();
-        let all = spots.iter().zip(files.iter().map(|(_, bytes)| bytes.as_slice())).chain([(&listed, text.as_bytes())]);
-        let done = self.settle_in_folders(all);
+        // The list goes first, with the old content of each file and the new: whenever the run is killed, what is there is known as ours.
+        files.iter().for_each(|(name, bytes)| manifest.announce(name, bytes));
+        let announced = manifest.text();
+        manifest.settle();
+        let (settled, listed) = (manifest.text(), Spot { there: There::File, ..list.clone() });
+        let all = spots.iter().zip(files.iter().map(|(_, bytes)| bytes.as_slice()));
+        let last = (settled != announced).then_some((&listed, settled.as_bytes()));
+        let done = self.settle_in_folders([(list, announced.as_bytes())].into_iter().chain(all).chain(last));
         if done.is_err() {
             self.spool.take_back_folders();
         }

@@ -46,13 +46,6 @@ pub enum There {
     Folder,
 }
 
-impl Spot {
-    /// A file of our own, in a folder that was looked at.
-    pub fn own(real: PathBuf) -> Spot {
-        Spot { named: real.clone(), there: there(&real), real }
-    }
-}
-
 /// What makes a file the same under any name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity(#[cfg(unix)] (u64, u64), #[cfg(not(unix))] PathBuf);

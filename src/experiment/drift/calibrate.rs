@@ -1,6 +1,5 @@
 //! An `[estimator]` table out of a corpus: what content costs and what is hidden, family by family.
 
-use super::figures::{median, quantile};
 use super::fit::{from_growth, shipped, since_first};
 use super::hidden::over_calls;
 use super::predict::{Method, Prediction, families};
@@ -8,6 +7,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
+use crate::statistics::{median, quantile};
 use crate::units::counted;
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], ba
             sessions: overheads.len() as u64,
             calls,
             costs,
-            overhead: (median(overheads.clone())?, quantile(&overheads, 5)?, quantile(&overheads, 95)?),
+            overhead: (median(overheads.clone())?, quantile(&overheads, 50)?, quantile(&overheads, 950)?),
             held_out: held_out.filter_map(|prediction| Some((prediction.source.clone()?, prediction.figures.mape_millionths))).collect(),
         })
     };

@@ -1,11 +1,10 @@
 //! Hidden overhead: what every call carries and no log shows, session by session, version by version.
 
-use super::bootstrap::{Interval, interval};
-use super::figures::{median, quantile};
 use super::halves::version;
 use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
+use crate::statistics::{Interval, interval, median, quantile};
 use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
@@ -86,10 +85,10 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
         version,
         family: first.family,
         sessions: tokens.len() as u64,
-        p05: quantile(&tokens, 5)?,
-        median: quantile(&tokens, 50)?,
+        p05: quantile(&tokens, 50)?,
+        median: quantile(&tokens, 500)?,
         interval: interval.map(|[interval]| interval),
-        p95: quantile(&tokens, 95)?,
+        p95: quantile(&tokens, 950)?,
     })
 }
 

@@ -1,7 +1,6 @@
 //! How far estimates are from recorded usage, and why: compared, taken apart, held out, priced in tokens of safety.
 
 mod along;
-mod bootstrap;
 mod buffer;
 mod calibrate;
 mod consequence;
@@ -16,8 +15,8 @@ mod regression;
 mod sample;
 mod separate;
 
+pub use crate::statistics::Interval;
 pub use along::{STRETCHES, Stretch};
-pub use bootstrap::Interval;
 pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};

@@ -145,8 +145,8 @@ impl Session<'_> {
     }
 
     /// The order in which sessions are dealt out: the same whatever files they stand in.
-    pub fn order(&self) -> (u64, &str) {
-        (xxh3_64(format!("{}\0{}", self.trace.agent, self.trace.id).as_bytes()), &self.trace.source)
+    pub fn order(&self) -> (u64, usize) {
+        (xxh3_64(format!("{}\0{}", self.trace.agent, self.trace.id).as_bytes()), self.place)
     }
 
     /// A prompt that is smaller than what it shows was made up, or what the log shows was never sent: nothing of the session is compared.

@@ -4,13 +4,13 @@ use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
-use crate::experiment::chance::resamples;
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
+use crate::statistics;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ const BLOCK: usize = 1_024;
 
 /// Sessions whose sums wait to be added up.
 const BATCH: usize = 64;
+
+/// The share of the resamples beyond each bound, in thousandths.
+const OUTSIDE: u64 = 50;
 
 /// Quotients are told in parts of one of this size.
 pub(super) const PARTS: u64 = 1_000_000;
@@ -98,8 +101,7 @@ impl Alike {
 impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
-        let sessions = self.corpus.traces.len();
-        let weights = resamples(&self.corpus.by_identity(), if sessions < 2 { 0 } else { self.resamples }, self.seed);
+        let weights = statistics::weights(self.corpus.traces.len(), self.resamples, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
@@ -216,11 +218,6 @@ impl Sweep<'_> {
 }
 
 /// The 5th and the 95th percentile; `None` of nothing.
-pub(in crate::experiment) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
-    let last = values.len().checked_sub(1)?;
-    let (low, high) = (last * 5 / 100, (last * 95).div_ceil(100));
-    let (_, high, _) = values.select_nth_unstable(high);
-    let high = *high;
-    let (_, low, _) = values.select_nth_unstable(low);
-    Some((*low, high))
+pub(in crate::experiment) fn between(values: Vec<i64>) -> Option<(i64, i64)> {
+    statistics::between(values, OUTSIDE)
 }

@@ -210,6 +210,9 @@ pub struct Piece<'a> {
     pub refusal: Words<'a>,
     #[serde(borrow)]
     pub image_url: Words<'a>,
+    /// How closely a picture is looked at.
+    #[serde(borrow)]
+    pub detail: Words<'a>,
     /// The text of the earliest tool results: `{content, success}`.
     #[serde(borrow)]
     pub content: Option<&'a RawValue>,

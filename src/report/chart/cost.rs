@@ -88,6 +88,7 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         ..line.clone()
     });
     let with = match cache {
+        CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
         CacheKind::Modelled => "with the provider's prompt cache",
         CacheKind::Perfect => "with a perfect prompt cache",

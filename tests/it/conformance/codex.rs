@@ -8,7 +8,7 @@ use ctxsim::policy::{Facts, Measure, Plan, Trigger, Truncate, apply, apply_to_te
 use ctxsim::sim::Standing;
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Image, Role};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const NAME: &str = "codex@2026-06";
 const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0, family: None };
@@ -295,4 +295,52 @@ fn removals(case: &Case) -> Checked {
     let left = context.live().filter_map(|(_, entry)| all.get(entry.message? as usize)).map(named).collect::<Vec<_>>();
     expect("remaining", left, list(&case.expected["remaining"]).iter().map(named).collect())?;
     Ok(Passed::Whole)
+}
+
+/// Items that no golden vector holds, each with the size that Codex's own rule gives for its JSON.
+#[test]
+fn items_are_measured_by_what_the_model_reads_of_them() {
+    let encrypted = "A".repeat(5_000);
+    let message = |picture: Value| json!({ "type": "message", "role": "user", "content": [picture] });
+    let picture = |url: &str| json!({ "type": "input_image", "image_url": url });
+    let cases = [
+        // 45 bytes of a message, 37 of a picture, and the address as it is.
+        (message(picture("data:image/svg+xml,<svg/>")), 27),
+        (message(picture("https://x/y.png")), 25),
+        // The data of a picture in base64 counts as 7,373 bytes, the head of its address as it is.
+        (message(picture("data:image/png;base64,AAAA")), 1_870),
+        (message(picture(&format!("data:image/{};base64,AAAA", "x".repeat(43)))), 1_880),
+        (message(json!({ "type": "input_image", "image_url": "https://x/y.png", "detail": "high" })), 29),
+        // 58 bytes of an item, 33 of a text in it.
+        (json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "x".repeat(24) }], "encrypted_content": null }), 29),
+        (json!({ "type": "reasoning", "summary": [], "encrypted_content": encrypted }), 775),
+        (json!({ "type": "compaction", "encrypted_content": encrypted }), 775),
+    ];
+    let plan = bare(plan(NAME, FACTS, &[]));
+    for (item, tokens) in cases {
+        assert_eq!(unmeasured(std::slice::from_ref(&item)), None, "{item}");
+        let given = items(std::slice::from_ref(&item));
+        let stand = given.stand(&plan, &ENDLESS);
+        assert_eq!(stand.context().view().request(), tokens, "{item:.200}");
+    }
+    let of_two = json!({ "type": "function_call_output", "call_id": "c", "output": [{ "type": "input_text", "text": "a" }] });
+    assert!(unmeasured(&[of_two]).is_some());
+}
+
+/// A configured window goes before the model's, and is no larger than its largest.
+#[test]
+fn a_configured_window_sets_the_limits() {
+    let case = |configured: u64, limit: u64, effective: u64| Case {
+        name: String::new(),
+        input: json!({ "model": { "context_window": 272_000, "max_context_window": 400_000, "truncation_policy": { "mode": "tokens", "limit": 10_000 } } }),
+        params: json!({ "model_context_window": configured }),
+        expected: json!({
+            "auto_compact_token_limit": limit,
+            "effective_context_window": effective,
+            "truncation_policy": { "mode": "tokens", "limit": 10_000 }
+        }),
+    };
+    for case in [case(100_000, 90_000, 95_000), case(500_000, 360_000, 380_000)] {
+        assert!(model_limits(&case).is_ok(), "{:?}", model_limits(&case).err());
+    }
 }
