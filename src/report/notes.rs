@@ -245,6 +245,10 @@ fn duplicates(facts: &CorpusFacts) -> Option<String> {
     })
 }
 
+fn or_nameless(model: &str) -> &str {
+    if model.is_empty() { "sessions that name no model" } else { model }
+}
+
 fn unknown_models(replays: &[Replay]) -> Vec<String> {
     let mut taken: BTreeMap<&str, BTreeMap<u64, Vec<&str>>> = BTreeMap::new();
     for replay in replays {
@@ -253,7 +257,7 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
         }
     }
     let describe = |(model, windows): (&&str, &BTreeMap<u64, Vec<&str>>)| {
-        let model = if model.is_empty() { "sessions that name no model" } else { model };
+        let model = or_nameless(model);
         let by_policy: Vec<String> =
             windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
         match windows.first_key_value() {
@@ -275,7 +279,7 @@ fn own_windows(replays: &[Replay]) -> Option<String> {
     let named: Vec<String> = named
         .into_iter()
         .map(|(model, window, catalogue)| match catalogue {
-            0 => format!("{model} ({})", grouped(*window)),
+            0 => format!("{} ({})", or_nameless(model), grouped(*window)),
             catalogue => format!("{model} ({} for {})", grouped(*window), grouped(*catalogue)),
         })
         .collect();
