@@ -19,8 +19,8 @@ const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Choice {
     /// Its place among the replays.
     pub place: usize,
-    /// The range of its saving that holds 95 of 100 draws, as millionths of the tokens under no policy, the summariser's tokens taken
-    /// off. Absent where there is but one session.
+    /// The range of its saving that holds 95 of 100 draws, as millionths of the recorded prompt tokens of the sessions that it and the
+    /// recording bring to their end. Absent where there is but one session.
     pub saved: Option<(i64, i64)>,
     /// In how many of [`DRAWS`] draws the same policy is the best. Absent where there is but one session.
     pub first: Option<usize>,
@@ -33,7 +33,9 @@ struct Worth {
     overflows: u64,
     /// Prompts and the summariser's own calls.
     tokens: u64,
-    baseline: u64,
+    /// Prompts of the sessions that the policy and the recording bring to their end, under both.
+    compared: u64,
+    recorded: u64,
 }
 
 impl Worth {
@@ -43,7 +45,8 @@ impl Worth {
             ended: totals.failed_sessions,
             overflows: totals.overflows,
             tokens: totals.prompt_tokens + totals.summariser_tokens,
-            baseline: totals.baseline_tokens,
+            compared: totals.compared_tokens,
+            recorded: totals.recorded_tokens,
         }
     }
 
@@ -51,13 +54,14 @@ impl Worth {
         self.ended += other.ended * times;
         self.overflows += other.overflows * times;
         self.tokens += other.tokens * times;
-        self.baseline += other.baseline * times;
+        self.compared += other.compared * times;
+        self.recorded += other.recorded * times;
     }
 
     /// The saving in millionths.
     fn saved(&self) -> i64 {
-        let (baseline, tokens) = (i128::from(self.baseline), i128::from(self.tokens));
-        ((baseline - tokens) * 1_000_000).checked_div(baseline).and_then(|share| i64::try_from(share).ok()).unwrap_or(0)
+        let (recorded, compared) = (i128::from(self.recorded), i128::from(self.compared));
+        ((recorded - compared) * 1_000_000).checked_div(recorded).and_then(|share| i64::try_from(share).ok()).unwrap_or(0)
     }
 }
 

@@ -88,7 +88,7 @@ pub fn summary_of(trace: &Trace, event: &CompactionRow) -> Option<u64> {
 }
 
 fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
-    if event.kind != CompactionKind::Compact {
+    if event.kind != CompactionKind::Compact || event.copy {
         return None;
     }
     let tokens = summary_of(trace, event)?;

@@ -72,13 +72,16 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
         false => String::new(),
     };
     facts.push(format!("model {model}, window {} tokens{limit}", grouped(outcome.window)));
-    let saved = percent(totals.tokens_saved(), totals.baseline_tokens);
+    let saved = percent(totals.tokens_saved(), totals.recorded_tokens);
     let prompts = format!("{} prompt tokens, {saved} saved, peak {}", grouped(totals.prompt_tokens), grouped(totals.peak_tokens));
     facts.push(format!("{}, {prompts}", counted(totals.calls, "call")));
     facts.push(format!("{}, {} of them mended", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
     facts.extend(outcome.ended_at().map(|call| {
         let behind = counted(totals.after_end.calls, "call");
-        format!("the policy fails the session at call {}; the log holds {behind} behind it, which count for nothing", grouped(call as u64 + 1))
+        format!(
+            "the policy fails the session at call {}; the log holds {behind} behind it, which count for nothing",
+            grouped(call as u64 + 1)
+        )
     }));
     facts
 }

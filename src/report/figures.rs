@@ -63,7 +63,9 @@ impl Figure {
 
 /// What stands in the tables, in their order.
 pub const FIGURES: &[Figure] = &[
-    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
+    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls))
+        .first(1)
+        .from(Provenance::Recorded),
     figure("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     })
@@ -79,18 +81,12 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(1)
     .better(Better::Less),
-    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| {
-        Cell::Count(totals.missed)
+    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| Cell::Count(totals.missed))
+        .first(1)
+        .better(Better::Less),
+    figure("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", Unit::Count, |totals| {
+        Cell::Count(totals.early)
     })
-    .first(1)
-    .better(Better::Less),
-    figure(
-        "early",
-        "early",
-        "shrinkings below the policy's own limit by more than its safety buffer",
-        Unit::Count,
-        |totals| Cell::Count(totals.early),
-    )
     .first(2)
     .better(Better::Less),
     figure(
@@ -111,9 +107,13 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(2),
     figure("drops", "drops", "messages removed", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Drop))).first(2),
-    figure("failed_sessions", "failed sessions", "sessions that end in a refusal that nothing mends; what follows counts in no figure", Unit::Count, |totals| {
-        Cell::Count(totals.failed_sessions)
-    })
+    figure(
+        "failed_sessions",
+        "failed sessions",
+        "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+        Unit::Count,
+        |totals| Cell::Count(totals.failed_sessions),
+    )
     .first(1)
     .better(Better::Less),
     figure("peak_tokens", "peak context", "the largest context that a call was tried with", Unit::Tokens, |totals| {
@@ -129,14 +129,17 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(3)
     .better(Better::Less),
-    figure("tokens_saved", "tokens saved", "prompt tokens less than under no policy, over the same calls", Unit::Tokens, |totals| {
-        Cell::SignedTokens(totals.tokens_saved())
-    })
+    figure(
+        "tokens_saved",
+        "tokens saved",
+        "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
+        Unit::Tokens,
+        |totals| compared(totals, Cell::SignedTokens(totals.tokens_saved())),
+    )
     .first(3)
     .better(Better::More),
-    figure("tokens_saved_share", "saved", "the same as a share", Unit::Share, |totals| Cell::Share {
-        part: totals.tokens_saved(),
-        whole: totals.baseline_tokens,
+    figure("tokens_saved_share", "saved", "the same as a share of the recorded tokens", Unit::Share, |totals| {
+        compared(totals, Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens })
     })
     .first(1)
     .better(Better::More),
@@ -180,6 +183,16 @@ pub const FIGURES: &[Figure] = &[
 
 /// What spreadsheets get beside [`FIGURES`].
 pub const FURTHER: &[Figure] = &[
+    figure("vs_recorded", "vs recorded", "prompt tokens more than recorded, as a share of the recorded ones", Unit::Share, |totals| {
+        compared(totals, Cell::Share { part: 0_i64.saturating_sub(totals.tokens_saved()), whole: totals.recorded_tokens })
+    }),
+    figure(
+        "compared_sessions",
+        "compared sessions",
+        "sessions that the recording and the policy bring to their end: what is saved is over these",
+        Unit::Count,
+        |totals| Cell::Count(totals.compared_sessions),
+    ),
     figure("recovered", "recovered", "overflows that the policy's fallback mended", Unit::Count, |totals| Cell::Count(totals.recovered)),
     figure("refused", "refused tries", "tries that the provider would have refused", Unit::Count, |totals| Cell::Count(totals.refused)),
     figure("baseline_tokens", "baseline tokens", "prompt tokens under no policy", Unit::Tokens, |totals| {
@@ -260,6 +273,11 @@ pub fn compactions(totals: &Totals) -> u64 {
 /// Mean context of a call, rounded to the nearest token; 0 where there was no call.
 pub fn mean_tokens(totals: &Totals) -> u64 {
     (totals.prompt_tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0)
+}
+
+/// What stands beside the recording; empty where the policy brings fewer than half of the sessions to their end.
+fn compared(totals: &Totals, cell: Cell) -> Cell {
+    if totals.is_comparable() { cell } else { Cell::Empty }
 }
 
 /// What could have been kept; empty where nobody asked.

@@ -108,7 +108,9 @@ pub(super) fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
         breaks(one)
             .cmp(&breaks(other))
             .then(failed(one).cmp(&failed(other)))
-            .then(order).then(below(one).cmp(&below(other))).then(one.row.setting.cmp(&other.row.setting))
+            .then(order)
+            .then(below(one).cmp(&below(other)))
+            .then(one.row.setting.cmp(&other.row.setting))
     });
     judged
 }

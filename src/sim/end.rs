@@ -140,6 +140,7 @@ impl State<'_> {
             self.notes.truncate(end.notes);
         }
         self.judge_all();
+        self.compare();
     }
 }
 

@@ -291,9 +291,10 @@ fn dial_of(gt: &Option<f64>, ge: &Option<f64>) -> Option<f64> {
 
 /// Are two plans the same but for their dials? What is no dial is named here, so that a new word of the vocabulary must be thought of.
 fn same_frame(one: &Plan, other: &Plan) -> bool {
-    let Plan { window, estimator, belief, summary, reactive, rule } = one;
+    let Plan { agents, window, estimator, belief, summary, reactive, rule } = one;
     let Window { default: _, reserve: _, safety_buffer } = window;
-    *safety_buffer == other.window.safety_buffer
+    *agents == other.agents
+        && *safety_buffer == other.window.safety_buffer
         && *estimator == other.estimator
         && *belief == other.belief
         && *summary == other.summary

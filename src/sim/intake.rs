@@ -5,8 +5,8 @@ use super::references::Category;
 use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Cut, Hook, Plan, Rule, cut};
-use crate::trace::{CallRow, MessageRow, PartRow, Trace};
+use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};
+use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -31,7 +31,6 @@ struct Common {
     /// By the number of calls that the session has.
     needed_tokens: RefCell<BTreeMap<usize, u64>>,
     categories: OnceCell<Vec<Category>>,
-    reported_reasoning: OnceCell<BTreeMap<u32, u64>>,
 }
 
 /// What the messages of a session are to policies: worked out once for all for which they enter alike.
@@ -63,7 +62,7 @@ impl<'t, 'p> Intakes<'t, 'p> {
 
 /// Do messages enter under these two policies alike?
 fn enter_alike(one: &Plan, other: &Plan) -> bool {
-    one.estimator == other.estimator && limits(one).eq(limits(other))
+    one.estimator == other.estimator && one.agents == other.agents && limits(one).eq(limits(other))
 }
 
 /// The rules that messages enter through, with their places in the plan.
@@ -115,15 +114,6 @@ impl Intake {
     /// What each part of the session is.
     pub fn categories(&self, trace: &Trace) -> &[Category] {
         self.common.categories.get_or_init(|| Category::of_all(trace))
-    }
-
-    /// The tokens of reasoning that the provider reported for a reply; 0 without a report.
-    pub fn reported_reasoning(&self, trace: &Trace, message: u32) -> u64 {
-        let reported = self.common.reported_reasoning.get_or_init(|| {
-            let of_call = |call: &CallRow| Some((call.message, call.usage?.reasoning?));
-            trace.calls.iter().filter_map(of_call).collect()
-        });
-        reported.get(&message).copied().unwrap_or(0)
     }
 
     /// What keeping most references to lines of the first so many calls takes, whatever is done.
@@ -209,9 +199,12 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut
 /// What the ingestion limits leave of a part, and the last rule that cut it.
 fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
     let mut result: Option<(Cut, usize)> = None;
+    // What the system's own agent has cut has been through these limits.
+    let has_been_cut = part.text.truncated && plan.agents.contains(&trace.agent);
     for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
-        if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools)
+        {
             continue;
         }
         let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);

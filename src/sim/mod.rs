@@ -5,6 +5,7 @@ mod arrive;
 mod aside;
 mod attempt;
 mod cause;
+mod compare;
 mod drift;
 mod end;
 mod finds;

@@ -288,6 +288,12 @@ pub struct Totals {
     pub anchored_tokens: u64,
     /// Sum of A(k) under no policy, over the calls that count for this one.
     pub baseline_tokens: u64,
+    /// Sessions that both the recording and the policy bring to their end: savings are over these alone.
+    pub compared_sessions: u64,
+    /// Their prompt tokens under the policy, the summariser's requests left out.
+    pub compared_tokens: u64,
+    /// Their prompt tokens as they were recorded.
+    pub recorded_tokens: u64,
     /// Sum of the replies.
     pub output_tokens: u64,
     /// Prompts and outputs of the summariser's own calls.
@@ -333,9 +339,20 @@ impl Totals {
         self.events.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Prompt tokens saved against no policy; negative where the policy added some.
+    /// Prompt tokens saved against the recording, over the sessions that both bring to their end; negative where the policy sends more. The
+    /// summariser's requests are on neither side.
     pub fn tokens_saved(&self) -> i64 {
+        i64::try_from(self.recorded_tokens).unwrap_or(i64::MAX) - i64::try_from(self.compared_tokens).unwrap_or(i64::MAX)
+    }
+
+    /// Prompt tokens saved against no policy; negative where the policy added some.
+    pub fn saved_vs_none(&self) -> i64 {
         i64::try_from(self.baseline_tokens).unwrap_or(i64::MAX) - i64::try_from(self.prompt_tokens).unwrap_or(i64::MAX)
+    }
+
+    /// Can the policy be compared with the recording? Not where it brings fewer than half of the sessions to their end.
+    pub fn is_comparable(&self) -> bool {
+        self.compared_sessions > 0 && self.failed_sessions * 2 <= self.sessions
     }
 
     /// Tokens by region, hidden overhead first. They add up to `prompt_tokens`.
@@ -372,6 +389,9 @@ impl AddAssign<&Totals> for Totals {
         self.prompt_tokens += other.prompt_tokens;
         self.anchored_tokens += other.anchored_tokens;
         self.baseline_tokens += other.baseline_tokens;
+        self.compared_sessions += other.compared_sessions;
+        self.compared_tokens += other.compared_tokens;
+        self.recorded_tokens += other.recorded_tokens;
         self.output_tokens += other.output_tokens;
         self.summariser_tokens += other.summariser_tokens;
         self.summariser_calls += other.summariser_calls;

@@ -284,8 +284,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. The server
-    /// leaves it out, so that it has left the context; the agent's own history still holds it.
+    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
+    /// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
+    /// holds it too: where the server keeps it, it counts twice.
     fn old_reasoning(&self) -> u64 {
         if self.plan.belief.old_reasoning == Switch::Off {
             return 0;
@@ -295,13 +296,12 @@ impl<'a> State<'a> {
         self.context.live().take(older).map(|(_, entry)| self.reasoning_in(entry)).sum()
     }
 
-    /// What the policy takes the encrypted reasoning of a message for that the usage does not hold: what stands in the prompt is part of
-    /// the usage, and what a rule has taken out is gone from the history as well.
+    /// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.
     fn reasoning_in(&self, entry: &Entry) -> u64 {
         let Some(message) = entry.message else { return 0 };
-        let left_out = |item: &Item| if item.state == ItemState::Removed { item.by.is_none() } else { item.actual == 0 };
+        let held = |item: &Item| item.state != ItemState::Removed || item.by.is_none();
         let items = (entry.first..).zip(self.intake.items(message)).filter(|(_, item)| item.region == Region::Thinking);
-        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(left_out)).map(|(_, item)| item);
+        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(held)).map(|(_, item)| item);
         let part_of = |item: &Item| self.trace.parts.get(item.part? as usize);
         let sealed = |item: &Item| part_of(item).is_some_and(|part| part.sealed_bytes >= LEAST_SEALED_BYTES);
         let (mut estimate, mut taken_out) = (0, false);
@@ -312,7 +312,8 @@ impl<'a> State<'a> {
         if !taken_out || estimate > 0 {
             return estimate;
         }
-        self.context.estimator().sealed_by_report(self.intake.reported_reasoning(self.trace, message))
+        let reported = self.trace.messages.get(message as usize).map_or(0, |row| row.reported_reasoning);
+        self.context.estimator().sealed_by_report(reported)
     }
 
     /// Runs the rules of one place in the loop, in the policy's order.
@@ -367,7 +368,8 @@ impl<'a> State<'a> {
         self.summariser_refused = false;
         self.turn_opened = false;
         self.turn_ended = false;
-        self.usage = Some((self.read_prompt(actual, call), output));
+        let read = self.plan.belief.reads_output(output, call.usage.map(|usage| usage.output));
+        self.usage = Some((self.read_prompt(actual, call), read));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((self.plan.belief.full.unwrap_or(self.conditions.window), 0));
         }

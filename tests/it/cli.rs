@@ -42,7 +42,7 @@ fn the_session_worked_by_hand() {
     assert_eq!(mask["events"]["prune"], 1);
     assert_eq!(mask["events"]["no_gain"], 1);
     assert_eq!(
-        mask["tokens_saved"].as_u64(),
+        mask["saved_vs_none"].as_u64(),
         mask["baseline_tokens"].as_u64().zip(mask["prompt_tokens"].as_u64()).map(|(all, prompt)| all - prompt)
     );
     assert_eq!(value["corpus"]["recorded_prompt_tokens"], 2_890);
@@ -58,7 +58,11 @@ fn a_folder_gets_all_forms_at_once() {
     let mut names: Vec<String> =
         fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    assert_eq!(names, ["replay.csv", "replay.json", "replay.md", "replay.txt"], "and nothing half-written beside them");
+    assert_eq!(
+        names,
+        [".ctxsim-manifest.json", "replay.csv", "replay.json", "replay.md", "replay.txt"],
+        "and nothing half-written beside them"
+    );
     let text = fs::read_to_string(out.join("replay.txt")).expect("text");
     let command = "ctxsim replay tests/data/cli/session.jsonl --policy none";
     assert_eq!(text.lines().next(), Some(format!("$ {command}").as_str()), "threads and places change no result");
@@ -109,7 +113,7 @@ fn explain_tells_a_life() {
         assert!(told.contains(words), "{words}:\n{told}");
     }
     let value = parsed(&ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).code(0));
-    assert_eq!(value["schema"], "ctxsim.explain/1");
+    assert_eq!(value["schema"], "ctxsim.explain/2");
     assert_eq!(value["series"].as_array().map(Vec::len), Some(4));
 }
 

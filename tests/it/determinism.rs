@@ -82,7 +82,11 @@ fn listed() -> Vec<String> {
     let shown = assert_cmd::cargo::cargo_bin_cmd!("ctxsim").arg("--help").assert().code(0);
     let help = String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8");
     let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
-    commands.filter(|line| line.starts_with("  ") && !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next()).map(str::to_owned).collect()
+    commands
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// All that a command prints and writes, by what wrote it; names of folders are those of the samples, and lines stand in order.
@@ -141,7 +145,9 @@ fn lines(text: &str, layout: usize) -> Vec<String> {
 fn canonical(value: &serde_json::Value) -> Vec<String> {
     use serde_json::Value;
     match value {
-        Value::Object(fields) => fields.iter().flat_map(|(key, value)| canonical(value).into_iter().map(move |line| format!(".{key}{line}"))).collect(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(key, value)| canonical(value).into_iter().map(move |line| format!(".{key}{line}"))).collect()
+        }
         Value::Array(values) => {
             let mut elements: Vec<String> = values.iter().map(|value| canonical(value).join(";")).collect();
             elements.sort();
@@ -173,7 +179,11 @@ fn no_command_looks_at_names_of_folders() {
     let mut wrong = Vec::new();
     for (command, words) in WITH_LOGS {
         let [one, other] = [(0, "1"), (1, "2")].map(|(layout, threads)| traced(roots[layout].path(), layout, command, words, threads));
-        assert_eq!(one.iter().map(|(name, _)| name).collect::<Vec<_>>(), other.iter().map(|(name, _)| name).collect::<Vec<_>>(), "{command}");
+        assert_eq!(
+            one.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            other.iter().map(|(name, _)| name).collect::<Vec<_>>(),
+            "{command}"
+        );
         for ((name, one), (_, other)) in one.iter().zip(&other) {
             let differ: Vec<(&String, &String)> = one.iter().zip(other).filter(|(one, other)| one != other).collect();
             if one.len() != other.len() || !differ.is_empty() {

@@ -22,7 +22,8 @@ fn json(arguments: &[&str]) -> Value {
 fn the_session_worked_by_hand_ends_at_its_third_call() {
     let found = json(&["replay", SESSION, "-p", "none", "--window", "900", "--json", "--series"]);
     let none = &found["policies"][0];
-    let figures = ["calls", "overflows", "recovered", "refused", "failed_sessions", "over_budget", "reply_cut", "prompt_tokens", "output_tokens"];
+    let figures =
+        ["calls", "overflows", "recovered", "refused", "failed_sessions", "over_budget", "reply_cut", "prompt_tokens", "output_tokens"];
     assert_eq!(figures.map(|figure| none[figure].as_u64().unwrap()), [2, 1, 0, 1, 1, 1, 0, 940, 70]);
     // Saved against no policy, over the same calls: nothing.
     assert_eq!((&none["baseline_tokens"], &none["tokens_saved"], &none["peak_tokens"]), (&940.into(), &0.into(), &950.into()));
@@ -132,12 +133,10 @@ fn settings_that_fail_sessions_rank_last() {
     let objective = Objective::asked_or_tokens(Some("tokens"), None).unwrap();
     let rows = [row(0, 10, 3), row(1, 100, 0), row(2, 90, 0), row(3, 20, 1)];
     let found = judgements(&rows, &objective, &[], &[]);
-    assert_eq!(found.iter().map(|one| one.standing).collect::<Vec<_>>(), [
-        Standing::Worse,
-        Standing::Worse,
-        Standing::Best,
-        Standing::Worse
-    ]);
+    assert_eq!(
+        found.iter().map(|one| one.standing).collect::<Vec<_>>(),
+        [Standing::Worse, Standing::Worse, Standing::Best, Standing::Worse]
+    );
     assert_eq!(found.iter().map(|one| one.on_front).collect::<Vec<_>>(), [false, false, true, false]);
     // Where all fail, those that fail least.
     let found = judgements(&rows[..1], &objective, &[], &[]);
@@ -206,6 +205,7 @@ fn a_policy_that_fails_a_session_stands_on_no_front() {
     let asked = [&["chart", "cost", SESSION, "--quiet", "-o", place.to_str().unwrap()], policies.as_slice()].concat();
     ctxsim(&asked).code(0);
     let data = std::fs::read_to_string(place.with_extension("csv")).unwrap();
-    let fronts: Vec<(&str, &str)> = data.lines().skip(1).map(|line| (line.split(',').next().unwrap(), line.rsplit(',').next().unwrap())).collect();
+    let fronts: Vec<(&str, &str)> =
+        data.lines().skip(1).map(|line| (line.split(',').next().unwrap(), line.rsplit(',').next().unwrap())).collect();
     assert_eq!((fronts[0], fronts[1].1, fronts.len()), (("none", ""), "yes", 2), "{data}");
 }

@@ -102,6 +102,7 @@ pub(crate) fn session(random: &mut Random) -> Trace {
             copy: false,
             synthetic: random.one_in(30),
             key: None,
+            reported_reasoning: 0,
         });
     }
     remember(&mut trace, random);

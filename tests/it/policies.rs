@@ -135,13 +135,13 @@ fn replays_of_the_session_worked_by_hand() {
     let p = run(&masking("usage_total"), &trace, 1_000);
     assert_eq!(prompts(&p), [300, 640, 658, 708]);
     assert_eq!(beliefs(&p), [None, Some(340), Some(670), Some(683)]);
-    assert_eq!((p.totals.prompt_tokens, p.totals.tokens_saved(), p.totals.over_budget), (2_306, 584, 0));
+    assert_eq!((p.totals.prompt_tokens, p.totals.saved_vs_none(), p.totals.over_budget), (2_306, 584, 0));
     assert_eq!((calls_of(&p, EventKind::Prune), calls_of(&p, EventKind::NoGain)), (vec![2], vec![3]));
 
     let q = run(&masking("est_request"), &trace, 1_000);
     assert_eq!(prompts(&q), [300, 640, 950, 1_000]);
     assert_eq!(beliefs(&q), [Some(15), Some(270), Some(502), Some(540)]);
-    assert_eq!((q.totals.prompt_tokens, q.totals.tokens_saved(), q.totals.reply_cut), (2_890, 0, 1));
+    assert_eq!((q.totals.prompt_tokens, q.totals.saved_vs_none(), q.totals.reply_cut), (2_890, 0, 1));
     assert!(q.events.is_empty());
 }
 
@@ -418,7 +418,7 @@ proptest! {
                 prop_assert_eq!(row.actual, usage.prompt);
             }
         }
-        prop_assert_eq!(outcome.totals.tokens_saved(), 0);
+        prop_assert_eq!(outcome.totals.saved_vs_none(), 0);
         prop_assert!(outcome.events.iter().all(|event| matches!(event.kind, EventKind::Overflow | EventKind::Unrecoverable)));
     }
 
@@ -450,7 +450,7 @@ proptest! {
                         ends: Ends::default(), superseded: false, by: None,
                         guess, alone: size, actual: size, anchored: size / 2,
                     };
-                    let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, call: 0 };
+                    let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, unseen: false, call: 0 };
                     context.push(arrival, vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
                 2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, actual: size }),

@@ -4,8 +4,8 @@ use super::halves::version;
 use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
-use std::collections::BTreeMap;
 use crate::statistics::{Interval, interval, median, quantile};
+use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +95,7 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
 /// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
 /// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
 /// `None` where both versions are known and not even the first number is the same: another major version is another program.
-pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
+pub(in crate::experiment) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for (name, tokens) in known {
         versions.entry(version(name)).or_default().push(*tokens);

@@ -1,6 +1,7 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{CacheKind, Tariff, bills};
+use crate::cost::{CacheKind, Calibration, Tariff, bills};
+use crate::experiment::price::calibrate;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, Refetching, Shared, simulate};
 use crate::trace::{Evidence, Trace};
@@ -40,10 +41,17 @@ pub struct Charges {
     pub unpriced_sessions: u64,
 }
 
+impl Billing<'_> {
+    /// What a session's recording says of its cache, where bills are made by it.
+    pub fn calibration(&self, trace: &Trace) -> Calibration {
+        if self.cache == CacheKind::Recorded { calibrate(trace, self.tariff) } else { Calibration::default() }
+    }
+}
+
 impl Charges {
     /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
-    pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>) -> Charges {
-        let bills = bills(trace, outcome, billing.tariff);
+    pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
+        let bills = bills(trace, outcome, billing.tariff, calibration);
         let bill = bills.with(billing.cache);
         Charges {
             nano_usd: bill.nano_usd(),
@@ -58,8 +66,8 @@ impl Charges {
     }
 
     /// The same with what its closed loop comes to.
-    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>) -> Charges {
-        let net_nano_usd = bills(trace, closed, billing.tariff).with(billing.cache).nano_usd();
+    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
+        let net_nano_usd = bills(trace, closed, billing.tariff, calibration).with(billing.cache).nano_usd();
         Charges { net_nano_usd, net_failed_sessions: closed.totals.failed_sessions, ..self }
     }
 }
@@ -88,11 +96,12 @@ pub(super) fn billed(
 ) -> (Shared, Vec<Charges>) {
     let none = vec![Charges::default(); shared.totals.len()];
     let Some(billing) = billing else { return (shared, none) };
+    let calibration = billing.calibration(trace);
     let of_one = |place: usize| {
         let acts_so = shared.of.iter().position(|of| *of as usize == place);
         let (plan, conditions) = acts_so.and_then(|setting| settings.get(setting))?;
         let outcome = simulate(trace, plan, conditions);
-        Some(Charges::open(trace, &outcome, billing))
+        Some(Charges::open(trace, &outcome, billing, &calibration))
     };
     let open: Vec<Charges> = (0..shared.totals.len()).map(|place| of_one(place).unwrap_or_default()).collect();
     if billing.refetch == Refetching::Never {
@@ -107,7 +116,7 @@ pub(super) fn billed(
             *open
         } else {
             let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
-            open.net_of(trace, &simulate(trace, plan, &conditions), billing)
+            open.net_of(trace, &simulate(trace, plan, &conditions), billing, &calibration)
         };
         let place = *known.entry((*of, net.net_nano_usd, net.net_failed_sessions)).or_insert_with(|| {
             parted.totals.push(totals.clone());

@@ -46,7 +46,11 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
     let failed = |place: &usize| rows.get(*place).map_or(0, Row::failed_sessions);
     let far = |place: &usize| rows.get(*place).and_then(|row| remoteness.get(row.setting)).copied().unwrap_or_default();
     let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
-        (Some(a), Some(b)) => failed(one).cmp(&failed(other)).then(toward(objective.direction, a, b)).then(far(one).total_cmp(&far(other))).then(one.cmp(other)),
+        (Some(a), Some(b)) => failed(one)
+            .cmp(&failed(other))
+            .then(toward(objective.direction, a, b))
+            .then(far(one).total_cmp(&far(other)))
+            .then(one.cmp(other)),
         _ => Ordering::Equal,
     });
     let best_row = best.and_then(|place| rows.get(place));
@@ -101,9 +105,7 @@ fn front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec
     let failed = |place: usize| rows.get(place).map_or(0, Row::failed_sessions);
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let first_unequal = |one: usize, other: usize| orders(one, other).into_iter().find(|order| *order != Ordering::Equal);
-    order.sort_by(|one, other| {
-        failed(*one).cmp(&failed(*other)).then_with(|| first_unequal(*one, *other).unwrap_or(one.cmp(other)))
-    });
+    order.sort_by(|one, other| failed(*one).cmp(&failed(*other)).then_with(|| first_unequal(*one, *other).unwrap_or(one.cmp(other))));
     let mut on_front = vec![false; rows.len()];
     let mut kept: Vec<usize> = Vec::new();
     for place in order {

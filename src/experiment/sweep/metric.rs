@@ -84,13 +84,11 @@ pub const METRICS: &[Metric] = &[
     sum("references", Count, |totals, _| signed(totals.retention.of(Evidence::Line).all())),
     sum("calls", Count, |totals, _| signed(totals.calls)),
     sum("sessions", Count, |totals, _| signed(totals.sessions)),
+    sum("recorded tokens", Tokens, |totals, _| signed(totals.recorded_tokens)),
     sum("baseline tokens", Tokens, |totals, _| signed(totals.baseline_tokens)),
     billed("cost", Money, |_, charges| signed(charges.nano_usd)),
     Metric { known_from: KnownFrom::ClosedLoop, ..billed("net cost", Money, |_, charges| signed(charges.net_nano_usd)) },
-    Metric {
-        known_from: KnownFrom::ClosedLoop,
-        ..sum("net failed sessions", Count, |_, charges| signed(charges.net_failed_sessions))
-    },
+    Metric { known_from: KnownFrom::ClosedLoop, ..sum("net failed sessions", Count, |_, charges| signed(charges.net_failed_sessions)) },
     billed("cache reads", Tokens, |_, charges| signed(charges.cache_read)),
     billed("billed prompt tokens", Tokens, |_, charges| signed(charges.prompt_tokens)),
     Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals, _| signed(totals.peak_tokens)) },
@@ -98,7 +96,7 @@ pub const METRICS: &[Metric] = &[
 
 /// Other words for metrics, and what they stand for.
 const ALSO: &[(&str, &str)] = &[
-    ("saved", "tokens saved per baseline tokens"),
+    ("saved", "tokens saved per recorded tokens"),
     ("hit rate", "cache reads per billed prompt tokens"),
     ("mean context", "prompt tokens per calls"),
     ("peak tokens", "peak context"),
@@ -116,7 +114,7 @@ const FORMERLY: &[(&str, &str)] = &[
 /// What a metric is a share of where a limit is given in percent.
 const SHARES: &[(&str, &str)] = &[
     ("broken references", "references"),
-    ("tokens saved", "baseline tokens"),
+    ("tokens saved", "recorded tokens"),
     ("overflows", "calls"),
     ("reply cut", "calls"),
     ("over budget", "calls"),

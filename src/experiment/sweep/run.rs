@@ -4,10 +4,10 @@ use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
-use crate::catalog::Family;
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{ReplaySettings, Window, window_of};
+use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
+use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
 use crate::statistics;
@@ -78,7 +78,7 @@ pub struct Sweep<'a> {
 }
 
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
-type Windows = Vec<(u64, u64, u64, u64, Option<Family>)>;
+type Windows = Vec<(Facts, u64, u64)>;
 
 /// Sessions in which the settings come to the same plans, under the same conditions.
 struct Alike {
@@ -147,8 +147,7 @@ impl Sweep<'_> {
         defaults.dedup();
         let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key =
-                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
+            let key = |window: Window| (window.facts, window.window, window.prompt_limit);
             let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
             by_windows.entry(windows).or_default().push(place);
         }
@@ -160,8 +159,7 @@ impl Sweep<'_> {
             };
             let mut plans = Vec::with_capacity(block.len());
             for ((setting, dialled), default) in block.iter().zip(&mut dialled).zip(&own) {
-                let (window, _, max_input, max_output, family) = window(default);
-                let facts = Facts { window: Some(window), max_input, max_output, family };
+                let (facts, ..) = window(default);
                 let Some(drafts) = drafts.get_mut(setting.base) else { continue };
                 plans.push(drafts.plan(dialled, &facts)?);
             }
@@ -174,7 +172,7 @@ impl Sweep<'_> {
             }
             for (recorded_summary, places) in by_summary {
                 let conditions = |default: &Option<u64>| {
-                    let (window, prompt_limit, ..) = window(default);
+                    let (_, window, prompt_limit) = window(default);
                     Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary, ..Conditions::default() }
                 };
                 let conditions: Vec<Conditions> = own.iter().map(conditions).collect();

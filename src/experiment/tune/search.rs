@@ -137,7 +137,11 @@ impl<'a> Search<'a> {
         let better = |one: &&Row, other: &&Row| {
             let order: Ordering = one.value(&self.objective.measure).compare(other.value(&self.objective.measure));
             let order = if self.objective.direction == Direction::Minimise { order } else { order.reverse() };
-            one.failed_sessions().cmp(&other.failed_sessions()).then(order).then(changes(one).cmp(&changes(other))).then(one.setting.cmp(&other.setting))
+            one.failed_sessions()
+                .cmp(&other.failed_sessions())
+                .then(order)
+                .then(changes(one).cmp(&changes(other)))
+                .then(one.setting.cmp(&other.setting))
         };
         self.rows.iter().filter(keeps).min_by(better).map(|row| row.setting)
     }

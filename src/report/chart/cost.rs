@@ -19,7 +19,7 @@ struct Point<'a> {
 
 impl Point<'_> {
     fn place(&self) -> (f64, f64) {
-        (self.cost as f64, self.saved as f64 / self.replay.totals.baseline_tokens.max(1) as f64)
+        (self.cost as f64, self.saved as f64 / self.replay.totals.recorded_tokens.max(1) as f64)
     }
 
     fn failed(&self) -> u64 {
@@ -38,14 +38,15 @@ impl Point<'_> {
 /// The chart of these policies, whose bills have been made, with the cache that was asked for.
 pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Chart, NothingToDraw> {
     let point = |replay| Point { replay, cost: replay.bill.with(cache).nano_usd(), saved: replay.totals.tokens_saved() };
-    let points: Vec<Point<'_>> = replays.iter().filter(|replay| replay.bill.is_priced()).map(point).collect();
+    let points: Vec<Point<'_>> =
+        replays.iter().filter(|replay| replay.bill.is_priced() && replay.totals.is_comparable()).map(point).collect();
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
     front.sort_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw("no call of these sessions has a known price".to_owned()))?;
     let title = format!("{} is cheapest: {}", cheapest.replay.policy, dollars(i64::try_from(cheapest.cost).unwrap_or(i64::MAX)));
     let most = front.iter().max_by_key(|point| point.saved);
-    let saving = most.map(|point| (&point.replay.policy, percent(point.saved, point.replay.totals.baseline_tokens)));
+    let saving = most.map(|point| (&point.replay.policy, percent(point.saved, point.replay.totals.recorded_tokens)));
     let title = match saving {
         Some((policy, share)) if *policy != cheapest.replay.policy => format!("{title}; {policy} saves most tokens: {share}"),
         Some((_, share)) => format!("{title}, and saves most tokens: {share}"),
@@ -87,6 +88,7 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         ..line.clone()
     });
     let with = match cache {
+        CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
         CacheKind::Modelled => "with the provider's prompt cache",
         CacheKind::Perfect => "with a perfect prompt cache",
@@ -137,7 +139,7 @@ fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {
             Cell::Name(point.replay.policy.clone()),
             Cell::money(point.cost),
             Cell::SignedTokens(point.saved),
-            Cell::Share { part: point.saved, whole: point.replay.totals.baseline_tokens },
+            Cell::Share { part: point.saved, whole: point.replay.totals.recorded_tokens },
             Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
         ]
     };
