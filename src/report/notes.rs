@@ -317,7 +317,8 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
 fn after_end(replays: &[Replay]) -> Option<String> {
     let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
-        format!("{} {} and {}", replay.policy, grouped(totals.failed_sessions), counted(totals.after_end.calls, "call"))
+        let (sessions, calls) = (counted(totals.failed_sessions, "session"), counted(totals.after_end.calls, "call"));
+        format!("{} ({sessions}, {calls} behind their ends)", replay.policy)
     });
     let failed: Vec<String> = failed.collect();
     let what = "A session that a policy fails ends at the refused call; what the log holds behind it counts in no figure of that policy";
