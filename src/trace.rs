@@ -209,7 +209,9 @@ pub struct Trace {
     pub source: String,
     /// The window that the log names.
     pub window: Option<u64>,
-    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count.
+    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,
+    /// each time that it is read: it is no part of what a session is.
+    #[serde(skip)]
     pub reports_cache: bool,
     /// Names of the models, by first use.
     pub models: Vec<String>,

@@ -183,13 +183,7 @@ pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Spli
 }
 
 /// The bills; somebody is shown what the modelled cache makes of each call.
-fn charged(
-    trace: &Trace,
-    outcome: &Outcome,
-    tariff: &Tariff<'_>,
-    calibration: &Calibration,
-    show: &mut dyn FnMut(Split),
-) -> Bills {
+fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration, show: &mut dyn FnMut(Split)) -> Bills {
     let mut sum = Bills::default();
     let mut session = Session::new(trace, tariff);
     let mut summaries = outcome.summaries.iter().peekable();
@@ -213,14 +207,7 @@ fn charged(
 type Recorded<'a> = &'a dyn Fn(Split, Split) -> Split;
 
 /// One request with what it costs. Hands back what the modelled cache makes of it.
-fn request(
-    sum: &mut Bills,
-    session: &mut Session<'_>,
-    call: &CallRow,
-    time: i64,
-    row: &CallOutcome,
-    recorded: Recorded<'_>,
-) -> Split {
+fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome, recorded: Recorded<'_>) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
     let known = session.known(call, time);
     let Answer { common, found, ageless } = session.ask(call, &known, request);

@@ -194,7 +194,12 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
         error("write_error", "error of writes"),
         money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded),
         money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
-        money("recorded_usd", "all at list price", "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder", Recorded),
+        money(
+            "recorded_usd",
+            "all at list price",
+            "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder",
+            Recorded,
+        ),
         money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated),
         error("cost_error", "error of cost"),
         money("held_out_usd", "all, recorded cache", "all calls with factors of every second call, itself not among them", Simulated),

@@ -58,7 +58,10 @@ pub fn left_out(charges: &Charges) -> Option<String> {
 /// Says how far bills with the chosen cache are off on the recordings themselves.
 pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<String> {
     let error = OwnError::over(checks.values(), cache)?;
-    let agents: Vec<String> = checks.iter().filter_map(|(agent, check)| Some(format!("{agent} {}", percent(off(check, cache)?, check.recorded.nano_usd())))).collect();
+    let agents: Vec<String> = checks
+        .iter()
+        .filter_map(|(agent, check)| Some(format!("{agent} {}", percent(off(check, cache)?, check.recorded.nano_usd()))))
+        .collect();
     let by = match cache {
         CacheKind::Recorded => " (each call by the factors of its session's other calls)",
         _ => "",
@@ -83,7 +86,12 @@ pub fn estimated(checks: &BTreeMap<String, Check>) -> Option<String> {
     let mut sum = Charge::default();
     checks.values().for_each(|check| sum += check.estimated_output);
     let cost = dollars(i64::try_from(sum.nano_usd).unwrap_or(i64::MAX));
-    let sentence = || format!("Of the list price of the recordings {cost} are estimated: {} of replies whose log holds a placeholder.", counted(sum.tokens, "token"));
+    let sentence = || {
+        format!(
+            "Of the list price of the recordings {cost} are estimated: {} of replies whose log holds a placeholder.",
+            counted(sum.tokens, "token")
+        )
+    };
     (sum.tokens > 0).then(sentence)
 }
 

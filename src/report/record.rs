@@ -264,7 +264,16 @@ impl ReplayRecord {
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, cost_error: None, least_budget: None, notes }
+        ReplayRecord {
+            schema: "ctxsim.replay/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            corpus,
+            policies,
+            cost_error: None,
+            least_budget: None,
+            notes,
+        }
     }
 
     /// The same with what nearly all references to lines take, where that was asked for.
@@ -280,7 +289,8 @@ impl ReplayRecord {
 
     /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
     pub fn with_errors(self, checks: Option<&BTreeMap<String, Check>>) -> ReplayRecord {
-        let by_agent = |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
+        let by_agent =
+            |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
         ReplayRecord { cost_error: checks.map(by_agent), ..self }
     }
 }

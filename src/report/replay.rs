@@ -114,7 +114,9 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked<'_>) -> Report 
     if matches!(asked.by, By::Policy | By::Session) {
         refetch::widen(&mut rows, replays);
     }
-    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref()).with_errors(asked.checks);
+    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone())
+        .with_least(least.as_ref())
+        .with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }

@@ -10,6 +10,8 @@ mod bad_databases;
 mod bad_input;
 /// Chromium through its driver, for pages.
 mod browser;
+/// Bills held against recordings.
+mod calibration;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;
@@ -21,8 +23,6 @@ mod cli;
 mod configuration;
 /// Sessions written down in another shape, and without their words: a replay gives the same numbers.
 mod convert;
-/// Bills held against recordings.
-mod calibration;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
 /// The same bytes for any number of threads and order of files, and from measured traces.
