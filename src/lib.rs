@@ -12,6 +12,7 @@ pub mod policy;
 pub mod render;
 pub mod report;
 pub mod sim;
+pub mod statistics;
 pub mod trace;
 pub mod transcript;
 pub mod units;

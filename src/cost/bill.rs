@@ -122,6 +122,8 @@ pub struct Bills {
     pub unpriced_calls: u64,
     /// The names of those models.
     pub unpriced_models: BTreeSet<String>,
+    /// What the calls behind the end of failed sessions would cost. No part of the other sums; `None` where no such call is known.
+    pub after_end: Option<Box<Bills>>,
 }
 
 /// Which cache a bill is made with.
@@ -164,42 +166,54 @@ impl AddAssign<&Bills> for Bills {
         self.calls += other.calls;
         self.unpriced_calls += other.unpriced_calls;
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
+        if let Some(other) = &other.after_end {
+            **self.after_end.get_or_insert_default() += other;
+        }
     }
 }
 
 /// The bills of a session under a policy; `calibration` is what its recording says of the cache.
 ///
-/// A call that the provider would have refused to the end is billed like the others, as `prompt_tokens` counts it; refused tries that
-/// were mended cost nothing.
+/// Refused tries cost nothing. A call that is refused to the end is not billed either, and what is behind it stands in `after_end`.
 pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
     charged(trace, outcome, tariff, calibration, &mut |_| {})
 }
 
-/// What the modelled cache makes of each call's prompt.
+/// What the modelled cache makes of the prompt of each call that is answered.
 pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
     let mut splits = Vec::with_capacity(outcome.calls.len());
     charged(trace, outcome, tariff, &Calibration::default(), &mut |split| splits.push(split));
     splits
 }
 
-/// The bills; somebody is shown what the modelled cache makes of each call.
+/// The bills; `show` gets what the modelled cache makes of each call that is answered.
 fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration, show: &mut dyn FnMut(Split)) -> Bills {
-    let mut sum = Bills::default();
+    let (mut sum, mut after_end) = (Bills::default(), Bills::default());
     let mut session = Session::new(trace, tariff);
-    let mut summaries = outcome.summaries.iter().peekable();
-    let mut refetches = outcome.refetches.iter().peekable();
-    for (index, (row, call)) in outcome.calls.iter().zip(&trace.calls).enumerate() {
+    let behind = &outcome.behind;
+    let mut summaries = outcome.summaries.iter().chain(&behind.summaries).peekable();
+    let mut refetches = outcome.refetches.iter().chain(&behind.refetches).peekable();
+    let ended_at = outcome.ended_at();
+    for (index, (row, call)) in outcome.calls.iter().chain(&behind.calls).zip(&trace.calls).enumerate() {
+        let sum = if index < outcome.calls.len() { &mut sum } else { &mut after_end };
         let time = session.time(call);
         let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
         while let Some(summary) = summaries.next_if(|summary| summary.call as usize <= index) {
-            summarise(&mut sum, &session.known(call, time), summary, &recorded);
+            summarise(sum, &session.known(call, time), summary, &recorded);
         }
         let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
         for row in again.map(|refetch| &refetch.request) {
-            request(&mut sum, &mut session, call, time, row, &recorded);
+            request(sum, &mut session, call, time, row, &recorded);
         }
-        show(request(&mut sum, &mut session, call, time, row, &recorded));
+        if ended_at == Some(index) {
+            continue;
+        }
+        let split = request(sum, &mut session, call, time, row, &recorded);
+        if index < outcome.calls.len() {
+            show(split);
+        }
     }
+    sum.after_end = (after_end.calls > 0).then(|| Box::new(after_end));
     sum
 }
 

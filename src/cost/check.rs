@@ -21,6 +21,12 @@ pub struct Check {
     pub estimated_output: Charge,
     /// The same prompts as the model of the cache splits them.
     pub modelled: Bill,
+    /// Calls without such usage, as the model prices them: estimates. They are in no other figure but this.
+    pub unrecorded: Bill,
+    /// How many they are.
+    pub unrecorded_calls: u64,
+    /// The part of them whose model has no price.
+    pub unrecorded_unpriced_calls: u64,
     /// The same with each call's own factor.
     pub calibrated: Bill,
     /// The same with factors that the call had no part in: those of every second call of its session, itself not among them.
@@ -49,6 +55,9 @@ impl AddAssign<&Check> for Check {
         self.recorded += &other.recorded;
         self.estimated_output += other.estimated_output;
         self.modelled += &other.modelled;
+        self.unrecorded += &other.unrecorded;
+        self.unrecorded_calls += other.unrecorded_calls;
+        self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
         self.calibrated += &other.calibrated;
         self.held_out += &other.held_out;
         self.logged_calls += other.logged_calls;
@@ -160,8 +169,13 @@ pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_ou
     let calibration = Calibration::of(trace, unchanged, tariff);
     let [of_even, of_odd] = held_out;
     for Step { place, call, usage, known, answer } in walk(trace, unchanged, tariff) {
-        let Some(usage) = usage else { continue };
         let (ageless, split) = (answer.ageless, known.expected(answer.found));
+        let Some(usage) = usage else {
+            sum.unrecorded_calls += 1;
+            sum.unrecorded_unpriced_calls += u64::from(known.price.is_none());
+            sum.unrecorded.charge(&known, split, call.output);
+            continue;
+        };
         let output = call.recorded_output().unwrap_or(call.output);
         let bill = |split: Split| {
             let mut bill = Bill::default();

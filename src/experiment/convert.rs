@@ -128,7 +128,7 @@ fn sessions(
     others.sort_unstable();
     others.dedup();
     for vocabulary in others {
-        let Opened::Log(_, mut again) = opened(file, settings, Companions::Read) else { break };
+        let Opened::Log(_, mut again) = opened(file, settings, companions) else { break };
         let Ok(measured) = read(&mut again, vocabulary) else { break };
         for ((session, wanted), other) in sessions.iter_mut().zip(&wanted).zip(measured) {
             if *wanted == vocabulary {

@@ -3,7 +3,8 @@
 use super::counters::Counters;
 use super::source::{Found, discover};
 use super::tracefile::{is_trace_file, read_traces};
-use super::{facts, once};
+use super::unseen::UnseenFacts;
+use super::{facts, once, unseen};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
@@ -91,6 +92,8 @@ pub struct CorpusFacts {
     /// Calls of sub-agents that are mirrored in the logs of those who started them, and stand in no log of their own. No other number
     /// of these facts holds them.
     pub mirrored: Mirrored,
+    /// Conversation from before logs that begin in the middle.
+    pub unseen: UnseenFacts,
     /// Sessions that another one started and that were left out because somebody asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
@@ -105,7 +108,8 @@ pub struct CorpusFacts {
 pub struct Corpus {
     /// Facts for reports.
     pub facts: CorpusFacts,
-    /// The sessions, ordered by file, place in it and id, whatever the order in which they were read.
+    /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
+    /// they were read decide anything. Resamples draw them by their rank here.
     pub traces: Vec<Trace>,
 }
 
@@ -158,22 +162,21 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| std::fs::metadata(&files[*index]).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
+    // A file that is named alone is wanted as it is, though it belongs to another one.
+    let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
         .map(|index| {
-            let result = read_file(&files[*index], settings, &counters, Companions::PassOver);
+            let result = read_file(&files[*index], settings, &counters, companions);
             settings.progress.file_done();
             (*index, result)
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
-    // A file that is named alone is wanted as it is, though it belongs to another one.
-    if let ([file], [(_, result @ FileResult::Companion)]) = (files.as_slice(), results.as_mut_slice()) {
-        *result = read_file(file, settings, &counters, Companions::Read);
-    }
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
+    unseen::settle(&mut corpus, settings.catalog);
     once::count_once(&mut corpus);
     facts::sum_up(&mut corpus);
     Ok(corpus)
@@ -235,14 +238,6 @@ impl Corpus {
         facts::sum_up(self);
     }
 
-    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
-    /// under other names, in one file or in many, give the same uncertainty.
-    pub(super) fn by_identity(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.traces.len()).collect();
-        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
-        order
-    }
-
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
     pub fn forget_folders(&mut self) {
         let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
@@ -280,10 +275,11 @@ pub(super) enum Opened {
 /// Opens a file and finds its reader.
 pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Companions) -> Opened {
     let skipped = |reason: &str| Opened::Skipped(Skipped { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() });
-    let source = match open(path) {
+    let mut source = match open(path) {
         Ok(source) => source,
         Err(error) => return skipped(&error.to_string()),
     };
+    source.alone = companions == Companions::Read;
     if is_trace_file(source.head()) {
         return Opened::Measured(source);
     }
@@ -318,6 +314,7 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, 
     // A session whose model counts in another public vocabulary is measured again in that one.
     for vocabulary in counters.others(&traces, guess) {
         let Ok(mut again) = open(path) else { break };
+        again.alone = source.alone;
         let Ok(other) = read_sessions(reader, &mut again, &name, settings, counters, vocabulary) else { break };
         for (trace, other) in traces.iter_mut().zip(other) {
             if counters.wanted(trace) == vocabulary {

@@ -113,7 +113,7 @@ impl Contents {
         }
         contents.outputs = trace.outputs();
         contents.sub_agent_prompt_tokens = if trace.parent.is_some() { contents.prompt_tokens } else { 0 };
-        for compaction in &trace.compactions {
+        for compaction in trace.compactions.iter().filter(|compaction| !compaction.copy) {
             match compaction.kind {
                 CompactionKind::Compact => contents.compactions += 1,
                 CompactionKind::Prune => contents.prunings += 1,

@@ -21,8 +21,9 @@ pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
 }
 
 fn bill(corpus: &Corpus, replay: &mut Replay, tariff: &Tariff<'_>, calibrations: &[Calibration]) {
-    let sessions = corpus.traces.par_iter().zip(&replay.outcomes).zip(calibrations);
-    replay.bills = sessions.map(|((trace, outcome), calibration)| bills(trace, outcome, tariff, calibration)).collect();
+    let sessions = corpus.traces.par_iter().zip(&replay.outcomes).zip(calibrations).enumerate();
+    let bill = |(place, ((trace, outcome), calibration))| bills(replay.imposed.get(&place).unwrap_or(trace), outcome, tariff, calibration);
+    replay.bills = sessions.map(bill).collect();
     replay.bill = Bills::default();
     replay.bills.iter().for_each(|bills| replay.bill += bills);
 }
@@ -45,10 +46,15 @@ pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<S
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.
 pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
-    let checks: Vec<Check> = corpus.traces.par_iter().map(|trace| check(trace, &unchanged(trace), tariff)).collect();
+    let checks = checks(corpus, tariff);
     let mut by_agent: BTreeMap<String, Check> = BTreeMap::new();
     for (trace, check) in corpus.traces.iter().zip(&checks) {
         *by_agent.entry(trace.agent.clone()).or_default() += check;
     }
     by_agent
+}
+
+/// The same session by session, in the order of the corpus.
+pub(super) fn checks(corpus: &Corpus, tariff: &Tariff<'_>) -> Vec<Check> {
+    corpus.traces.par_iter().map(|trace| check(trace, &unchanged(trace), tariff)).collect()
 }

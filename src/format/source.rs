@@ -35,6 +35,8 @@ pub enum ReadError {
 pub struct Source {
     /// Where it lies; `-` for standard input.
     pub path: PathBuf,
+    /// Is this file alone wanted? Others that go on with its sessions are not read then.
+    pub alone: bool,
     head: Vec<u8>,
     head_text: OnceLock<String>,
     outline: OnceLock<Outline>,
@@ -69,6 +71,7 @@ impl Source {
         let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(rest));
         Ok(Source {
             path: path.to_owned(),
+            alone: false,
             head,
             head_text: OnceLock::new(),
             outline: OnceLock::new(),

@@ -2,6 +2,7 @@
 
 use super::cost::{Priced, measured_best};
 use super::cost_figures;
+use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::words::decimal_dollars;
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
@@ -9,13 +10,17 @@ use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cost/1`.
+/// Schema `ctxsim.cost/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRecord {
     schema: &'static str,
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordingRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
     agents: Vec<CheckRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,6 +38,8 @@ pub struct BillsRecord {
     modelled: BillRecord,
     calibrated: BillRecord,
     perfect: BillRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_end: Option<Box<BillsRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -52,7 +59,11 @@ struct TierRecord {
 struct PolicyRecord {
     policy: String,
     prompt_tokens: u64,
-    tokens_saved: i64,
+    tokens_saved: Option<i64>,
+    compared_sessions: u64,
+    saved_vs_none: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
     summariser_calls: u64,
     refused: u64,
     refused_tokens: u64,
@@ -61,6 +72,15 @@ struct PolicyRecord {
     bills: BillsRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
+}
+
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnPolicyRecord {
+    #[serde(flatten)]
+    policy: PolicyRecord,
+    #[serde(flatten)]
+    own: OwnRecord,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -118,10 +138,15 @@ impl CostRecord {
     /// The record of a report on cost.
     pub(super) fn new(priced: &Priced<'_>, notes: Vec<String>) -> CostRecord {
         CostRecord {
-            schema: "ctxsim.cost/1",
+            schema: "ctxsim.cost/2",
             version: env!("CARGO_PKG_VERSION"),
             command: priced.command.clone(),
-            policies: priced.replays.iter().map(PolicyRecord::new).collect(),
+            recorded: priced.baselines.recording.map(|recording| RecordingRecord::new(priced.corpus, recording)),
+            own: priced.baselines.own.map(|own| OwnPolicyRecord {
+                policy: PolicyRecord::new(&own.replay, priced),
+                own: OwnRecord::new(own, &priced.baselines, priced.cache),
+            }),
+            policies: priced.replays.iter().map(|replay| PolicyRecord::new(replay, priced)).collect(),
             agents: priced.checks.iter().map(|(agent, check)| CheckRecord::new(agent, check)).collect(),
             break_even: priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
             notes,
@@ -132,7 +157,7 @@ impl CostRecord {
 impl BillsRecord {
     /// The record of some bills; absent where none were made.
     pub(super) fn new(bills: &Bills) -> Option<BillsRecord> {
-        (bills.calls > 0).then(|| BillsRecord::of(bills))
+        (bills.calls > 0 || bills.after_end.is_some()).then(|| BillsRecord::of(bills))
     }
 
     fn of(bills: &Bills) -> BillsRecord {
@@ -144,6 +169,7 @@ impl BillsRecord {
             modelled: BillRecord::new(&bills.modelled),
             calibrated: BillRecord::new(&bills.calibrated),
             perfect: BillRecord::new(&bills.perfect),
+            after_end: bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::of(bills))),
         }
     }
 }
@@ -164,18 +190,21 @@ impl BillRecord {
 }
 
 impl PolicyRecord {
-    fn new(replay: &Replay) -> PolicyRecord {
+    fn new(replay: &Replay, priced: &Priced<'_>) -> PolicyRecord {
         let totals = &replay.totals;
         PolicyRecord {
             policy: replay.policy.clone(),
             prompt_tokens: totals.prompt_tokens,
-            tokens_saved: totals.tokens_saved(),
+            tokens_saved: totals.is_comparable().then(|| totals.tokens_saved()),
+            compared_sessions: totals.compared_sessions,
+            saved_vs_none: totals.saved_vs_none(),
+            beside_recorded: BesideRecord::of(&priced.baselines, replay, priced.cache),
             summariser_calls: totals.summariser_calls,
             refused: totals.refused,
             refused_tokens: replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum(),
             refetches: totals.refetches.calls,
             bills: BillsRecord::of(&replay.bill),
-            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed))),
+            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed, priced))),
         }
     }
 }

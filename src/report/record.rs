@@ -9,11 +9,15 @@ use super::drift::EstimatorsRecord;
 use super::figures::mean_tokens;
 use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
+use super::recording::Baselines;
+use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::{Bills, Check};
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
-use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
+use crate::cost::{CacheKind, Check};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
+use crate::sim::{
+    AfterEnd, Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning,
+};
 use crate::trace::{Evidence, Trace};
 use crate::transcript::Trust;
 use serde::Serialize;
@@ -76,7 +80,7 @@ pub enum Series {
     LeftOut,
 }
 
-/// Schema `ctxsim.replay/1`.
+/// Schema `ctxsim.replay/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
     schema: &'static str,
@@ -84,12 +88,25 @@ pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     corpus: CorpusRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordingRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost_error: Option<BTreeMap<String, ErrorRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
     notes: Vec<String>,
+}
+
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnPolicyRecord {
+    #[serde(flatten)]
+    policy: PolicyRecord,
+    #[serde(flatten)]
+    own: OwnRecord,
 }
 
 /// What it takes to keep nearly all references to lines.
@@ -122,6 +139,8 @@ pub(super) struct CorpusRecord {
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
@@ -139,7 +158,10 @@ pub(super) struct PolicyRecord {
     regions: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<BillsRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
     tools: Vec<ToolRecord>,
+    overflows_of_no_tool: u64,
     sessions: Vec<SessionRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
@@ -153,7 +175,11 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_from: Option<WindowFrom>,
     prompt_limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen_tokens: Option<u64>,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,23 +194,28 @@ pub(super) struct FiguresRecord {
     overflows: u64,
     recovered: u64,
     refused: u64,
-    squeezed: u64,
+    reply_cut: u64,
     over_budget: u64,
     missed: u64,
-    premature: u64,
+    early: u64,
     events: BTreeMap<EventKind, u64>,
     causes: BTreeMap<Cause, u64>,
     warnings: BTreeMap<Warning, u64>,
     overflowing_sessions: u64,
-    unrecoverable_sessions: u64,
-    calls_after_end: u64,
-    tokens_after_end: u64,
+    failed_sessions: u64,
+    after_end: AfterEnd,
     peak_tokens: u64,
     mean_tokens: u64,
     prompt_tokens: u64,
     baseline_tokens: u64,
-    tokens_saved: i64,
-    tokens_saved_share: f64,
+    compared_sessions: u64,
+    compared_tokens: u64,
+    recorded_tokens: u64,
+    tokens_saved: Option<i64>,
+    tokens_saved_share: Option<f64>,
+    vs_recorded: Option<f64>,
+    saved_vs_none: i64,
+    saved_vs_none_share: f64,
     output_tokens: u64,
     summariser_tokens: u64,
     summariser_calls: u64,
@@ -241,7 +272,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/1`.
+/// Schema `ctxsim.explain/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     schema: &'static str,
@@ -265,15 +296,40 @@ impl ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
         ReplayRecord {
-            schema: "ctxsim.replay/1",
+            schema: "ctxsim.replay/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             corpus,
+            recorded: None,
+            own: None,
             policies,
             cost_error: None,
             least_budget: None,
             notes,
         }
+    }
+
+    /// The same beside the recording and the user's own agents.
+    pub fn beside(
+        mut self,
+        corpus: &Corpus,
+        replays: &[Replay],
+        baselines: &Baselines<'_>,
+        cache: CacheKind,
+        series: Series,
+    ) -> ReplayRecord {
+        self.recorded = baselines.recording.map(|recording| RecordingRecord::new(corpus, recording));
+        self.own = baselines.own.map(|own| OwnPolicyRecord {
+            policy: PolicyRecord {
+                beside_recorded: BesideRecord::of(baselines, &own.replay, cache),
+                ..PolicyRecord::new(corpus, &own.replay, series)
+            },
+            own: OwnRecord::new(own, baselines, cache),
+        });
+        for (policy, replay) in self.policies.iter_mut().zip(replays) {
+            policy.beside_recorded = BesideRecord::of(baselines, replay, cache);
+        }
+        self
     }
 
     /// The same with what nearly all references to lines take, where that was asked for.
@@ -299,12 +355,12 @@ impl ExplainRecord {
     /// The record of one session under one policy.
     pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
         ExplainRecord {
-            schema: "ctxsim.explain/1",
+            schema: "ctxsim.explain/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
+            session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
@@ -334,6 +390,7 @@ impl CorpusRecord {
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,
+            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
@@ -353,8 +410,8 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
-        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate().filter(|(_, (_, outcome))| outcome.totals.sessions > 0);
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -364,7 +421,9 @@ impl PolicyRecord {
             figures: FiguresRecord::new(totals),
             regions,
             cost: BillsRecord::new(&replay.bill),
+            beside_recorded: None,
             tools: ranked(totals).into_iter().map(tool).collect(),
+            overflows_of_no_tool: totals.overflows_of_no_tool(),
             sessions: sessions.collect(),
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
@@ -372,7 +431,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, replay: &Replay, place: usize, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -380,9 +439,11 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
+            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
-            cost: bills.and_then(BillsRecord::new),
+            cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
@@ -392,6 +453,7 @@ impl FiguresRecord {
     pub fn new(totals: &Totals) -> FiguresRecord {
         let rules = totals.retention.by_rule.iter();
         let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
+        let saved = totals.is_comparable().then(|| share(totals.tokens_saved() as f64, totals.recorded_tokens));
         let in_hindsight = |number: u64| totals.retention.knows_hindsight().then_some(number);
         let all = totals.retention.fates.iter();
         let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
@@ -400,23 +462,28 @@ impl FiguresRecord {
             overflows: totals.overflows,
             recovered: totals.recovered,
             refused: totals.refused,
-            squeezed: totals.squeezed,
+            reply_cut: totals.reply_cut,
             over_budget: totals.over_budget,
             missed: totals.missed,
-            premature: totals.premature,
+            early: totals.early,
             events: totals.events.clone(),
             causes: totals.causes.clone(),
             warnings: totals.warnings.clone(),
             overflowing_sessions: totals.overflowing_sessions,
-            unrecoverable_sessions: totals.unrecoverable_sessions,
-            calls_after_end: totals.calls_after_end,
-            tokens_after_end: totals.tokens_after_end,
+            failed_sessions: totals.failed_sessions,
+            after_end: totals.after_end,
             peak_tokens: totals.peak_tokens,
             mean_tokens: mean_tokens(totals),
             prompt_tokens: totals.prompt_tokens,
             baseline_tokens: totals.baseline_tokens,
-            tokens_saved: totals.tokens_saved(),
-            tokens_saved_share: share(totals.tokens_saved() as f64, totals.baseline_tokens),
+            compared_sessions: totals.compared_sessions,
+            compared_tokens: totals.compared_tokens,
+            recorded_tokens: totals.recorded_tokens,
+            tokens_saved: totals.is_comparable().then(|| totals.tokens_saved()),
+            tokens_saved_share: saved,
+            vs_recorded: saved.map(|saved| 0.0 - saved),
+            saved_vs_none: totals.saved_vs_none(),
+            saved_vs_none_share: share(totals.saved_vs_none() as f64, totals.baseline_tokens),
             output_tokens: totals.output_tokens,
             summariser_tokens: totals.summariser_tokens,
             summariser_calls: totals.summariser_calls,

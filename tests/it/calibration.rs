@@ -47,6 +47,7 @@ fn session(calls: &[Given]) -> (Trace, Outcome) {
             copy: false,
             synthetic: false,
             key: None,
+            reported_reasoning: 0,
         };
         trace.messages.push(message);
         let usage = Usage {
@@ -134,6 +135,8 @@ fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
     // The agent compacted before the third call, which then read its system prompt alone.
     let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000), (2500, 1500, 1000, 3000), (3500, 2500, 1000, 4000)]);
     trace.compactions.push(CompactionRow {
+        copy: false,
+        taken: Vec::new(),
         before: 2,
         kept_from: None,
         kind: CompactionKind::Compact,

@@ -45,6 +45,7 @@ fn session(model: &str, calls: &[Given]) -> (Trace, Outcome) {
             copy: false,
             synthetic: false,
             key: None,
+            reported_reasoning: 0,
         };
         trace.messages.push(message);
         trace.calls.push(CallRow {

@@ -11,7 +11,7 @@ fn ctxsim(folder: &Path, words: &[&str]) -> Output {
 }
 
 /// The help of a command and of all below it, each with the words that ask for it.
-fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
+pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = String::from_utf8(ctxsim(folder, &words).stdout).unwrap();
     let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
@@ -92,6 +92,10 @@ fn every_example_of_every_help_runs() {
         if !done.insert(own.clone()) {
             continue;
         }
+        // A file that an earlier example left is not written over.
+        let words: Vec<&str> = own.split_whitespace().collect();
+        let places = words.windows(2).filter(|pair| ["-o", "--out", "--calibrate"].contains(&pair[0])).map(|pair| folder.join(pair[1]));
+        places.filter(|place| place.is_file()).for_each(|place| fs::remove_file(place).unwrap());
         let home = folder.join("home");
         let mut shell = Command::new("sh");
         shell.args(["-c", &own]).current_dir(folder).env("PATH", &path).env("HOME", &home).env("CTXSIM_CONFIG", "");

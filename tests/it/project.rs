@@ -22,6 +22,8 @@ fn project(defaults: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("folder");
     fs::create_dir_all(folder.path().join("logs")).expect("folder");
     fs::create_dir_all(folder.path().join("src/deep")).expect("folder");
+    // Settings above a folder hold within one repository.
+    fs::create_dir_all(folder.path().join(".git")).expect("folder");
     fs::copy(SESSION, folder.path().join("logs/session.jsonl")).expect("copied");
     fs::write(folder.path().join("ctxsim.toml"), defaults).expect("written");
     folder
@@ -59,7 +61,7 @@ fn wrong_defaults_are_named_with_what_was_meant() {
         ("[replay]\nvary = \"a=1\"\n", "`vary` is no option"),
         ("window = { size = 3 }\n", "`[window]` is named after no command"),
         ("policy = [[\"none\"]]\n", "takes a text, a number, true or false, or a list of them"),
-        ("resume = true\n", "`resume` is no option"),
+        ("resume = true\n", "`resume` says what is written"),
         ("policy = [\n", "ctxsim.toml"),
         ("window = \"much\"\n", "ctxsim.toml: `window`: invalid value 'much'"),
         ("window = [1, 2]\n", "ctxsim.toml: `window`: it takes one value"),

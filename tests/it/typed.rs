@@ -52,9 +52,9 @@ fn nothing_is_written_over_unless_somebody_insists() {
     assert!(there("mine.jsonl").starts_with(b"{\"ctxsim\""));
     let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.jsonl")]).code(2);
     assert!(stderr(&refused).contains("--force"));
-    // Measured logs are measured again into the same file.
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(0);
-    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace")]).code(0);
+    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace")]).code(2);
+    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace"), "--force"]).code(0);
     // Nothing goes among an agent's own logs.
     let home = folder.path().join("home");
     fs::create_dir_all(home.join(".claude/projects")).unwrap();
@@ -120,7 +120,7 @@ fn a_template_says_what_holds_without_it() {
     let settings = template.lines().filter_map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')));
     let document: String = settings.map(|line| format!("{line}\n")).collect();
     let table: toml::Table = document.parse().unwrap();
-    assert!(table.contains_key("out") && table["report"].get("out").is_none() && !table.contains_key("write"));
+    assert!(table.contains_key("cache") && !table.contains_key("out") && !table.contains_key("force") && !table.contains_key("write"));
 }
 
 #[test]

@@ -28,7 +28,7 @@ pub struct Charges {
     /// The same in a closed loop, in which the agent reads again what the policy took from it.
     pub net_nano_usd: u64,
     /// Sessions with a refusal that nothing mended in that loop: nothing is read again before a call that is refused to the end.
-    pub net_unrecoverable_sessions: u64,
+    pub net_failed_sessions: u64,
     /// Prompt tokens that the cache reads.
     pub cache_read: u64,
     /// Prompt tokens, the summariser's left out.
@@ -56,7 +56,7 @@ impl Charges {
         Charges {
             nano_usd: bill.nano_usd(),
             net_nano_usd: bill.nano_usd(),
-            net_unrecoverable_sessions: outcome.totals.unrecoverable_sessions,
+            net_failed_sessions: outcome.totals.failed_sessions,
             cache_read: bill.cache_read.tokens,
             prompt_tokens: bill.prompt_tokens(),
             calls: bills.calls,
@@ -68,7 +68,7 @@ impl Charges {
     /// The same with what its closed loop comes to.
     pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
         let net_nano_usd = bills(trace, closed, billing.tariff, calibration).with(billing.cache).nano_usd();
-        Charges { net_nano_usd, net_unrecoverable_sessions: closed.totals.unrecoverable_sessions, ..self }
+        Charges { net_nano_usd, net_failed_sessions: closed.totals.failed_sessions, ..self }
     }
 }
 
@@ -76,7 +76,7 @@ impl AddAssign<&Charges> for Charges {
     fn add_assign(&mut self, other: &Charges) {
         self.nano_usd += other.nano_usd;
         self.net_nano_usd += other.net_nano_usd;
-        self.net_unrecoverable_sessions += other.net_unrecoverable_sessions;
+        self.net_failed_sessions += other.net_failed_sessions;
         self.cache_read += other.cache_read;
         self.prompt_tokens += other.prompt_tokens;
         self.calls += other.calls;
@@ -118,7 +118,7 @@ pub(super) fn billed(
             let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
             open.net_of(trace, &simulate(trace, plan, &conditions), billing, &calibration)
         };
-        let place = *known.entry((*of, net.net_nano_usd, net.net_unrecoverable_sessions)).or_insert_with(|| {
+        let place = *known.entry((*of, net.net_nano_usd, net.net_failed_sessions)).or_insert_with(|| {
             parted.totals.push(totals.clone());
             charges.push(net);
             charges.len() as u32 - 1

@@ -6,9 +6,7 @@ use super::run::Row;
 use crate::experiment::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_128};
 
 /// What rows rest upon. Rows of another header are no rows of this sweep.
@@ -34,8 +32,8 @@ pub struct Header {
 
 /// The file.
 pub struct Store {
-    path: String,
-    file: File,
+    name: String,
+    out: Box<dyn Write>,
 }
 
 impl Header {
@@ -86,60 +84,42 @@ impl Write for Sink {
 }
 
 impl Store {
-    /// Begins a file. One that is there already is not touched.
-    pub fn begin(path: &Path, header: &Header) -> Result<Store, SweepError> {
-        let name = path.to_string_lossy().into_owned();
-        let opened = OpenOptions::new().write(true).create_new(true).open(path);
-        let file = opened.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                SweepError::Asked(format!("{name} is there already: --resume goes on with it, another name begins a new one"))
-            }
-            _ => SweepError::File { path: name.clone(), error },
-        })?;
-        let mut store = Store { path: name, file };
+    /// Begins a file, which is named so in errors.
+    pub fn begin(name: String, out: Box<dyn Write>, header: &Header) -> Result<Store, SweepError> {
+        let mut store = Store { name, out };
         store.write([line(header)].into_iter().collect())?;
         Ok(store)
     }
 
-    /// Goes on with a file: hands over the rows that are whole, and cuts off what is not. Begins one where there is none.
-    pub fn resume(path: &Path, header: &Header) -> Result<(Store, Vec<Row>), SweepError> {
-        let name = path.to_string_lossy().into_owned();
-        let failed = |error: std::io::Error| SweepError::File { path: name.clone(), error };
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Store::begin(path, header)?, Vec::new())),
-            Err(error) => return Err(failed(error)),
-        };
-        let mut reader = BufReader::new(&file);
+    /// Goes on with a file, behind its last whole row.
+    pub fn go_on(name: String, out: Box<dyn Write>) -> Store {
+        Store { name, out }
+    }
+
+    /// The rows of a file that are whole, and how many bytes they take with the header. A file without a whole header, that may be the beginning of
+    /// one, has none; any other file is somebody else's.
+    pub fn known(name: &str, file: impl Read, header: &Header) -> Result<(Vec<Row>, u64), SweepError> {
+        let failed = |error: std::io::Error| SweepError::File { path: name.to_owned(), error };
+        let mut reader = BufReader::new(file);
         let mut text = Vec::new();
         let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-        let mut rows: Vec<Row> = Vec::new();
-        let mut whole = 0;
-        if text.ends_with(b"\n") {
-            let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(&name, "form"))?;
-            if let Some(what) = header.difference(&found) {
-                return Err(foreign(&name, what));
-            }
-            whole = length as u64;
-            loop {
-                text.clear();
-                let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-                let row = serde_json::from_slice::<Row>(&text).ok().filter(|row| text.ends_with(b"\n") && row.setting == rows.len());
-                let Some(row) = row else { break };
-                rows.push(row);
-                whole += length as u64;
-            }
-        } else if !text.is_empty() && !line(header).map_err(failed)?.starts_with(&text) {
-            // Not the beginning of our own first line: somebody else's file, which is left alone.
-            return Err(foreign(&name, "form"));
+        if !text.ends_with(b"\n") {
+            let is_begun = text.is_empty() || line(header).map_err(failed)?.starts_with(&text);
+            return if is_begun { Ok((Vec::new(), 0)) } else { Err(foreign(name, "form")) };
         }
-        file.set_len(whole).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let mut store = Store { path: name.clone(), file };
-        if whole == 0 {
-            store.write([line(header)].into_iter().collect())?;
+        let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(name, "form"))?;
+        if let Some(what) = header.difference(&found) {
+            return Err(foreign(name, what));
         }
-        Ok((store, rows))
+        let (mut rows, mut whole): (Vec<Row>, u64) = (Vec::new(), length as u64);
+        loop {
+            text.clear();
+            let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
+            let row = serde_json::from_slice::<Row>(&text).ok().filter(|row| text.ends_with(b"\n") && row.setting == rows.len());
+            let Some(row) = row else { return Ok((rows, whole)) };
+            rows.push(row);
+            whole += length as u64;
+        }
     }
 
     /// Adds rows.
@@ -147,9 +127,10 @@ impl Store {
         self.write(rows.iter().map(line).collect())
     }
 
+    /// Writes lines at once, so that a door that takes a write whole or not at all takes them so.
     fn write(&mut self, lines: std::io::Result<Vec<Vec<u8>>>) -> Result<(), SweepError> {
-        let written = lines.and_then(|lines| self.file.write_all(&lines.concat())).and_then(|()| self.file.sync_data());
-        written.map_err(|error| SweepError::File { path: self.path.clone(), error })
+        let written = lines.and_then(|lines| self.out.write_all(&lines.concat())).and_then(|()| self.out.flush());
+        written.map_err(|error| SweepError::File { path: self.name.clone(), error })
     }
 }
 
