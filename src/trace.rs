@@ -279,7 +279,9 @@ pub struct Trace {
     pub host: Option<String>,
     /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
     pub unseen: Option<Unseen>,
-    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count.
+    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,
+    /// each time that it is read: it is no part of what a session is.
+    #[serde(skip)]
     pub reports_cache: bool,
     /// Names of the models, by first use.
     pub models: Vec<String>,

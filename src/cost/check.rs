@@ -157,10 +157,17 @@ pub(super) fn walk<'a>(trace: &'a Trace, unchanged: &Outcome, tariff: &'a Tariff
 
 /// Holds the model against a session. `unchanged` is its outcome under no policy.
 pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
-    let mut sum = Check::default();
     let calibration = Calibration::of(trace, unchanged, tariff);
     let [even, odd] =
         calibration.halves().map(|half| calibration.session().map_or_else(Calibration::default, |_| Calibration::from_others(half)));
+    check_by(trace, unchanged, tariff, [&odd, &even])
+}
+
+/// The same with other factors for the bill of what is held out: of calls at even places, and at odd ones.
+pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_out: [&Calibration; 2]) -> Check {
+    let mut sum = Check::default();
+    let calibration = Calibration::of(trace, unchanged, tariff);
+    let [of_even, of_odd] = held_out;
     for Step { place, call, usage, known, answer } in walk(trace, unchanged, tariff) {
         let (ageless, split) = (answer.ageless, known.expected(answer.found));
         let Some(usage) = usage else {
@@ -180,7 +187,7 @@ pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
         sum.recorded += &recorded;
         sum.modelled += &modelled;
         sum.calibrated += &bill(calibration.split(place, ageless, split));
-        sum.held_out += &bill(if place % 2 == 0 { &odd } else { &even }.split(place, ageless, split));
+        sum.held_out += &bill(if place % 2 == 0 { of_even } else { of_odd }.split(place, ageless, split));
         if call.recorded_output().is_none() {
             sum.estimated_output += recorded.output;
         }

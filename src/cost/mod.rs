@@ -11,5 +11,5 @@ pub use bill::{Bill, Bills, CacheKind, Charge, bills, splits};
 pub use break_even::{Prune, Prunes, prunes};
 pub use cache::{Ages, Lifetime, PromptCache, Request, Split};
 pub use calibration::{Calibration, Measured};
-pub use check::{Check, OwnError, check};
+pub use check::{Check, OwnError, check, check_by};
 pub use tariff::{Known, Tariff};

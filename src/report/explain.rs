@@ -95,7 +95,10 @@ fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> 
             meaning: "tokens in the context, after the event",
             ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated)
         },
-        Column { meaning: "the call's reply", ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded) },
+        Column {
+            meaning: "the call's reply: as recorded, or estimated where the log holds a placeholder",
+            ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded)
+        },
         Column::prose("what", "what happened"),
     ];
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
