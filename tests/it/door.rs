@@ -55,7 +55,7 @@ const WRITERS: [Writer; 19] = [
 const MODIFIERS: [&str; 5] = ["--force", "--resume", "--redact", "--without-paths", "--to"];
 
 /// Options that take a file and read it.
-const READ: [&str; 4] = ["--config", "--policy", "--prices", "--baseline"];
+const READ: [&str; 5] = ["--config", "--policy", "--prices", "--baseline", "--agent-config"];
 
 impl Writer {
     /// The command line. Folders get all their files below the place.
