@@ -209,7 +209,7 @@ fn a_policy_that_fails_a_session_stands_on_no_front() {
     let asked = [&["chart", "cost", SESSION, "--quiet", "-o", place.to_str().unwrap()], policies.as_slice()].concat();
     ctxsim(&asked).code(0);
     let data = std::fs::read_to_string(place.with_extension("csv")).unwrap();
-    let fronts: Vec<(&str, &str)> =
-        data.lines().skip(1).map(|line| (line.split(',').next().unwrap(), line.rsplit(',').next().unwrap())).collect();
-    assert_eq!(fronts, [("mask", "yes")], "{data}");
+    // A policy that brings too few sessions to their end has no row at all.
+    let front = |name: &str| data.lines().find(|line| line.starts_with(&format!("{name},"))).map(|line| line.ends_with(",yes"));
+    assert_eq!((front("mask"), front("none").unwrap_or(false)), (Some(true), false), "{data}");
 }
