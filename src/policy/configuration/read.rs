@@ -1,7 +1,7 @@
 //! An agent's own settings, read back into the parameters of its policy: known keys alone, and numbers and switches alone.
 
 use super::file::{ConfigurationFile, Key, Syntax};
-use crate::policy::Policy;
+use crate::policy::{Parameter, Policy};
 use std::path::Path;
 
 /// What a file of settings said.
@@ -29,8 +29,9 @@ impl Policy {
         for (param, key) in &keys {
             let Some(value) = at(&settings, key) else { continue };
             let refused = |reason: &str| format!("{}: `{}`: {reason}; the default is taken", file.display(), key.path());
-            match scalar(value) {
-                None => configured.refused.push(refused("it is neither a number nor true or false")),
+            let is_switch = self.params.get(param).is_some_and(Parameter::is_switch);
+            match scalar(value).filter(|_| is_switch || !value.is_boolean()) {
+                None => configured.refused.push(refused(if is_switch { "it is neither true nor false" } else { "it is no number" })),
                 Some(plain) => match self.set(param, &plain) {
                     Ok(()) => configured.set.push((param.clone(), plain)),
                     Err(error) => configured.refused.push(refused(&error.to_string())),
@@ -125,8 +126,9 @@ mod tests {
     #[test]
     fn numbers_of_an_environment_stand_in_quotes() {
         let mut policy = Policy::load("claude-code@early").unwrap();
-        let text = "{ \"env\": { \"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE\": \"70\" } }";
+        let text = "{ \"env\": { \"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE\": \"70\", \"BASH_MAX_OUTPUT_LENGTH\": true } }";
         let configured = policy.configure(Path::new("settings.json"), text).unwrap().unwrap();
+        assert_eq!(configured.refused.len(), 1, "a switch is no number: {:?}", configured.refused);
         assert_eq!(configured.set, [("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".to_owned(), "70".to_owned())]);
     }
 }
