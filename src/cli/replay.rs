@@ -184,12 +184,13 @@ impl Finding {
     /// A sentence where a policy shows it.
     fn complaint(self, replay: &experiment::Replay) -> Option<String> {
         let totals = &replay.totals;
-        let (count, what) = match self {
-            Finding::Overflow => (totals.overflows, "calls that overflow the window"),
-            Finding::FailedSessions => (totals.failed_sessions, "failed sessions"),
-            Finding::ReplyCut => (totals.reply_cut, "calls whose reply would be cut"),
-            Finding::OverBudget => (totals.over_budget, "calls over budget"),
+        let (count, [one, many]) = match self {
+            Finding::Overflow => (totals.overflows, ["call that overflows the window", "calls that overflow the window"]),
+            Finding::FailedSessions => (totals.failed_sessions, ["failed session", "failed sessions"]),
+            Finding::ReplyCut => (totals.reply_cut, ["call whose reply would be cut", "calls whose reply would be cut"]),
+            Finding::OverBudget => (totals.over_budget, ["call over budget", "calls over budget"]),
         };
+        let what = if count == 1 { one } else { many };
         (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))
     }
 }

@@ -248,7 +248,9 @@ impl<'a> Session<'a> {
             let opened_by = place.checked_sub(1).and_then(|before| compactions.get(before)).copied();
             let closed_by = compactions.get(place).copied();
             let closed_before = closed_by.map_or(end, |event| event.before);
-            let bounds = Bounds { opened_by, closed_before, end: compactions.get(place + 1).map_or(end, |event| event.before) };
+            // Of two events at one place the stretch goes on behind both, so that the call which follows them can be predicted.
+            let next = compactions.iter().skip(place + 1).find(|event| event.before > closed_before);
+            let bounds = Bounds { opened_by, closed_before, end: next.map_or(end, |event| event.before) };
             let from = opened_by.map_or(0, |event| event.before);
             let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
             let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();

@@ -32,7 +32,8 @@ pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
     }
     let family = |trace: &Trace| trace.main_model().and_then(|model| catalog.find(model)).map_or(Family::Other, |model| model.family);
     let mut by_family: BTreeMap<(String, bool, Option<Family>), Overheads> = BTreeMap::new();
-    for trace in corpus.traces.iter().filter(|trace| !waiting(trace)) {
+    // Only sessions that were read whole: what one compaction left may hold more than the overhead.
+    for trace in corpus.traces.iter().filter(|trace| trace.unseen.is_none()) {
         let Some(overhead) = overhead(trace) else { continue };
         for family in [Some(family(trace)), None] {
             let like = by_family.entry((trace.agent.clone(), trace.parent.is_some(), family)).or_default();

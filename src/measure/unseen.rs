@@ -15,15 +15,16 @@ pub(super) fn make_room(transcript: &mut Transcript) -> Option<usize> {
         return None;
     }
     let place = transcript.messages.iter().take_while(|message| message.role == Role::System).count();
-    // What goes back to the beginning of the log leaves the unseen part behind too.
-    let moved = |index: usize| index + usize::from(index > place);
+    let behind = |index: usize| index + usize::from(index >= place);
     for message in &mut transcript.messages {
-        message.rewind = message.rewind.map(moved);
-        message.copy_of = message.copy_of.map(|index| index + usize::from(index >= place));
+        // What goes back to the beginning of the log leaves the unseen part behind too.
+        message.rewind = message.rewind.map(|index| if index == place { index } else { behind(index) });
+        message.copy_of = message.copy_of.map(behind);
     }
     for compaction in &mut transcript.compactions {
-        compaction.before += usize::from(compaction.before >= place);
-        compaction.kept_from = compaction.kept_from.map(|index| index + usize::from(index >= place));
+        compaction.before = behind(compaction.before);
+        compaction.kept_from = compaction.kept_from.map(behind);
+        compaction.taken.iter_mut().for_each(|(message, _)| *message = behind(*message));
     }
     let unseen = Message { synthetic: true, ..Message::new(Role::User, vec![Part::Other(Text::default())]) };
     transcript.messages.insert(place, unseen);

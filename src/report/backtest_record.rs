@@ -1,8 +1,9 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
 use super::backtest::{AskedBacktest, kind_name, named, scores, why};
+use super::figures_record::share;
 use super::read_again::ReadAgainRecord;
-use super::record::{CorpusRecord, share};
+use super::record::CorpusRecord;
 use crate::experiment::{Backtest, Corpus, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;

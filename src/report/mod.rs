@@ -17,6 +17,7 @@ mod document;
 pub mod drift;
 mod explain;
 mod figures;
+mod figures_record;
 mod gate;
 mod gate_record;
 mod guesses;

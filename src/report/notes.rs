@@ -245,6 +245,10 @@ fn duplicates(facts: &CorpusFacts) -> Option<String> {
     })
 }
 
+fn or_nameless(model: &str) -> &str {
+    if model.is_empty() { "sessions that name no model" } else { model }
+}
+
 fn unknown_models(replays: &[Replay]) -> Vec<String> {
     let mut taken: BTreeMap<&str, BTreeMap<u64, Vec<&str>>> = BTreeMap::new();
     for replay in replays {
@@ -253,7 +257,7 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
         }
     }
     let describe = |(model, windows): (&&str, &BTreeMap<u64, Vec<&str>>)| {
-        let model = if model.is_empty() { "sessions that name no model" } else { model };
+        let model = or_nameless(model);
         let by_policy: Vec<String> =
             windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
         match windows.first_key_value() {
@@ -275,7 +279,7 @@ fn own_windows(replays: &[Replay]) -> Option<String> {
     let named: Vec<String> = named
         .into_iter()
         .map(|(model, window, catalogue)| match catalogue {
-            0 => format!("{model} ({})", grouped(*window)),
+            0 => format!("{} ({})", or_nameless(model), grouped(*window)),
             catalogue => format!("{model} ({} for {})", grouped(*window), grouped(*catalogue)),
         })
         .collect();
@@ -313,7 +317,8 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
 fn after_end(replays: &[Replay]) -> Option<String> {
     let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
-        format!("{} {} and {}", replay.policy, grouped(totals.failed_sessions), counted(totals.after_end.calls, "call"))
+        let (sessions, calls) = (counted(totals.failed_sessions, "session"), counted(totals.after_end.calls, "call"));
+        format!("{} ({sessions}, {calls} behind their ends)", replay.policy)
     });
     let failed: Vec<String> = failed.collect();
     let what = "A session that a policy fails ends at the refused call; what the log holds behind it counts in no figure of that policy";

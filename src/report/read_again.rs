@@ -1,7 +1,7 @@
 //! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
 
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::record::share;
+use super::figures_record::share;
 use super::words::{counted, grouped};
 use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
 use serde::Serialize;

@@ -1,7 +1,8 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
+use super::figures_record::FiguresRecord;
 use super::measures::{bound_number, number};
-use super::record::{CorpusRecord, FiguresRecord};
+use super::record::CorpusRecord;
 use super::sweep::{Billed, Judged, Swept, words};
 use super::words::decimal_dollars;
 use crate::experiment::{Charges, Direction, Measure};

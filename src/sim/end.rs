@@ -116,9 +116,9 @@ impl State<'_> {
 
     /// The failed call has been added up like any other: what follows is behind the end.
     pub fn behind_here(&mut self) {
-        let so_far = AfterEnd::of(&self.outcome.totals);
-        if let Some(end) = self.end.as_mut().filter(|end| end.call == self.index) {
-            end.behind_from = so_far;
+        let index = self.index;
+        if let Some(end) = self.end.as_mut().filter(|end| end.call == index) {
+            end.behind_from = AfterEnd::of(&self.outcome.totals);
         }
     }
 

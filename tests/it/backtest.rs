@@ -249,14 +249,14 @@ fn the_samples_give_these_events() {
     assert_eq!(
         verdicts(&report),
         [
+            // The sample compacts within a run, as later versions of pi do.
+            of("compact", "missed", Some(60), Some(66)),
             of("compact", "hit", Some(74), Some(75)),
             of("compact", "hit", Some(103), Some(103)),
             // The sample was made with a pruning at 18,044 tokens, below the minimum of 20,000.
             of("prune", "missed", Some(79), Some(93)),
             of("prune", "false alarm", None, Some(93)),
             of("compact", "hit", Some(102), Some(102)),
-            // The sample compacts within a run, as later versions of pi do.
-            of("compact", "missed", Some(60), Some(66)),
         ]
     );
 }
@@ -275,10 +275,9 @@ fn the_same_bytes_for_any_number_of_threads_and_order_of_files() {
 }
 
 /// Events of real files that are not predicted within one call, each with the reason that docs/fidelity.md explains.
-const EXPLAINED: [(&str, u64, &str); 5] = [
+const EXPLAINED: [(&str, u64, &str); 4] = [
     ("compact-session-001", 5, "the log contradicts itself"),
     ("compact-codex-001", 5, "no call with usage"),
-    ("ses_277daa810ffePOBsdfS6gm8uA2", 43, "another window or setting: a limit between 105,395 and 112,579"),
     ("ffae836b-9420-4060-ac13-7745215f90ff", 172, "the turn was over"),
     ("019dbe19-ca83-74b3-b3ca-230160eb3875", 84, "the turn was over"),
 ];
@@ -307,6 +306,6 @@ fn real_compactions_are_predicted_within_a_call_or_explained_by_name() {
     assert_eq!(explained, EXPLAINED.len());
     let error = report["median_token_error"].as_f64().expect("hits");
     assert!(error <= 0.01, "{error}");
-    assert_eq!(report["verdicts"]["hit"], 7);
+    assert_eq!(report["verdicts"]["hit"], 8);
     assert_eq!(report["precision"], 1.0, "no false alarm in any session of these agents");
 }

@@ -320,7 +320,9 @@ fn factors_from_elsewhere_give_the_list_price() {
         }
         for (agent, (sessions, halves, by_others)) in agents {
             let list = halves.recorded.nano_usd();
-            if list < 500_000_000 {
+            // Logs without counts of a cache are billed by the model alone.
+            let counted = halves.recorded.cache_read.tokens + halves.recorded.cache_write.tokens + halves.recorded.cache_write_1h.tokens;
+            if list < 500_000_000 || counted == 0 {
                 continue;
             }
             let off = |bill: &ctxsim::cost::Bill| (bill.nano_usd() as f64 / list as f64 - 1.0) * 100.0;

@@ -120,8 +120,8 @@ fn explain_tells_a_life() {
 #[test]
 fn overflows_have_a_cause() {
     let value = parsed(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).code(0));
-    assert_eq!(value["policies"][0]["overflows"], 2);
-    assert_eq!(value["policies"][0]["causes"]["no_trigger"], 2);
+    assert_eq!(value["policies"][0]["overflows"], 1);
+    assert_eq!(value["policies"][0]["causes"]["no_trigger"], 1);
     assert_eq!(value["policies"][0]["failed_sessions"], 1);
     let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100"]).code(0));
     assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
@@ -132,7 +132,7 @@ fn checks_that_were_asked_for() {
     let failed =
         ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "reply-cut"]).code(1);
     assert!(stdout(&failed).contains("overflows"), "the report comes all the same");
-    assert!(stderr(&failed).contains("policy none: 2 calls that overflow the window"), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("policy none: 1 call that overflows the window"), "{}", stderr(&failed));
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
     let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
     assert!(stderr(&strict).contains("tests/data/cli/hostile.jsonl:6: "), "{}", stderr(&strict));

@@ -89,6 +89,11 @@ fn listed() -> Vec<String> {
         .collect()
 }
 
+/// All files in a folder and the folders in it.
+fn below(folder: &Path) -> Vec<std::path::PathBuf> {
+    files(folder).into_iter().flat_map(|path| if path.is_dir() { below(&path) } else { vec![path] }).collect()
+}
+
 /// All that a command prints and writes, by what wrote it; names of folders are those of the samples, and lines stand in order.
 fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &str) -> Vec<(String, Vec<String>)> {
     let out = root.join("out");
@@ -111,7 +116,7 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
     let printed = shown.get_output();
     assert!(printed.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&printed.stderr));
     let mut all = vec![("printed".to_owned(), printed.stdout.clone())];
-    for path in files(&out) {
+    for path in below(&out) {
         let name = path.strip_prefix(&out).expect("below").to_string_lossy().into_owned();
         // The page packs each session; what it draws stands in the summary. Measured traces are compared by what they say below.
         if !name.ends_with(".html") && !name.ends_with(".png") && !name.ends_with(".ctxtrace") {

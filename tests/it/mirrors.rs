@@ -33,8 +33,14 @@ fn independent(files: &[PathBuf]) -> Option<[Value; 2]> {
 }
 
 fn totals(corpus: &Value) -> [Value; 2] {
-    let own = ["calls_with_usage", "recorded_prompt_tokens", "recorded_output_tokens"].map(|key| corpus[key].as_u64().unwrap());
-    [total(own[0], own[1], own[2]), corpus["with_mirrored"].clone()]
+    let own = ["calls_with_usage", "recorded_prompt_tokens", "recorded_output_tokens", "placeholder_output_tokens"];
+    let own = own.map(|key| corpus[key].as_u64().unwrap());
+    let mut with_mirrored = corpus["with_mirrored"].clone();
+    if let Some(output) = with_mirrored["output_tokens"].as_u64() {
+        // Where a log holds a placeholder, an estimate stands in its place.
+        with_mirrored["output_tokens"] = (output + own[3] - corpus["estimated_output_tokens"].as_u64().unwrap()).into();
+    }
+    [total(own[0], own[1], own[2] + own[3]), with_mirrored]
 }
 
 #[test]

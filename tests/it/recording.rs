@@ -166,7 +166,12 @@ fn logs_that_end_in_a_refusal() {
     let ended = write("ended.jsonl", &with(refusal));
     let again = reply.replace(r#""m""#, r#""m2""#).replace(r#""r""#, r#""r2""#);
     let went_on = write("went_on.jsonl", &[&with(refusal)[..], &[line("u3", "a2", user), line("a3", "u3", &again)]].concat());
-    let overloaded = write("overloaded.jsonl", &with(&other_error));
+    // Another session than the one that ended: equal ids would make it a copy.
+    let other = |line: &String| {
+        let ids = ["u1", "u2", "a1", "a2", "m", "r", "s"];
+        ids.iter().fold(line.clone(), |line, id| line.replace(&format!("\"{id}\""), &format!("\"other-{id}\"")))
+    };
+    let overloaded = write("overloaded.jsonl", &with(&other_error).iter().map(other).collect::<Vec<String>>());
     let refused = |path: &Path| read_all(path).0.iter().map(|transcript| transcript.refused).collect::<Vec<bool>>();
     assert_eq!((refused(&ended), refused(&went_on), refused(&overloaded)), (vec![true], vec![false], vec![false]));
 

@@ -68,7 +68,8 @@ impl Spool {
             Ok(file)
         })?;
         drop(made);
-        file.write_all(bytes)?;
+        // The file itself: an error then names its place, and not where it waits.
+        file.as_file_mut().write_all(bytes)?;
         file.as_file().sync_all()?;
         Ok(Waiting { file, place: spot.real.clone(), there: spot.there })
     }
