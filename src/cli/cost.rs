@@ -11,7 +11,7 @@ use super::refetch::Refetch;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{BreakEven, Corpus, Replay, ReplaySettings, break_even, check_model, price, recording};
+use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
 use ctxsim::policy::Policy;
 use ctxsim::report::{self, Baselines, Breakdown, Priced};
 
@@ -74,30 +74,18 @@ impl Cost {
             _ => None,
         };
         if let Some(unchanged) = unchanged.first() {
-            self.give(door, &corpus, &replays, baselines, unchanged, &checks, swept.as_ref())?;
+            let (corpus, replays, checks, break_even) = (&corpus, replays.as_slice(), &checks, swept.as_ref());
+            let cache = self.pricing.cache.kind();
+            let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
+            self.output.give(door, "cost", self.command(), |command| {
+                report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
+            })?;
         }
         if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote cost.txt, .md, .csv and .json into {}", folder.display()));
         }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
-    }
-
-    fn give(
-        &self,
-        door: &Door,
-        corpus: &Corpus,
-        replays: &[Replay],
-        baselines: Baselines<'_>,
-        unchanged: &Replay,
-        checks: &std::collections::BTreeMap<String, ctxsim::cost::Check>,
-        break_even: Option<&BreakEven>,
-    ) -> Result<(), Failure> {
-        let cache = self.pricing.cache.kind();
-        let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
-        self.output.give(door, "cost", self.command(), |command| {
-            report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
-        })
     }
 
     fn command(&self) -> String {

@@ -118,8 +118,9 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
     let mut all = vec![("printed".to_owned(), printed.stdout.clone())];
     for path in below(&out) {
         let name = path.strip_prefix(&out).expect("below").to_string_lossy().into_owned();
-        // The page packs each session; what it draws stands in the summary. Measured traces are compared by what they say below.
-        if !name.ends_with(".html") && !name.ends_with(".png") && !name.ends_with(".ctxtrace") {
+        // The page packs each session; what it draws stands in the summary. Measured traces are compared by what they say below, and a manifest holds
+        // hashes of the others.
+        if !name.ends_with(".html") && !name.ends_with(".png") && !name.ends_with(".ctxtrace") && !name.ends_with("manifest.json") {
             all.push((name, std::fs::read(&path).expect("written")));
         }
     }
@@ -132,7 +133,10 @@ fn traced(root: &Path, layout: usize, command: &str, words: &[&str], threads: &s
         all.push(("replayed".to_owned(), replayed.get_output().stdout.clone()));
     }
     std::fs::remove_dir_all(&out).expect("removed");
-    all.into_iter().map(|(name, bytes)| (name, lines(&String::from_utf8_lossy(&bytes), layout))).collect()
+    // The command is repeated as it was typed.
+    let typed = format!("ctxsim {command} ");
+    let told = |bytes: &[u8]| lines(&String::from_utf8_lossy(bytes), layout).into_iter().filter(|line| !line.contains(&typed)).collect();
+    all.into_iter().map(|(name, bytes)| (name, told(&bytes))).collect()
 }
 
 /// Lines, or the values of JSON with their paths, sorted: reports may list sessions by the names of their files.

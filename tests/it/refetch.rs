@@ -108,7 +108,8 @@ fn reading_again_adds_calls_and_mends_references() {
             let open = simulate(&trace, &plan, &conditions);
             let closed = closed(&trace, &plan, &conditions);
             let (sum, all) = (&closed.totals.refetches, &closed.totals);
-            assert_eq!(all.calls, open.totals.calls + sum.calls);
+            // The two loops may fail a session at different calls.
+            assert_eq!(all.calls, closed.answered().len() as u64 + sum.calls);
             assert_eq!(sum.calls as usize, closed.refetches.len());
             if open.ended_at().is_none() && closed.ended_at().is_none() {
                 assert_eq!(all.baseline_tokens, open.totals.baseline_tokens);
