@@ -65,7 +65,7 @@ pub fn named(verdict: Verdict) -> &'static str {
 pub fn why(reason: Reason) -> String {
     match reason {
         Reason::None => String::new(),
-        Reason::AskedFor => "somebody asked for it".to_owned(),
+        Reason::AskedFor => "a person asked for it".to_owned(),
         Reason::NoRule => "the policy has no rule that does this, or it is off".to_owned(),
         Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
         Reason::NoUsage => "no call with usage stands before it".to_owned(),
@@ -96,7 +96,7 @@ pub fn why(reason: Reason) -> String {
         ),
         Reason::TurnWasOver { limit, tokens } => {
             format!(
-                "the turn was over, and {} tokens are below the limit of {}: somebody asked for it, or a lower limit was in force",
+                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
                 grouped(tokens),
                 grouped(limit)
             )

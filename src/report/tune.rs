@@ -243,7 +243,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
     };
     (!trials.is_empty()).then(|| {
         format!(
-            "Sessions with a refusal that nothing mends: {}. The calls behind it are counted and billed all the same{net}.",
+            "Sessions with a refusal that nothing mends: {}. What the logs hold behind it counts in no figure{net}.",
             trials.join("; ")
         )
     })
