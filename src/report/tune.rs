@@ -242,10 +242,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
         ""
     };
     (!trials.is_empty()).then(|| {
-        format!(
-            "Sessions with a refusal that nothing mends: {}. What the logs hold behind it counts in no figure{net}.",
-            trials.join("; ")
-        )
+        format!("Sessions with a refusal that nothing mends: {}. What the logs hold behind it counts in no figure{net}.", trials.join("; "))
     })
 }
 

@@ -80,7 +80,8 @@ fn a_host_sets_limits_of_its_own_by_the_day() {
         window(&corpus, None, None)
     };
     assert_eq!(on("anthropic", "2026-03-01"), (200_000, 200_000, WindowFrom::Catalogue));
-    assert_eq!(on("github-copilot", "2026-03-18"), (128_000, 128_000, WindowFrom::Host));
+    assert_eq!(on("github-copilot", "2026-02-17"), (128_000, 128_000, WindowFrom::Host));
+    assert_eq!(on("github-copilot", "2026-03-18"), (200_000, 200_000, WindowFrom::Host));
     assert_eq!(on("github-copilot", "2026-03-19"), (200_000, 128_000, WindowFrom::Host));
     assert_eq!(on("github-copilot", "2026-11-01"), (200_000, 168_000, WindowFrom::Host));
     // Before the first day that is known the first limits hold.
