@@ -77,9 +77,9 @@ fn what_a_cut_log_lacks_is_told_by_other_sessions_of_its_agent() {
     assert_eq!(of(&turned, "cut"), cut);
     let mut bytes = Vec::new();
     write_traces(&corpus, &mut bytes).unwrap();
-    let measured = of(&read_traces(bytes.as_slice()).unwrap(), "cut");
+    let measured = of(&read_traces(bytes.as_slice()).unwrap(), "cut").clone();
     // What was sent is summed up when a corpus is complete, and not written down.
-    assert_eq!(Trace { sent: cut.sent, ..measured }, cut);
+    assert_eq!(&Trace { sent: cut.sent, ..measured }, cut);
 }
 
 fn outcome_with_window(corpus: &Corpus, policy: &str, window: u64) -> Outcome {
