@@ -35,16 +35,21 @@ pub fn shared() -> Option<PathBuf> {
     if folder.join("transcripts").is_dir() {
         return Some(folder);
     }
-    let is_required = std::env::var_os("CTXSIM_REQUIRE_SHARED").is_some_and(|value| value == "1");
-    assert!(!is_required, "no real transcripts at {}", folder.display());
-    println!("skipped: no real transcripts at {} (set CTXSIM_SHARED)", folder.display());
-    // Whoever runs the tests may want to know how many: a line each.
+    skip("CTXSIM_REQUIRE_SHARED", &format!("no real transcripts at {} (set CTXSIM_SHARED)", folder.display()));
+    None
+}
+
+/// Says that this test skips and why, and has it counted, a line each in the file that `CTXSIM_SKIPPED` names. Fails where the variable that
+/// demands what is missing is 1.
+pub fn skip(demand: &str, reason: &str) {
+    let is_required = std::env::var_os(demand).is_some_and(|value| value == "1");
+    assert!(!is_required, "{reason}, and {demand} is 1");
+    println!("skipped: {reason}");
     if let Some(list) = std::env::var_os("CTXSIM_SKIPPED") {
         let name = std::thread::current().name().unwrap_or("a test").to_owned();
         let file = std::fs::OpenOptions::new().append(true).create(true).open(list);
         file.and_then(|mut file| std::io::Write::write_all(&mut file, format!("{name}\n").as_bytes())).unwrap();
     }
-    None
 }
 
 /// All transcripts of a file and what was lost, by the reader that claims it. The words are kept.
