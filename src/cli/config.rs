@@ -80,7 +80,7 @@ impl Project {
 
     fn read(path: PathBuf, command: &Command) -> Result<Project, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
-        let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+        let text = ctxsim::reading::text(&path).map_err(|error| wrong(&error))?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
         let mut project = Project { path: path.clone(), all: BTreeMap::new(), by_command: BTreeMap::new() };
         for (key, value) in table {

@@ -171,12 +171,12 @@ impl Sweep {
         let mut conditions = format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve);
         if run.billing.is_some() {
             // A table of prices may change under its name.
-            let table = self.pricing.prices.as_ref().and_then(|path| std::fs::read(path).ok());
-            let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)));
+            let table = self.pricing.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());
+            let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes.as_bytes())));
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }
         Header {
-            schema: "ctxsim.sweep-rows/3".to_owned(),
+            schema: "ctxsim.sweep-rows/4".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             corpus: Header::corpus_hash(run.corpus),
             policies: Header::policies_hash(run.bases),

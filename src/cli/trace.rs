@@ -44,7 +44,7 @@ pub struct Build {
 /// A file of measured logs is made again over itself.
 fn is_trace(file: &std::path::Path) -> bool {
     let mut head = [0; 9];
-    std::fs::File::open(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head)).is_ok() && is_trace_file(&head)
+    ctxsim::reading::regular(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head)).is_ok() && is_trace_file(&head)
 }
 
 impl Trace {

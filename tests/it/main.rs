@@ -23,6 +23,8 @@ mod configuration;
 mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
+/// Damaged files, format by format: the same figures, or the loss named.
+mod damage;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
 /// `ctxsim diff`: where two policies part.
@@ -160,9 +162,13 @@ mod support;
 /// What is typed: one name for one thing, options that fit, files that are not written over.
 mod typed;
 
+/// Licences of all that is built in, and advisories.
+mod licences;
 /// Every golden vector, through the presets.
 mod conformance;
 mod counting;
+/// One door for reading: streams, links, devices, bounds.
+mod reading;
 /// The README's report and commands.
 mod manual;
 mod scale;
@@ -172,3 +178,5 @@ mod sweep;
 mod truth;
 /// `ctxsim tune`: the optimum, held-out sessions, refusals.
 mod tune;
+/// Texts that make tokenizers slow.
+mod worst_strings;

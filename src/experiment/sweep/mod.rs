@@ -39,6 +39,12 @@ pub enum SweepError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// A row is not as the sweep wrote it.
+    #[error("{path} is not as its sweep wrote it: a row does not fit its checksum; name another file")]
+    Changed {
+        /// The file.
+        path: String,
+    },
     /// The file of the rows is one of another sweep.
     #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]
     Foreign {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128};
 
 /// What rows rest upon. Rows of another header are no rows of this sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,8 @@ pub struct Header {
 pub struct Store {
     path: String,
     file: File,
+    /// The checksum of the last line, which the next one goes on from.
+    sum: u64,
 }
 
 impl Header {
@@ -96,8 +98,8 @@ impl Store {
             }
             _ => SweepError::File { path: name.clone(), error },
         })?;
-        let mut store = Store { path: name, file };
-        store.write([line(header)].into_iter().collect())?;
+        let mut store = Store { path: name, file, sum: 0 };
+        store.head(header)?;
         Ok(store)
     }
 
@@ -114,18 +116,20 @@ impl Store {
         let mut text = Vec::new();
         let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
         let mut rows: Vec<Row> = Vec::new();
-        let mut whole = 0;
+        let (mut whole, mut sum) = (0, 0);
         if text.ends_with(b"\n") {
             let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(&name, "form"))?;
             if let Some(what) = header.difference(&found) {
                 return Err(foreign(&name, what));
             }
-            whole = length as u64;
+            (whole, sum) = (length as u64, xxh3_64_with_seed(&text, 0));
             loop {
                 text.clear();
                 let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-                let row = serde_json::from_slice::<Row>(&text).ok().filter(|row| text.ends_with(b"\n") && row.setting == rows.len());
-                let Some(row) = row else { break };
+                // A line that was cut off when the sweep was killed is worked out again; one that was changed is not believed.
+                let Some(written) = text.strip_suffix(b"\n") else { break };
+                let (row, next) = checked(written, sum).filter(|(row, _)| row.setting == rows.len()).ok_or_else(|| SweepError::Changed { path: name.clone() })?;
+                sum = next;
                 rows.push(row);
                 whole += length as u64;
             }
@@ -135,16 +139,29 @@ impl Store {
         }
         file.set_len(whole).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let mut store = Store { path: name.clone(), file };
+        let mut store = Store { path: name.clone(), file, sum };
         if whole == 0 {
-            store.write([line(header)].into_iter().collect())?;
+            store.head(header)?;
         }
         Ok((store, rows))
     }
 
     /// Adds rows.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), SweepError> {
-        self.write(rows.iter().map(line).collect())
+        let mut lines = Vec::new();
+        for row in rows {
+            let body = serde_json::to_vec(row).map_err(|error| SweepError::File { path: self.path.clone(), error: error.into() })?;
+            let body = body.strip_suffix(b"}").unwrap_or(&body);
+            self.sum = xxh3_64_with_seed(body, self.sum);
+            lines.push([body, CHECK, format!("{:016x}", self.sum).as_bytes(), b"\"}\n"].concat());
+        }
+        self.write(Ok(lines))
+    }
+
+    fn head(&mut self, header: &Header) -> Result<(), SweepError> {
+        let line = line(header);
+        self.sum = line.as_ref().map_or(0, |line| xxh3_64_with_seed(line, 0));
+        self.write([line].into_iter().collect())
     }
 
     fn write(&mut self, lines: std::io::Result<Vec<Vec<u8>>>) -> Result<(), SweepError> {
@@ -155,6 +172,19 @@ impl Store {
 
 fn foreign(path: &str, what: &'static str) -> SweepError {
     SweepError::Foreign { path: path.to_owned(), what }
+}
+
+/// What stands between a row and its checksum, its last field.
+const CHECK: &[u8] = b",\"check\":\"";
+
+/// The row of a line and its checksum, which goes on from that of the line before; `None` where the line is not as it was written.
+fn checked(line: &[u8], before: u64) -> Option<(Row, u64)> {
+    let line = line.strip_suffix(b"\"}")?;
+    let (rest, sum) = line.split_at_checked(line.len().checked_sub(16)?)?;
+    let body = rest.strip_suffix(CHECK)?;
+    let expected = xxh3_64_with_seed(body, before);
+    let row = serde_json::from_slice(&[body, b"}"].concat()).ok()?;
+    (sum == format!("{expected:016x}").as_bytes()).then_some((row, expected))
 }
 
 /// A line of JSON.
