@@ -4,6 +4,7 @@
 
 use crate::support::{PlainScale, files};
 use ctxsim::format::{READERS, Reader, Source};
+use std::collections::BTreeSet;
 use std::io::{Cursor, Write};
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,10 @@ const UNKNOWABLE: [(&str, Damage, &str); 2] = [
     ("aider", Damage::Cut, "a chat history is plain text: a shorter one is a whole one"),
     ("aider", Damage::Huge, "numbers in plain text are words"),
 ];
+
+/// Readers whose fixtures are databases, folders, or files with losses of their own. Tests of their own damage them: `bad_databases`,
+/// `a_damaged_write_ahead_log_is_named`, `read_damaged`.
+const NOT_COVERED: [&str; 0] = [];
 
 /// What must not become less without a word.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -142,13 +147,16 @@ fn damage_is_named_or_changes_nothing() {
     let tries = std::env::var("CTXSIM_DAMAGE").ok().and_then(|tries| tries.parse().ok()).unwrap_or(6);
     let mut unnamed = Vec::new();
     let mut runs = 0;
+    let mut covered = BTreeSet::new();
     for reader in READERS {
         for path in fixtures(reader) {
             let bytes = std::fs::read(&path).unwrap();
             let before = figures(reader, &path, bytes.clone());
-            if before.messages == 0 || bytes.len() > 1 << 20 {
+            // A loss that a file has already may stand for a new one.
+            if before.messages == 0 || before.losses > 0 || bytes.len() > 1 << 20 {
                 continue;
             }
+            covered.insert(reader.name);
             for damage in ALL {
                 if UNKNOWABLE.iter().any(|(name, known, _)| *name == reader.name && *known == damage) {
                     continue;
@@ -160,7 +168,7 @@ fn damage_is_named_or_changes_nothing() {
                     runs += 1;
                     let less = after.messages < before.messages || after.calls < before.calls || after.prompts < before.prompts;
                     let more = after.prompts > before.prompts;
-                    if (less || more) && after.losses <= before.losses {
+                    if (less || more) && after.losses == 0 {
                         let name = path.file_name().unwrap().to_string_lossy().into_owned();
                         unnamed.push(format!("{} {name}: {damage:?} with seed {seed}: {before:?}, then {after:?}", reader.name));
                     }
@@ -168,8 +176,10 @@ fn damage_is_named_or_changes_nothing() {
             }
         }
     }
+    let missing: Vec<&str> = READERS.iter().map(|reader| reader.name).filter(|name| !covered.contains(name)).collect();
     println!("{runs} damaged files");
     assert!(runs > 500, "{runs}");
+    assert_eq!(missing, NOT_COVERED);
     assert!(unnamed.is_empty(), "{} of {runs}:\n{}", unnamed.len(), unnamed.join("\n"));
 }
 

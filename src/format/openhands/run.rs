@@ -79,11 +79,16 @@ impl Run<'_> {
     fn events(&mut self, raw: &RawValue, source: &mut Source) {
         if raw.get().starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
-                Ok(pair) => pair.into_iter().for_each(|event| self.events(event, source)),
+                Ok(pair) => pair.into_iter().for_each(|event| self.one(event, source)),
                 Err(error) => source.lose(self.number, fault(&error, false)),
             }
-            return;
+        } else {
+            self.one(raw, source);
         }
+    }
+
+    /// What holds a list where an event should be is of another shape, however deep the list goes.
+    fn one(&mut self, raw: &RawValue, source: &mut Source) {
         // In old versions the arguments stand beside the action's name, and so they are looked for in both places.
         match (serde_json::from_str::<Event>(raw.get()), serde_json::from_str::<Arguments>(raw.get())) {
             (Ok(event), Ok(flat)) => {
