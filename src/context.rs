@@ -140,6 +140,7 @@ impl Context {
             role: arrival.role,
             opens_turn: arrival.opens_turn,
             is_summary: arrival.is_summary,
+            unseen: arrival.unseen,
             first,
             count,
             guess: Guess::default(),
@@ -245,6 +246,12 @@ impl Context {
     pub fn withdraw(&mut self, from: u32) {
         let gone: Vec<u32> =
             self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
+        self.remove(&gone);
+    }
+
+    /// What the policy itself has put in leaves, wherever it stands.
+    pub fn withdraw_own(&mut self) {
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_none()).map(|(id, _)| id).collect();
         self.remove(&gone);
     }
 
@@ -394,6 +401,8 @@ pub struct Arrival {
     pub opens_turn: bool,
     /// Is it a summary?
     pub is_summary: bool,
+    /// Does it stand for conversation from before the log begins?
+    pub unseen: bool,
     /// The number of calls made before.
     pub call: u32,
 }

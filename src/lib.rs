@@ -13,6 +13,7 @@ pub mod reading;
 pub mod render;
 pub mod report;
 pub mod sim;
+pub mod statistics;
 pub mod trace;
 pub mod transcript;
 pub mod units;

@@ -181,10 +181,18 @@ pub fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 
 /// The text of a small file: settings, prices, a policy, a baseline.
 pub fn text(path: &Path) -> io::Result<String> {
-    let stream: Box<dyn Read + Send> = match named(path)? {
-        Named::File(file) => Box::new(file),
-        Named::Stream(stream) => stream,
-    };
+    match named(path)? {
+        Named::File(file) => whole(file),
+        Named::Stream(stream) => whole(stream),
+    }
+}
+
+/// The text of such a file that another one names, or that is looked for: a stream is none.
+pub fn regular_text(path: &Path) -> io::Result<String> {
+    whole(regular(path)?)
+}
+
+fn whole(stream: impl Read) -> io::Result<String> {
     let mut text = String::new();
     stream.take(LARGEST_TEXT + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST_TEXT {

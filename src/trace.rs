@@ -2,7 +2,10 @@
 
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::ops::AddAssign;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// What a part of a message is, without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -74,9 +77,69 @@ pub struct MessageRow {
     pub synthetic: bool,
     /// 128-bit hash of the message's id, by which copies in other files are known; `None` where it has none.
     pub key: Option<u128>,
+    /// Tokens of reasoning that the provider reported for this reply, 0 without a report. It outlives the call, which may count in another file.
+    pub reported_reasoning: u64,
+}
+
+/// What stands for the part of a conversation that came before its log begins: an estimated message at the front, which policies may take out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// Its index in [`Trace::messages`].
+    pub message: u32,
+    /// Tokens; 0 where nothing tells the hidden overhead from it, or all of the first prompt is explained.
+    pub tokens: u64,
+    /// From where the hidden overhead below it is known.
+    pub base: BaseFrom,
+}
+
+/// From where the hidden overhead of a session is known whose log begins in the middle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseFrom {
+    /// From a compaction of the session itself.
+    Session,
+    /// From other sessions of the corpus.
+    Corpus,
+    /// From the catalogue: the median of the agent.
+    Catalogue,
+    /// From nowhere: all that the first prompt held beyond the log counts as overhead.
+    Unknown,
+}
+
+impl PartRow {
+    /// A part of which only the size is known, in tokens: as many characters as `chars/4` takes for so many tokens.
+    pub fn stand_in(kind: PartKind, tokens: u64) -> PartRow {
+        let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+        let chars = tokens.saturating_mul(4);
+        let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+        PartRow {
+            kind,
+            tool: None,
+            name: Length::default(),
+            id_bytes: 0,
+            text: Text { length, tokens, json_bytes: chars, ..Text::default() },
+            image: Image::default(),
+            error: false,
+            sealed_bytes: 0,
+            truth: u64::from(tokens),
+            anchored: false,
+            expires: false,
+            answers: None,
+        }
+    }
 }
 
 impl MessageRow {
+    /// The indices in [`Trace::parts`] of its parts.
+    pub fn parts(&self) -> std::ops::Range<u32> {
+        self.first_part..self.first_part + self.part_count
+    }
+
+    /// The index in [`Trace::parts`] of its part with this place; `None` where it has fewer.
+    pub fn part(&self, place: usize) -> Option<u32> {
+        (place < self.part_count as usize).then_some(self.first_part + place as u32)
+    }
+
     /// Does this message open a turn?
     pub fn opens_turn(&self) -> bool {
         self.role == Role::User && !self.synthetic
@@ -111,6 +174,12 @@ pub struct CallRow {
 }
 
 impl CallRow {
+    /// Tokens of the reply as its provider counted them; absent where the log has no usage, or holds a placeholder from the start of the
+    /// stream instead. Then [`CallRow::output`] is the estimate.
+    pub fn recorded_output(&self) -> Option<u64> {
+        self.usage.filter(|usage| usage.output_is_final).map(|usage| usage.output)
+    }
+
     /// The size of this call's prompt with so many visible tokens in it, `recorded` of them from the log itself: the hidden overhead
     /// comes on top, and what the recorded prompt lacked is taken off in proportion to what is still there.
     pub fn prompt(&self, visible: u64, recorded: u64) -> u64 {
@@ -124,6 +193,46 @@ impl CallRow {
     }
 }
 
+/// Tokens of replies, by how they are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outputs {
+    /// As providers counted them.
+    pub recorded: u64,
+    /// Estimates for replies whose log holds a placeholder from the start of the stream.
+    pub estimated: u64,
+    /// What those placeholders say.
+    pub placeholders: u64,
+    /// How many replies they are.
+    pub estimated_replies: u64,
+}
+
+impl Outputs {
+    /// Takes in a reply with its usage; `estimate` is what it is taken for where the usage holds a placeholder.
+    pub fn add(&mut self, usage: &Usage, estimate: u64) {
+        if usage.output_is_final {
+            self.recorded += usage.output;
+        } else {
+            self.estimated += estimate;
+            self.placeholders += usage.output;
+            self.estimated_replies += 1;
+        }
+    }
+
+    /// All replies.
+    pub fn all(&self) -> u64 {
+        self.recorded + self.estimated
+    }
+}
+
+impl AddAssign for Outputs {
+    fn add_assign(&mut self, other: Outputs) {
+        self.recorded += other.recorded;
+        self.estimated += other.estimated;
+        self.placeholders += other.placeholders;
+        self.estimated_replies += other.estimated_replies;
+    }
+}
+
 /// A recorded compaction or pruning, undone in the trace and kept as a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CompactionRow {
@@ -131,6 +240,8 @@ pub struct CompactionRow {
     pub before: u32,
     /// The first message that stayed; `None` where none did, or the log does not say.
     pub kept_from: Option<u32>,
+    /// The parts that placeholders took the place of, ascending. Empty where the log does not say, and for most compactions.
+    pub taken: Vec<u32>,
     /// What was done.
     pub kind: CompactionKind,
     /// By itself or on demand.
@@ -145,6 +256,8 @@ pub struct CompactionRow {
     pub usage: Option<Usage>,
     /// Hash of that request's id.
     pub key: Option<u128>,
+    /// Taken over with the calls before it from a session that another file holds: it counts there.
+    pub copy: bool,
 }
 
 /// A measured session.
@@ -162,6 +275,14 @@ pub struct Trace {
     pub source: String,
     /// The window that the log names.
     pub window: Option<u64>,
+    /// The host that the calls went to, where the log names one.
+    pub host: Option<String>,
+    /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
+    pub unseen: Option<Unseen>,
+    /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,
+    /// each time that it is read: it is no part of what a session is.
+    #[serde(skip)]
+    pub reports_cache: bool,
     /// Names of the models, by first use.
     pub models: Vec<String>,
     /// Names of the tools, by first use.
@@ -178,6 +299,9 @@ pub struct Trace {
     pub side_calls: Vec<(Usage, Option<u128>)>,
     /// Usage of calls of sub-agents that this log mirrors, with the keys of their messages. No part of [`Trace::usages`].
     pub mirrored: Vec<(Usage, Option<u128>)>,
+    /// For each message the hash of the conversation up to it, by which copies of a session without ids are known. Empty where the log has
+    /// ids, and where it holds too little to be known by.
+    pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
     /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
@@ -188,10 +312,34 @@ pub struct Trace {
     pub readings: Vec<Reading>,
     /// Recognisable pieces that were left out of the search for references, because there were too many.
     pub unsearched: u64,
+    /// Does the log end in the provider's refusal of a prompt that was too large?
+    pub refused: bool,
+    /// What the log says was sent, summed over its calls: what policies are compared with. `None` before the session is part of a corpus; never
+    /// written down, for it follows from the rest.
+    #[serde(skip)]
+    pub sent: Option<SentPrompts>,
+    /// The messages, in order, that stand for what a recorded compaction left where it was imposed on the session: all that stood in the
+    /// context before, the policy's own texts included, leaves as they arrive, but messages before their `rewind`. Empty in a session as it was
+    /// read, and never written down.
+    #[serde(skip)]
+    pub imposed: Vec<u32>,
     /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
     /// for it, and never written down.
     #[serde(skip)]
     pub paths: BTreeMap<u32, String>,
+}
+
+/// The prompts of a session's calls as they were sent, the agent's own compactions included. Requests of a summariser are no calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SentPrompts {
+    /// Tokens: as the provider reported them, estimated for calls without such a report.
+    pub prompt_tokens: u64,
+    /// The estimated part of them.
+    pub estimated_tokens: u64,
+    /// Calls whose prompt is estimated.
+    pub estimated_calls: u64,
+    /// The largest prompt.
+    pub peak_tokens: u64,
 }
 
 /// What one assistant message takes from one earlier part: the text in both is the same.
@@ -253,6 +401,20 @@ pub enum Evidence {
 }
 
 impl Trace {
+    /// The order of sessions by what they are: by id, then by what they hold. The file decides only between copies that hold the same.
+    pub fn by_identity(&self, other: &Trace) -> Ordering {
+        let size = |trace: &Trace| (trace.calls.len(), trace.messages.len());
+        let same = |one: &Trace, other: &Trace| one.likeness().cmp(&other.likeness()).then_with(|| one.source.cmp(&other.source));
+        self.id.cmp(&other.id).then_with(|| size(self).cmp(&size(other))).then_with(|| same(self, other))
+    }
+
+    /// A number for what the session holds, wherever it was read from, and whatever else was measured of its texts.
+    fn likeness(&self) -> u64 {
+        let sizes: Vec<(PartKind, u64, Length)> = self.parts.iter().map(|part| (part.kind, part.truth, part.text.length)).collect();
+        let held = (&self.agent, &self.version, &self.parent, &self.models, &self.messages, sizes, &self.calls);
+        xxh3_64(&serde_json::to_vec(&held).unwrap_or_default())
+    }
+
     /// The parts of one message.
     pub fn parts_of(&self, message: &MessageRow) -> &[PartRow] {
         let first = message.first_part as usize;
@@ -279,10 +441,38 @@ impl Trace {
         calls.chain(summarisers).chain(self.side_calls.iter().map(|(usage, _)| usage))
     }
 
+    /// Tokens of all replies with usage: those that were counted, and estimates for those whose log holds a placeholder.
+    pub fn outputs(&self) -> Outputs {
+        let mut sum = Outputs::default();
+        let calls = self.calls.iter().filter_map(|call| Some((call.usage?, call.output)));
+        let summaries = self.compactions.iter().filter_map(|event| Some((event.usage?, event.summary_tokens.unwrap_or(0))));
+        let beside = self.side_calls.iter().map(|(usage, _)| (*usage, 0));
+        for (usage, estimate) in calls.chain(summaries).chain(beside) {
+            sum.add(&usage, estimate);
+        }
+        sum
+    }
+
+    /// Does the log tell what the prompt cache did? Then a call without a count read nothing.
+    pub fn tells_of_cache(&self) -> bool {
+        self.reports_cache || self.usages().any(|usage| usage.cache_read + usage.cache_write > 0)
+    }
+
     /// The model that made most of the session's calls; the earlier one at a tie. Without any call the first model that is named at all.
     pub fn main_model(&self) -> Option<&str> {
         let calls = self.calls.iter().filter_map(|call| self.models.get(call.model? as usize));
         most_frequent(calls.map(String::as_str)).or_else(|| self.models.first().map(String::as_str))
+    }
+
+    /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.
+    pub fn unseen_tokens(&self) -> u64 {
+        self.unseen.map_or(0, |unseen| unseen.tokens)
+    }
+
+    /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.
+    pub fn day(&self) -> Option<String> {
+        let time = self.messages.iter().find_map(|message| message.time)?;
+        Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
     }
 
     /// The largest recorded prompt and reply of a replayed call, together.

@@ -6,10 +6,12 @@
 mod evidence;
 mod lines;
 mod steps;
+mod windows;
 
 pub use evidence::{Evidence, Unit};
 pub use lines::Lines;
 pub use steps::Steps;
+pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
 
@@ -43,6 +45,9 @@ pub struct Text {
     pub words: u32,
     /// Code points that are not ASCII.
     pub non_ascii: u32,
+    /// The recording agent cut this result: it bears the agent's own mark of truncation, or its log says so.
+    #[serde(default)]
+    pub truncated: bool,
     /// What ingestion limits need to know about a tool's long result. Absent for short ones and for all other texts.
     pub shape: Option<Box<Shape>>,
     /// The words, kept only where the scale was asked to keep them.
@@ -180,6 +185,9 @@ pub struct Image {
     pub height: u32,
     /// Length of the encoded data; 0 where it is only referred to.
     pub bytes: u32,
+    /// Length of its address without encoded data: all of a link, the head of a data URL. 0 where the log has none.
+    #[serde(default)]
+    pub address: u32,
 }
 
 /// One entry of the conversation.
@@ -278,10 +286,19 @@ pub struct Compaction {
     pub summary: Option<Text>,
     /// The first message that stayed in the context, where the log says so.
     pub kept_from: Option<usize>,
+    /// What placeholders took the place of, as message and part of it by their indices, ascending. Empty where the log does not say.
+    pub taken: Vec<(usize, usize)>,
     /// The summariser's own request, where it was recorded.
     pub call: Option<Call>,
     /// Milliseconds since 1970.
     pub time: Option<i64>,
+}
+
+/// The parts of messages for which something holds, as message and part of it by their indices, in order.
+pub fn parts_where(messages: &[Message], holds: impl Fn(&Message, &Part) -> bool) -> Vec<(usize, usize)> {
+    let numbered =
+        messages.iter().enumerate().flat_map(|(at, message)| message.parts.iter().enumerate().map(move |part| (at, message, part)));
+    numbered.filter(|(_, message, (_, part))| holds(message, part)).map(|(at, _, (place, _))| (at, place)).collect()
 }
 
 /// The two ways in which agents shrink a context.
@@ -311,6 +328,12 @@ pub struct Transcript {
     pub compactions: Vec<Compaction>,
     /// The window that the log itself names, if it does.
     pub window: Option<u64>,
+    /// Does the log end in the provider's refusal of a prompt that was too large? False where the format does not show it.
+    pub refused: bool,
+    /// The host that the model's calls went to, as the log names it; `None` where it names none.
+    pub host: Option<String>,
+    /// The log itself shows that it begins in the middle: its first message goes on from one that it does not hold.
+    pub begins_in_middle: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
     pub side_calls: Vec<Call>,
     /// Calls of sub-agents that this log only mirrors: they are counted where no log of the sub-agent's own holds them, and never replayed.

@@ -114,7 +114,7 @@ function stackPlot(box, session, walked, contents, watch, selected) {
   const policy = session.policies[walked];
   const calls = session.output.length;
   const sums = [];
-  policy.stack.forEach((sizes, place) => sums.push(sizes.map((size, call) => size + (place ? sums[place - 1][call] : 0))));
+  policy.stack.forEach((sizes, place) => sums.push(sizes.map((size, call) => (size === null ? null : size + (place ? sums[place - 1][call] : 0)))));
   const used = contents.map((_, place) => place).filter((place) => policy.stack[place].some((size) => size > 0)).reverse();
   const data = [[...Array(calls + 1).keys()].map((call) => call + 1), ...used.map((place) => stretched(sums[place]))];
   const series = used.map((place) => ({ label: contents[place], stroke: colour("ground"), width: 0.5, fill: colour(`content-${place}`) }));

@@ -19,11 +19,13 @@ async function sessionOf(place) {
     if (!packed) return null;
     const session = await unpack(packed.textContent.trim());
     const whole = session.whole.map(running);
+    // Behind the call at which a policy fails the session there is nothing.
+    const padded = (list) => [...list, ...Array(session.output.length - list.length).fill(null)];
     for (const policy of session.policies) {
-      policy.stack = policy.stack.map((steps, content) => (steps === null ? whole[content] : running(steps)));
-      policy.actual = policy.marks.map((_, call) => policy.stack.reduce((sum, sizes) => sum + sizes[call], 0));
-      policy.attempted = policy.attempted ? running(policy.attempted) : policy.actual;
-      policy.belief = running(policy.belief);
+      policy.stack = policy.stack.map((steps, content) => (steps === null ? whole[content] : padded(running(steps))));
+      policy.actual = padded(policy.marks.map((_, call) => policy.stack.reduce((sum, sizes) => sum + sizes[call], 0)));
+      policy.attempted = policy.attempted ? padded(running(policy.attempted)) : policy.actual;
+      policy.belief = padded(running(policy.belief));
     }
     let first = 0;
     session.arrivals.first = session.arrivals.parts.map((parts) => (first += parts) - parts);

@@ -2,11 +2,11 @@
 // Figures are there at once, calls when a row is opened.
 
 const STEP = 50;
-const SHOWN = ["calls", "overflows", "squeezed", "over_budget", "missed", "truncations", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
+const SHOWN = ["calls", "overflows", "reply_cut", "over_budget", "missed", "truncations", "prunes", "compactions", "peak_tokens", "tokens_saved_share",
   "references_kept_share", "cost_usd"];
 
 // What makes a session worse than another one, the most important first: the same as in the table without script.
-const WORSE = ["unrecoverable_sessions", "overflows", "squeezed", "over_budget", "peak_tokens"];
+const WORSE = ["failed_sessions", "overflows", "reply_cut", "over_budget", "peak_tokens"];
 
 function sessionsTable(overview, open) {
   const at = SHOWN.map((key) => overview.columns.findIndex((column) => column.key === key)).filter((place) => place >= 0);

@@ -57,11 +57,13 @@ function sessionView(overview, place, asked) {
     zoom(middle - (middle - min) * factor, middle + (max - middle) * factor);
   };
 
+  const sizeOf = (size) => (size === null ? "has failed" : grouped(size));
+
   const watch = {
     hover(at) {
       if (!session || at === null || at === undefined) return;
       const here = Math.min(at, session.output.length - 1);
-      const sizes = [...others].sort((one, other) => one - other).map((policy) => `${overview.policies[policy]} ${grouped(session.policies[policy].attempted[here])}`);
+      const sizes = [...others].sort((one, other) => one - other).map((policy) => `${overview.policies[policy]} ${sizeOf(session.policies[policy].attempted[here])}`);
       const recorded = session.recorded[here];
       readout.textContent = `Call ${grouped(here + 1)}: ${[recorded === null ? null : `recorded ${grouped(recorded)}`, ...sizes].filter(Boolean).join(" · ")}`;
     },
@@ -115,19 +117,20 @@ function sessionView(overview, place, asked) {
   function tell() {
     const policy = session.policies[walked];
     const recorded = session.recorded[call];
-    const marks = [[2, "refused for good"], [1, "refused at first"], [4, "reply cut short"], [8, "over budget"]];
+    const failed = policy.actual[call] === null;
+    const marks = [[2, "refused: the session fails here"], [1, "refused at first"], [4, "reply cut short"], [8, "over budget"]];
     const words = marks.filter(([mark]) => policy.marks[call] & mark && !(mark === 1 && policy.marks[call] & 2)).map(([, word]) => word);
     slider.max = String(session.output.length);
     slider.value = String(call + 1);
-    slider.setAttribute("aria-valuetext", `call ${call + 1}, ${grouped(policy.actual[call])} tokens`);
+    slider.setAttribute("aria-valuetext", `call ${call + 1}, ${failed ? "behind the failed call" : `${grouped(policy.actual[call])} tokens`}`);
     where.textContent = `call ${grouped(call + 1)} of ${grouped(session.output.length)}`;
     const line = (name, words) => element("li", {}, `${name}: `, element("strong", {}, words));
-    const numbers = element("ul", {}, line("context", `${grouped(policy.actual[call])} tokens`),
+    const numbers = failed ? element("p", {}, "The policy has failed the session before this call.") : element("ul", {}, line("context", `${grouped(policy.actual[call])} tokens`),
       policy.attempted[call] === policy.actual[call] ? null : line("at the first try", grouped(policy.attempted[call])),
       line("recorded prompt", recorded === null ? "not recorded" : grouped(recorded)),
       line("believed", policy.belief[call] === null ? "the policy looked at no size" : grouped(policy.belief[call])),
       line("reply", grouped(session.output[call])), words.length ? element("li", { class: "alarm" }, words.join(", ")) : null);
-    walk.replaceChildren(element("div", {}, element("h4", {}, `Call ${grouped(call + 1)} under ${overview.policies[walked]}`), numbers, contentsTable(policy)),
+    walk.replaceChildren(element("div", {}, element("h4", {}, `Call ${grouped(call + 1)} under ${overview.policies[walked]}`), numbers, failed ? null : contentsTable(policy)),
       element("div", {}, eventsOf(policy), arrivals()));
   }
 

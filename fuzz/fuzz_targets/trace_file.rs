@@ -7,7 +7,7 @@ use std::io::Write;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let _ = read_traces(bytes);
-    let mut packed = GzEncoder::new(b"ctxtrace/8\n".to_vec(), Compression::none());
+    let mut packed = GzEncoder::new(b"ctxtrace/9\n".to_vec(), Compression::none());
     if packed.write_all(bytes).is_ok()
         && let Ok(file) = packed.finish()
     {

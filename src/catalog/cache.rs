@@ -59,9 +59,17 @@ pub struct CacheRule {
     pub refresh: Refresh,
     /// What a write costs.
     pub writes: Writes,
+    /// Of a thousand tokens that are alive by these rules, how many are not read all the same: hits that nobody guarantees. 0 where they are.
+    #[serde(default)]
+    pub misses: u64,
 }
 
 impl CacheRule {
+    /// The part of so many tokens that can be cached: none below the minimum, else whole steps.
+    pub fn cached(&self, tokens: u64) -> u64 {
+        if tokens < self.minimum { 0 } else { tokens / self.step * self.step }
+    }
+
     /// Milliseconds after which an entry is gone.
     pub fn lifetime_millis(&self) -> i64 {
         self.lifetime.saturating_mul(1000)

@@ -13,6 +13,7 @@
 
 mod cache;
 mod family;
+mod host;
 mod image;
 mod model;
 mod name;
@@ -22,6 +23,7 @@ mod table;
 
 pub use cache::{CacheRule, CacheRules, Hits, Refresh, Writes};
 pub use family::{ContentCosts, Family, FamilyFacts, VocabularyName};
+pub use host::HostLimits;
 pub use image::ImageRule;
 pub use model::{Model, Thinking};
 pub use price::{Price, Prices, Rate, Rates};

@@ -23,13 +23,16 @@ enum Rank {
     Host,
 }
 
-/// Providers of models.dev that sell their own models.
-const MAKERS: [&str; 14] = [
+/// Providers of models.dev, and those in front of LiteLLM's names, that sell their own models.
+const MAKERS: [&str; 17] = [
     "anthropic",
     "openai",
     "google",
     "deepseek",
     "alibaba",
+    "dashscope",
+    "gemini",
+    "moonshot",
     "mistral",
     "xai",
     "llama",
@@ -58,7 +61,8 @@ impl PriceFile {
                 }
                 None => {
                     if let Some(price) = value.as_object().and_then(litellm) {
-                        file.add(key, key, if key.contains('/') { Rank::Host } else { Rank::Maker }, price);
+                        let host = key.split_once('/').is_some_and(|(provider, _)| !MAKERS.contains(&provider));
+                        file.add(key, key, if host { Rank::Host } else { Rank::Maker }, price);
                     }
                 }
             }
@@ -93,21 +97,35 @@ fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output
     Some(Rates { input, cache_read: read.unwrap_or(input), cache_write, cache_write_1h: write_1h.unwrap_or(cache_write), output: output? })
 }
 
-/// LiteLLM: dollars a token; tiers by the ends of the names (`input_cost_per_token_above_200k_tokens`).
+/// LiteLLM: dollars a token; tiers as a list, or by the ends of the names (`input_cost_per_token_above_200k_tokens`). A list wins over
+/// prices beside it.
 fn litellm(row: &Map<String, Value>) -> Option<Price> {
-    let at = |end: &str| {
+    let at = |row: &Map<String, Value>, end: &str| {
         let get = |name: &str| rate(row.get(&format!("{name}{end}")), 0);
         let caches =
             [get("cache_read_input_token_cost"), get("cache_creation_input_token_cost"), get("cache_creation_input_token_cost_above_1hr")];
         rates(get("input_cost_per_token"), caches, get("output_cost_per_token"))
     };
+    let listed = |tier: &Value| {
+        let mut tier = tier.as_object()?.clone();
+        // A tier that prices the input alone has the output price of the whole row.
+        let output = tier.get("output_cost_per_token").or_else(|| row.get("output_cost_per_token"))?.clone();
+        tier.insert("output_cost_per_token".to_owned(), output);
+        Some((tier.get("range")?.get(0)?.as_f64()? as u64, at(&tier, "")?))
+    };
     let above = |key: &String| {
         let number = key.strip_prefix("input_cost_per_token_above_")?.strip_suffix("k_tokens")?;
-        Some((number.parse::<u64>().ok()?.checked_mul(1000)?, at(&format!("_above_{number}k_tokens"))?))
+        Some((number.parse::<u64>().ok()?.checked_mul(1000)?, at(row, &format!("_above_{number}k_tokens"))?))
     };
+    let list = row.get("tiered_pricing").and_then(Value::as_array);
+    let mut tiers: Vec<(u64, Rates)> = list.into_iter().flatten().filter_map(listed).collect();
+    tiers.sort_by_key(|(above, _)| *above);
+    if let Some((_, lowest)) = tiers.first().copied() {
+        return Some(Price { from: i64::MIN, rates: lowest, tiers: tiers.split_off(1) });
+    }
     let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(above).collect();
     tiers.sort_by_key(|(above, _)| *above);
-    Some(Price { from: i64::MIN, rates: at("")?, tiers })
+    Some(Price { from: i64::MIN, rates: at(row, "")?, tiers })
 }
 
 /// models.dev: dollars a million tokens; tiers as a list, or `context_over_200k` in older copies.

@@ -1,6 +1,7 @@
 //! The catalogue: built from its two tables, asked by name.
 
 use super::family::{Families, Family, FamilyFacts, VocabularyName};
+use super::host::{HostLimits, Hosts};
 use super::image::ImageRule;
 use super::model::{Model, Thinking};
 use super::name::{Name, names_another_version};
@@ -9,6 +10,8 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 const MODELS: &str = include_str!("../../catalog/models.toml");
+const HOSTS: &str = include_str!("../../catalog/hosts.toml");
+const OVERHEADS: &str = include_str!("../../catalog/overheads.toml");
 const FAMILIES: &str = include_str!("../../catalog/families.toml");
 
 /// Why a catalogue cannot be used.
@@ -20,6 +23,12 @@ pub enum CatalogError {
     /// The table of families is not what it should be.
     #[error("the table of families cannot be read: {0}")]
     Families(toml::de::Error),
+    /// The table of overheads is not what it should be.
+    #[error("the table of overheads cannot be read: {0}")]
+    Overheads(toml::de::Error),
+    /// The table of hosts is not what it should be.
+    #[error("the table of hosts cannot be read: {0}")]
+    Hosts(toml::de::Error),
     /// The table of prices is not what it should be.
     #[error("the table of prices cannot be read: {0}")]
     Prices(toml::de::Error),
@@ -68,6 +77,8 @@ pub enum CatalogError {
 #[derive(Clone, Debug)]
 pub struct Catalog {
     families: Families,
+    hosts: Hosts,
+    overheads: Vec<Overhead>,
     entries: Vec<Entry>,
     /// Names, as they are compared, to places in `entries`.
     places: BTreeMap<String, usize>,
@@ -83,14 +94,22 @@ struct Entry {
 impl Catalog {
     /// The catalogue that ships with the program.
     pub fn builtin() -> Result<Catalog, CatalogError> {
-        Catalog::parse(MODELS, FAMILIES)
+        let hosts = toml::from_str(HOSTS).map_err(CatalogError::Hosts)?;
+        let Overheads { overheads } = toml::from_str(OVERHEADS).map_err(CatalogError::Overheads)?;
+        Ok(Catalog { hosts, overheads, ..Catalog::parse(MODELS, FAMILIES)? })
     }
 
     /// A catalogue from the text of its two tables, as in `catalog/models.toml` and `catalog/families.toml`.
     pub fn parse(models: &str, families: &str) -> Result<Catalog, CatalogError> {
         let table: Table = toml::from_str(models).map_err(CatalogError::Models)?;
         let families = toml::from_str(families).map_err(CatalogError::Families)?;
-        let mut catalog = Catalog { families, entries: Vec::with_capacity(table.models.len()), places: BTreeMap::new() };
+        let mut catalog = Catalog {
+            families,
+            hosts: Hosts::default(),
+            overheads: Vec::new(),
+            entries: Vec::with_capacity(table.models.len()),
+            places: BTreeMap::new(),
+        };
         for row in table.models {
             catalog.add(row)?;
         }
@@ -105,6 +124,16 @@ impl Catalog {
     /// The facts of a family; [`Family::Other`] is what to assume of a model that [`Catalog::find`] does not know.
     pub fn family(&self, family: Family) -> &FamilyFacts {
         self.families.of(family)
+    }
+
+    /// What a host lets a model hold on a day, written as `2026-03-19`; without a day, today. `None` where the maker's own limits hold.
+    pub fn host_limits(&self, host: &str, model: &Model, day: Option<&str>) -> Option<&HostLimits> {
+        self.hosts.find(host, model.plain_id(), day)
+    }
+
+    /// Tokens that the first prompt of an agent usually carries beside what its log shows. `None` where nobody counted.
+    pub fn overhead(&self, agent: &str) -> Option<u64> {
+        self.overheads.iter().find(|overhead| overhead.agent == agent).map(|overhead| overhead.tokens.0)
     }
 
     /// The model that a log names so; absent where it is not known.
@@ -147,6 +176,20 @@ impl Catalog {
         self.entries.push(Entry { model, long });
         Ok(())
     }
+}
+
+/// `catalog/overheads.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Overheads {
+    overheads: Vec<Overhead>,
+}
+
+/// A row of it.
+#[derive(Clone, Debug, Deserialize)]
+struct Overhead {
+    agent: String,
+    tokens: Tokens,
 }
 
 /// `catalog/models.toml`.

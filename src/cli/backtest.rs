@@ -1,5 +1,6 @@
 //! `ctxsim backtest`: what the recording agents did to their contexts, beside what their own policies would have done.
 
+use super::door::Door;
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
@@ -44,7 +45,8 @@ pub struct Backtest {
 
 impl Backtest {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "backtest")?;
         let policies = self.policies.one_or_recorders(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -53,8 +55,8 @@ impl Backtest {
         let mode = if self.free { Mode::Free } else { Mode::Conditioned };
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
         let asked = |command| AskedBacktest { mode, command };
-        self.output.give("backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
-        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+        self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote backtest.txt, .md, .csv and .json into {}", folder.display()));
         }
         let complaints = self.logs.complaints(&corpus);

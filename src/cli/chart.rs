@@ -1,8 +1,9 @@
 //! `ctxsim chart`: one chart into a file, its data beside it.
 
+use super::door::{Door, NONE_IS_OWN, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Waiting, page, print};
+use super::output::{page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::{ArgMatches, Args, Command, ValueEnum};
@@ -12,8 +13,7 @@ use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::render::table_alone;
 use ctxsim::report::chart::{Chart as Drawn, Kind};
 use ctxsim::report::{Cell, Column, Table};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 mod question;
 
@@ -48,8 +48,11 @@ pub struct Chart {
     #[command(flatten)]
     question: question::Question,
     /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; `-` prints SVG [default: KIND.svg]
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
     file: Option<PathBuf>,
+    /// Write over a chart or data that are there already
+    #[arg(long, help_heading = WRITES)]
+    force: bool,
     /// small (640x400), medium, large (1440x900), or WIDTHxHEIGHT in pixels
     #[arg(long, value_name = "SIZE", default_value = "medium", value_parser = size)]
     size: Size,
@@ -68,7 +71,7 @@ enum Colours {
 
 impl Chart {
     /// Does it.
-    pub fn run(&self, typed: Option<&ArgMatches>) -> Result<(), Failure> {
+    pub fn run(&self, typed: Option<&ArgMatches>, door: &Door) -> Result<(), Failure> {
         if self.kind == "list" {
             return print(&list());
         }
@@ -80,6 +83,10 @@ impl Chart {
             question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
         }
         let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name()))))?;
+        if let Target::Svg(path) | Target::Png(path) = &target {
+            door.file("file", path, NONE_IS_OWN)?;
+            door.file("file", &path.with_extension("csv"), NONE_IS_OWN)?;
+        }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let asked = question::Asked {
@@ -90,11 +97,11 @@ impl Chart {
             catalog: &catalog,
         };
         let (chart, complaints) = asked.chart(kind)?;
-        self.give(&chart, &target)?;
+        self.give(door, &chart, &target)?;
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
-    fn give(&self, chart: &Drawn, target: &Target) -> Result<(), Failure> {
+    fn give(&self, door: &Door, chart: &Drawn, target: &Target) -> Result<(), Failure> {
         let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
         let look = Look { size: self.size, theme };
         let (path, bytes) = match target {
@@ -103,12 +110,9 @@ impl Chart {
             Target::Png(path) => (path, png(chart, look)?),
         };
         let beside = path.with_extension("csv");
-        // Both are whole before either is put in place.
-        let drawn = Waiting::write(path, |file| file.write_all(&bytes))?;
         let data = csv(chart)?;
-        let data = Waiting::write(&beside, |file| file.write_all(data.as_bytes()))?;
-        drawn.put_in_place()?;
-        data.put_in_place()?;
+        let (drawn, listed) = (door.file("file", path, NONE_IS_OWN)?, door.file("file", &beside, NONE_IS_OWN)?);
+        door.put(&[(&drawn, &bytes), (&listed, data.as_bytes())])?;
         if !self.logs.quiet {
             tell(&format!("wrote {} and {}", path.display(), beside.display()));
         }
@@ -125,7 +129,7 @@ enum Target {
 
 impl Target {
     fn of(path: PathBuf) -> Result<Target, Failure> {
-        if path == Path::new("-") {
+        if is_stdout(&path) {
             return Ok(Target::Printed);
         }
         let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());

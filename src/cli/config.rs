@@ -3,7 +3,11 @@
 //! A key is an option's long name without its dashes (or `logs`). On top it holds for every command that has such an option, in a table
 //! for the command that the table is named after. What is typed goes first. The values become the options' defaults before the
 //! arguments are parsed, so that they pass the same checks and stand in `--help`.
+//!
+//! The file may be another person's: it comes with a repository that was cloned. It says what is read and how that is judged, and never where or
+//! what is written, nor what content is shown.
 
+use super::door::{SHOWS, WRITES};
 use super::failure::{Failure, tell};
 use super::output::print;
 use clap::error::ErrorKind;
@@ -11,6 +15,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory};
 use ctxsim::policy::suggestion;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use toml::Value;
 
@@ -23,14 +28,14 @@ const VARIABLE: &str = "CTXSIM_CONFIG";
 /// What every command's positional logs are called.
 const LOGS: &str = "logs";
 
+/// The option that names another file.
+const OPTION: &str = "--config";
+
 /// Options whose values are paths, and are meant from the folder of the file. A policy is one where such a file is there.
-const PATHS: [&str; 5] = [LOGS, "policy", "prices", "baseline", OUT];
+const PATHS: [&str; 4] = [LOGS, "policy", "prices", "baseline"];
 
-/// Where reports go.
-const OUT: &str = "out";
-
-/// Options that say what is done this one time. A default for them would surprise.
-const NEVER: [&str; 5] = ["help", "version", "resume", "update-baseline", "force"];
+/// Options that are no defaults of anything.
+const NEVER: [&str; 3] = ["help", "version", "config"];
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +44,8 @@ Examples:
                                    a file with every option in it, each
                                    commented out
 
-A ctxsim.toml, looked for in the folder and then in those above it:
+A ctxsim.toml, looked for in the folder and, within a repository, in those above
+it up to the repository's root:
   logs = [\"logs/\"]                 paths are meant from the file's own folder
   policy = [\"none\", \"opencode\", \"policies/mine.toml\"]
   window = \"200k\"
@@ -47,7 +53,10 @@ A ctxsim.toml, looked for in the folder and then in those above it:
   [sweep]                          for one command alone
   vary = [\"opencode:prune_protect=10k..80k:10k\"]
 
-CTXSIM_CONFIG names another file; set to nothing, none is read.";
+It says what is read and how that is judged. Where and what is written, and what
+content is shown, is typed each time. A file of another owner is ignored.
+--config FILE or CTXSIM_CONFIG names another file, whosever it is; set to
+nothing, none is read.";
 
 /// Show the defaults of the project: the ctxsim.toml that holds here, and each value in it
 #[derive(Args, Debug)]
@@ -67,21 +76,63 @@ pub struct Project {
     by_command: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
+/// What was found.
+pub struct Discovered {
+    /// The file that holds.
+    pub project: Option<Project>,
+    /// A sentence on one that was found and does not hold.
+    pub ignored: Option<String>,
+}
+
 impl Project {
-    /// The file that the environment names, or the first one from this folder upwards.
-    pub fn discover(command: &Command) -> Result<Option<Project>, Failure> {
-        let path = match std::env::var_os(VARIABLE) {
-            Some(name) if name.is_empty() => return Ok(None),
+    /// The file that was typed or that the environment names, or the first one from this folder up to the root of its repository.
+    pub fn discover(command: &Command) -> Result<Discovered, Failure> {
+        let named = typed().or_else(|| std::env::var_os(VARIABLE));
+        let found = match &named {
+            Some(name) if name.is_empty() => None,
             Some(name) => Some(PathBuf::from(name)),
-            None => upwards(Path::new("")),
+            None => upwards(),
         };
-        path.map(|path| Project::read(path, command)).transpose()
+        let strange = found.as_deref().filter(|_| named.is_none()).and_then(why_strange);
+        if let (Some(path), Some(why)) = (&found, strange) {
+            let sentence = format!("{} is ignored: it {why} ({OPTION} FILE obeys it)", path.display());
+            return Ok(Discovered { project: None, ignored: Some(sentence) });
+        }
+        let project = found.map(|path| Project::read(path, command)).transpose()?;
+        Ok(Discovered { project, ignored: None })
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Does the file give this option of a command its value, where none is typed?
+    pub fn sets(&self, command: &str, option: &Arg) -> bool {
+        let own = self.by_command.get(command);
+        named(option).is_some_and(|name| self.all.contains_key(name) || own.is_some_and(|own| own.contains_key(name)))
+    }
+
+    /// Says on stderr what holds by the file alone.
+    pub fn tell(&self, command: &Command, matches: &ArgMatches) {
+        let below = matches.subcommand_name().unwrap_or_default();
+        let (command, matches) = innermost(command, matches);
+        let by_default = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::DefaultValue);
+        let set = command.get_arguments().filter(|option| self.sets(below, option)).filter(by_default);
+        let names: Vec<&str> = set.filter_map(named).collect();
+        if !names.is_empty() {
+            tell(&format!("{} sets {} (`ctxsim config` shows it, {OPTION} '' goes without)", self.path.display(), names.join(", ")));
+        }
     }
 
     fn read(path: PathBuf, command: &Command) -> Result<Project, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
         let text = ctxsim::reading::text(&path).map_err(|error| wrong(&error))?;
-        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| wrong(&error.to_string().trim_end()))?;
+        // The place of the mistake, without the line: a link could lead to a file that is nobody's business.
+        let line =
+            |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;
+        let table: toml::Table =
+            text.parse().map_err(|error: toml::de::Error| wrong(&format!("line {}: {}", line(&error), error.message())))?;
         let mut project = Project { path: path.clone(), all: BTreeMap::new(), by_command: BTreeMap::new() };
         for (key, value) in table {
             match value {
@@ -110,6 +161,11 @@ impl Project {
         let leaves = || commands.iter().flat_map(|command| leaves(command));
         let options = || leaves().flat_map(Command::get_arguments);
         if !options().any(|option| named(option) == Some(name)) {
+            if options().any(|option| option.get_long() == Some(name) && is_typed_only(option)) {
+                return Err(format!(
+                    "`{name}` says what is written or what content is shown, which is typed each time and stands in no file"
+                ));
+            }
             let hint = suggestion(name, options().filter_map(named));
             return Err(format!("`{name}` is no option{hint} (`ctxsim config --template` lists them)"));
         }
@@ -197,7 +253,7 @@ fn check(command: &Command, name: &str, values: &[String]) -> Result<(), String>
 }
 
 /// The command that was typed, down to its last word, with what was typed for it.
-fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> (&'a Command, &'a ArgMatches) {
+pub fn innermost<'a>(command: &'a Command, matches: &'a ArgMatches) -> (&'a Command, &'a ArgMatches) {
     let below = matches.subcommand().and_then(|(name, matches)| Some((command.find_subcommand(name)?, matches)));
     below.map_or((command, matches), |(command, matches)| innermost(command, matches))
 }
@@ -211,8 +267,11 @@ fn with_defaults(command: Command, values: &BTreeMap<String, Vec<String>>) -> Co
     let below: Vec<String> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
     let command = below.into_iter().fold(command, |command, name| command.mut_subcommand(name, |sub| with_defaults(sub, values)));
     command.mut_args(|option| match named(&option).and_then(|name| values.get(name)) {
-        // What must be given is given then.
-        Some(values) => option.required(false).default_values(values.clone()),
+        // What must be given is given then. Help prints defaults as they are: those that a terminal would obey are left out of it.
+        Some(values) => {
+            let is_harmless = values.iter().all(|value| ctxsim::render::escape(value) == *value);
+            option.required(false).default_values(values.clone()).hide_default_value(!is_harmless)
+        }
         None => option,
     })
 }
@@ -221,9 +280,26 @@ fn with_defaults(command: Command, values: &BTreeMap<String, Vec<String>>) -> Co
 fn named(option: &Arg) -> Option<&str> {
     let name = option.get_long().or_else(|| (option.get_id() == LOGS).then_some(LOGS))?;
     let takes = matches!(option.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
-    // Reports have a usual folder; a file, or a folder that must be new, is named each time.
-    let is_place = name == OUT && option.get_id() != OUT;
-    (takes && !is_place && !option.is_hide_set() && !NEVER.contains(&name)).then_some(name)
+    (takes && !is_typed_only(option) && !option.is_hide_set() && !NEVER.contains(&name)).then_some(name)
+}
+
+/// Does the option say where or what is written, or show content? Its heading is the mark.
+fn is_typed_only(option: &Arg) -> bool {
+    [WRITES, SHOWS].iter().any(|mark| option.get_help_heading() == Some(mark))
+}
+
+/// The file that is named on the command line. It is looked for before anything is parsed, as it changes what is parsed.
+fn typed() -> Option<OsString> {
+    let mut words = std::env::args_os().skip(1).take_while(|word| word != "--");
+    while let Some(word) = words.next() {
+        if word == OPTION {
+            return words.next();
+        }
+        if let Some(name) = word.to_str().and_then(|word| word.strip_prefix(OPTION)?.strip_prefix('=')) {
+            return Some(name.into());
+        }
+    }
+    None
 }
 
 /// A value as it would be typed.
@@ -237,11 +313,32 @@ fn word(name: &str, value: Value) -> Result<String, String> {
     }
 }
 
-/// The file in this folder, or in the next one above that has it.
-fn upwards(from: &Path) -> Option<PathBuf> {
+/// The file in this folder, or in the next one above that has it and is in the same repository. Where there is no repository, this folder is
+/// all: what stands above it may be anybody's.
+fn upwards() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
+    let root = here.ancestors().position(|folder| folder.join(".git").exists()).unwrap_or(0);
     // As short as it can be told: `ctxsim.toml`, `../ctxsim.toml`.
-    (0..here.ancestors().count()).map(|steps| from.join("../".repeat(steps)).join(NAME)).find(|path| path.is_file())
+    (0..=root).map(|steps| PathBuf::from("../".repeat(steps)).join(NAME)).find(|path| path.is_file())
+}
+
+/// Why a file that nobody named is not obeyed: it belongs to another account, or lies elsewhere and is linked.
+fn why_strange(path: &Path) -> Option<&'static str> {
+    if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
+        return Some("is a link");
+    }
+    is_of_another(path).then_some("belongs to another account")
+}
+
+#[cfg(unix)]
+fn is_of_another(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).is_ok_and(|metadata| metadata.uid() != rustix::process::geteuid().as_raw())
+}
+
+#[cfg(not(unix))]
+fn is_of_another(_: &Path) -> bool {
+    false
 }
 
 impl Config {
@@ -251,8 +348,8 @@ impl Config {
         if self.template {
             return print(&template(&command));
         }
-        let Some(project) = Project::discover(&command)? else {
-            tell(&format!("there is no {NAME} in this folder or above it: every option has the default that its command's --help names"));
+        let Some(project) = Project::discover(&command)?.project else {
+            tell(&format!("no {NAME} holds here: every option has the default that its command's --help names"));
             return Ok(());
         };
         print(&project.shown())

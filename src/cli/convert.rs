@@ -1,14 +1,13 @@
 //! `ctxsim convert`: sessions of any format, written down in another one.
 
+use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
-use super::folder::{self, Strangers};
 use super::logs::Logs;
-use super::output::{Waiting, print};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{Converted, Target};
 use ctxsim::report::{counted, counted_as, first_few};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,16 +23,16 @@ pub struct Convert {
     #[command(flatten)]
     logs: Logs,
     /// What to write
-    #[arg(long, value_name = "SHAPE", default_value = "native")]
+    #[arg(long, value_name = "SHAPE", default_value = "native", help_heading = WRITES)]
     to: Shape,
     /// Replace every text by its measures: lengths and token counts stay, and a replay gives the same numbers. Ids, names of tools and models stay
-    #[arg(long)]
+    #[arg(long, help_heading = WRITES)]
     redact: bool,
     /// The file to write; `-` for standard output
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
     output: PathBuf,
     /// Write over a file that is there already
-    #[arg(long)]
+    #[arg(long, help_heading = WRITES)]
     force: bool,
 }
 
@@ -47,7 +46,7 @@ enum Shape {
 
 impl Convert {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let target = match (self.to, self.redact) {
             (Shape::Native, false) => Target::Native,
             (Shape::Native, true) => Target::Redacted,
@@ -56,9 +55,7 @@ impl Convert {
                 return Err(Failure::Usage("chat messages are their texts: --redact writes the native shape, leave --to out".to_owned()));
             }
         };
-        if self.output != Path::new("-") {
-            folder::check_file(&self.output, if self.force { Strangers::Accepted } else { Strangers::Refused }, &|_| false)?;
-        }
+        let place = door.file("output", &self.output, NONE_IS_OWN)?;
         let catalog = Catalog::builtin()?;
         let mut bytes = Vec::new();
         let converted = self.logs.convert(&catalog, target, &mut bytes)?;
@@ -66,21 +63,17 @@ impl Convert {
             let reasons: Vec<String> = converted.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
             return Err(Failure::NothingReadable(format!("nothing to convert: {}", first_few(&reasons, 5))));
         }
-        if self.output == Path::new("-") {
-            print(&String::from_utf8_lossy(&bytes))?;
-        } else {
-            Waiting::write(&self.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;
-        }
+        door.put(&[(&place, &bytes)])?;
         if !self.logs.quiet {
-            self.sum_up(&converted);
+            self.sum_up(&converted, &place);
         }
         let complaints = if self.logs.strict { sentences(&converted) } else { Vec::new() };
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
-    fn sum_up(&self, converted: &Converted) {
+    fn sum_up(&self, converted: &Converted, place: &Place) {
         let (sessions, messages) = (counted(converted.sessions, "session"), counted(converted.messages, "message"));
-        let place = if self.output == Path::new("-") { "to standard output".into() } else { format!("into {}", self.output.display()) };
+        let place = if matches!(place, Place::Printed) { "to standard output".into() } else { format!("into {}", self.output.display()) };
         tell(&format!("wrote {sessions} of {messages} {place}"));
         let left_out = converted.left_out;
         let counts = [

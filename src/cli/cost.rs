@@ -1,17 +1,19 @@
 //! `ctxsim cost`: what recorded sessions cost, and what policies would have made of it.
 
+use super::door::Door;
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{BreakEven, Corpus, Replay, ReplaySettings, break_even, check_model, price};
+use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Breakdown, Priced};
+use ctxsim::report::{self, Baselines, Breakdown, Priced};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,6 +40,8 @@ pub struct Cost {
     output: Output,
     #[command(flatten)]
     refetch: Refetch,
+    #[command(flatten)]
+    own: OwnAgents,
     /// Break each policy's bill down: fresh input, cache reads and writes, output, summariser
     #[arg(long)]
     bill: bool,
@@ -48,7 +52,8 @@ pub struct Cost {
 
 impl Cost {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "cost")?;
         let policies = self.policies.load(&self.logs)?;
         let catalog = Catalog::builtin()?;
         let tables = self.pricing.tables()?;
@@ -60,34 +65,27 @@ impl Cost {
         let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);
         let checks = check_model(&corpus, &tariff);
+        let recording = recording(&corpus, &tariff);
+        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let settings = ReplaySettings { catalog: &catalog, window: self.policies.window, model: self.logs.model.clone(), reserve: None };
         let swept = match (&self.break_even, policies.first()) {
             (Some(param), Some(policy)) => Some(break_even(&corpus, policy, param, &settings, &tariff)?),
             _ => None,
         };
         if let Some(unchanged) = unchanged.first() {
-            self.give(&corpus, &replays, unchanged, &checks, swept.as_ref())?;
+            let (corpus, replays, checks, break_even) = (&corpus, replays.as_slice(), &checks, swept.as_ref());
+            let cache = self.pricing.cache.kind();
+            let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
+            self.output.give(door, "cost", self.command(), |command| {
+                report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
+            })?;
         }
-        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote cost.txt, .md, .csv and .json into {}", folder.display()));
         }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
-    }
-
-    fn give(
-        &self,
-        corpus: &Corpus,
-        replays: &[Replay],
-        unchanged: &Replay,
-        checks: &std::collections::BTreeMap<String, ctxsim::cost::Check>,
-        break_even: Option<&BreakEven>,
-    ) -> Result<(), Failure> {
-        let cache = self.pricing.cache.kind();
-        let breakdown = if self.bill { Breakdown::Shown } else { Breakdown::LeftOut };
-        self.output.give("cost", self.command(), |command| {
-            report::cost(&Priced { corpus, replays, unchanged, checks, break_even, cache, breakdown, command })
-        })
     }
 
     fn command(&self) -> String {
@@ -96,6 +94,7 @@ impl Cost {
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
         words.extend(self.refetch.words());
+        words.extend(self.own.words());
         words.extend(self.bill.then(|| "--bill".to_owned()));
         words.extend(self.break_even.iter().flat_map(|param| ["--break-even".to_owned(), param.clone()]));
         quoted(&words)

@@ -1,5 +1,6 @@
 //! `ctxsim curve`: from how far back texts are taken up again.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::{Logs, tokens};
 use super::output::Output;
@@ -33,10 +34,11 @@ pub struct Curve {
 
 impl Curve {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "curve")?;
         let corpus = self.logs.read_for(&Catalog::builtin()?, Wanted { references: Recall::References, kinds: Kinds::Untold })?;
         let window = self.window.unwrap_or(WINDOW);
-        self.output.give("curve", self.command(), |command| report::curve(&corpus, window, command))?;
+        self.output.give(door, "curve", self.command(), |command| report::curve(&corpus, window, command))?;
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

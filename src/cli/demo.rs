@@ -1,13 +1,14 @@
 //! `ctxsim demo`: some sessions out of the binary, for a first minute without data.
 
+use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Waiting, page, print};
+use super::output::{page, print};
 use super::welcome::Welcome;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::render::prose;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,25 +30,34 @@ const SESSIONS: [(&str, &str); 6] = [
 #[command(after_help = EXAMPLES)]
 pub struct Demo {
     /// Write the sessions into this new folder, to try other commands on
-    #[arg(long = "out", short = 'o', value_name = "DIR", aliases = ["write", "output"])]
+    #[arg(long = "out", short = 'o', value_name = "DIR", aliases = ["write", "output"], help_heading = WRITES)]
     write: Option<PathBuf>,
+    /// Write into a folder that is not empty, and over what has the same name
+    #[arg(long, help_heading = WRITES)]
+    force: bool,
 }
 
 impl Demo {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         if let Some(folder) = &self.write {
-            write_into(folder)?;
+            if is_stdout(folder) {
+                return Err(Failure::Usage("six sessions are six files: name a folder for them".to_owned()));
+            }
+            let files = SESSIONS.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+            door.fill("write", folder, Company::Nothing, &files)?;
             tell(&format!("wrote {} sessions into {}", SESSIONS.len(), folder.display()));
             return print(&next(&folder.to_string_lossy()));
         }
-        let folder = tempfile::tempdir().map_err(|error| Failure::writing(&std::env::temp_dir(), &error))?;
-        write_into(folder.path())?;
+        let folder = door.scratch()?;
+        for (name, text) in SESSIONS {
+            folder.write(name, text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
+        }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
         let (first_look, catalog) = (Welcome::of(logs), Catalog::builtin()?);
         let mut corpus = first_look.read(&catalog)?;
         corpus.forget_folders();
-        first_look.show(&catalog, &corpus, "ctxsim demo")?;
+        first_look.show(door, &catalog, &corpus, "ctxsim demo")?;
         let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo --out demo-logs";
         print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
     }
@@ -64,17 +74,4 @@ Next: ctxsim replay {folder} --policy none --policy codex --by session
       ctxsim drift {folder}
 "
     )
-}
-
-fn write_into(folder: &Path) -> Result<(), Failure> {
-    let writing = |error| Failure::writing(folder, &error);
-    std::fs::create_dir_all(folder).map_err(writing)?;
-    if std::fs::read_dir(folder).map_err(writing)?.next().is_some() {
-        return Err(Failure::Usage(format!("{} is not empty: name a new folder for the sessions", folder.display())));
-    }
-    let waiting: Vec<Waiting> = SESSIONS
-        .iter()
-        .map(|(name, text)| Waiting::write(&folder.join(name), |file| std::io::Write::write_all(file, text.as_bytes())))
-        .collect::<Result<_, _>>()?;
-    waiting.into_iter().try_for_each(Waiting::put_in_place)
 }

@@ -1,5 +1,6 @@
 //! `ctxsim diff`: two policies side by side, and the call at which they part.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
@@ -36,7 +37,8 @@ pub struct Diff {
 
 impl Diff {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "diff")?;
         let named = self.policies.policies.len();
         if named != 2 {
             return Err(Failure::Usage(format!("diff compares two policies, not {named}: name both with --policy")));
@@ -46,7 +48,7 @@ impl Diff {
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
-        self.output.give("diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
+        self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

@@ -1,8 +1,9 @@
 //! `ctxsim drift`: how far estimators are from recorded usage, and a calibrated one.
 
+use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{Output, Waiting};
+use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
 use super::replay::quoted;
 use clap::{Args, ValueEnum};
@@ -12,7 +13,6 @@ use ctxsim::experiment::{ReplaySettings, Vocabularies};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::report::drift::drift as report;
-use std::io::Write;
 use std::path::PathBuf;
 
 /// What `--policy` means here.
@@ -41,7 +41,7 @@ pub struct Drift {
     #[command(flatten)]
     output: Output,
     /// Write a policy with an estimator fitted to these logs, family by family; it extends the policy where one is named
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WRITES)]
     calibrate: Option<PathBuf>,
     /// What the fitted estimator counts in
     #[arg(long, value_name = "UNIT", default_value = "tokens", requires = "calibrate")]
@@ -58,7 +58,9 @@ enum Unit {
 
 impl Drift {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "drift")?;
+        let place = self.calibrate.as_ref().map(|file| door.file("calibrate", file, NONE_IS_OWN)).transpose()?;
         let named = !self.policies.policies.is_empty();
         let mut policies = self.policies.load(&self.logs)?;
         if !named {
@@ -77,18 +79,19 @@ impl Drift {
         };
         let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
         let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis })?;
-        if let Some(file) = &self.calibrate {
+        if let (Some(file), Some(place)) = (&self.calibrate, &place) {
             if findings.calibrated.is_empty() {
                 return Err(Failure::NothingReadable("no call has recorded usage that an estimator could be fitted to".to_owned()));
             }
             let base = replayed.first().filter(|_| replayed.len() == 1).map(|policy| policy.name.as_str());
             let text = document(&findings.calibrated, basis, base, &self.command(), &catalog);
-            Waiting::write(file, |waiting| waiting.write_all(text.as_bytes()))?.put_in_place()?;
-            if !self.logs.quiet {
+            door.put(&[(place, text.as_bytes())])?;
+            if !self.logs.quiet && !matches!(place, Place::Printed) {
                 tell(&format!("wrote {}", file.display()));
             }
         }
-        self.output.give("drift", self.command(), |command| report(&corpus, &findings, basis, command))?;
+        let printed = if matches!(place, Some(Place::Printed)) { Printed::Never } else { Printed::Too };
+        self.output.give_beside(door, "drift", self.command(), printed, |command| report(&corpus, &findings, basis, command))?;
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

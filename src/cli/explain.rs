@@ -1,5 +1,6 @@
 //! `ctxsim explain`: one session's life under one policy.
 
+use super::door::{Door, SHOWS};
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
@@ -41,7 +42,7 @@ pub struct Explain {
     #[command(flatten)]
     refetch: Refetch,
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
     #[command(flatten)]
     output: Output,
@@ -49,7 +50,8 @@ pub struct Explain {
 
 impl Explain {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "explain")?;
         if self.policies.policies.len() != 1 {
             return Err(Failure::Usage("explain tells of one policy: name it with --policy".to_owned()));
         }
@@ -78,7 +80,7 @@ impl Explain {
         }
         if let (Some(policy), Some(replay)) = (policies.first(), replays.first()) {
             self.output
-                .give("explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
+                .give(door, "explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
         }
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
@@ -106,7 +108,9 @@ impl Explain {
 fn narrow(replay: &mut Replay, place: usize, model: &str) {
     replay.outcomes = replay.outcomes.drain(..).skip(place).take(1).collect();
     replay.totals = replay.outcomes.first().map(|outcome| outcome.totals.clone()).unwrap_or_default();
+    replay.windows = replay.windows.drain(..).skip(place).take(1).collect();
     replay.unknown_models.retain(|(name, _)| name == model);
+    replay.own_windows.retain(|(name, ..)| name == model);
     replay.outgrown.retain(|(name, _)| name == model);
 }
 

@@ -19,6 +19,8 @@ pub enum Failure {
     Usage(String),
     /// There was nothing to read.
     NothingReadable(String),
+    /// The same, with a list: a line each.
+    NothingAmong(Vec<String>),
     /// Whoever read our output has had enough.
     Enough,
 }
@@ -27,10 +29,13 @@ impl Failure {
     /// Says what is wrong, and gives the exit code.
     pub fn exit(self) -> ExitCode {
         let (sentences, code) = match self {
-            // Each is one line, whatever the names of files in it hold.
-            Failure::Check(sentences) => (sentences.iter().map(|sentence| escape(sentence).into_owned()).collect(), 1),
+            Failure::Check(sentences) => (sentences, 1),
             Failure::Usage(sentence) => (vec![sentence], 2),
             Failure::NothingReadable(sentence) => (vec![sentence], 3),
+            Failure::NothingAmong(lines) => {
+                tell_lines(&lines);
+                (Vec::new(), 3)
+            }
             Failure::Enough => (Vec::new(), 0),
         };
         for sentence in sentences {
@@ -45,11 +50,16 @@ impl Failure {
     }
 }
 
-/// Says a sentence on stderr. What stands in it may come from a log.
+/// Says a sentence on stderr, as one line: a name from outside that holds the end of a line begins none.
 pub fn tell(sentence: &str) {
+    tell_lines(&[sentence.to_owned()]);
+}
+
+/// Says several lines.
+fn tell_lines(lines: &[String]) {
     use std::io::Write;
-    // Lines of a long message stay lines; everything else that a terminal would obey is shown. Nobody is left to hear of a failure here.
-    let lines: Vec<_> = sentence.lines().map(escape).collect();
+    let lines: Vec<_> = lines.iter().map(|line| escape(line)).collect();
+    // Nobody is left to hear of a failure here.
     let _ = writeln!(io::stderr(), "ctxsim: {}", lines.join("\n"));
 }
 

@@ -1,8 +1,9 @@
 //! `ctxsim gate`: a policy beside what it came to when somebody was content with it, for the tests of an agent's project.
 
+use super::door::{Door, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
-use super::output::{Waiting, page, print};
+use super::output::{page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::replay::quoted;
@@ -10,10 +11,9 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;
 use ctxsim::experiment::gate::{Allowance, Baseline, compare};
-use ctxsim::render::{github, json, junit, markdown, text};
+use ctxsim::render::{github, harmless_json, json, junit, markdown, text};
 use ctxsim::report::{Gated, checks, counted, gate};
 use ctxsim::sim::Refetching;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// What `--policy` means here.
@@ -50,12 +50,15 @@ pub struct Gate {
     /// What the policy came to when somebody was content with it
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'unrecoverable +0', 'broken references +2%']
+    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'failed sessions +0', 'broken references +2%']
     #[arg(long, value_name = "LIMIT", allow_hyphen_values = true)]
     allow: Vec<String>,
-    /// Write the baseline anew, whatever has moved
-    #[arg(long)]
+    /// Write the baseline anew, whatever has moved; `--baseline -` prints it
+    #[arg(long, help_heading = WRITES)]
     update_baseline: bool,
+    /// Write the baseline over a file that is none
+    #[arg(long, requires = "update_baseline", help_heading = WRITES)]
+    force: bool,
     /// Print JSON; docs/json.md describes it
     #[arg(long, group = "form")]
     json: bool,
@@ -107,7 +110,7 @@ enum Form {
 
 impl Gate {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         let logs = self.logs();
         self.policies.check_model(&catalog, &logs)?;
@@ -117,8 +120,9 @@ impl Gate {
         } else {
             self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?
         };
-        // A baseline that cannot be read is told of before any log is.
-        let known = if self.update_baseline { None } else { Some(read(&self.baseline)?) };
+        // A baseline that cannot be read, or written, is told of before any log is.
+        let place = if self.update_baseline { Some(self.place(door)?) } else { None };
+        let known = if place.is_some() { None } else { Some(read(&self.baseline)?) };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.model.clone());
         let corpus = logs.read(&catalog)?;
@@ -126,9 +130,9 @@ impl Gate {
         let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
         let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
         let mut complaints = logs.complaints(&corpus);
-        let Some(known) = known else {
-            let text = now.to_text().map_err(|error| Failure::Usage(error.to_string()))?;
-            Waiting::write(&self.baseline, |file| file.write_all(text.as_bytes()))?.put_in_place()?;
+        let (Some(known), None) = (known, &place) else {
+            let text = harmless_json(now.to_text().map_err(|error| Failure::Usage(error.to_string()))?);
+            place.map_or(Ok(()), |place| door.put(&[(&place, text.as_bytes())]))?;
             if !self.quiet {
                 let sessions = counted(now.sessions.len() as u64, "session");
                 tell(&format!("wrote the baseline of {} over {sessions} into {}", now.policy, self.baseline.display()));
@@ -150,6 +154,12 @@ impl Gate {
         let exceeded = comparison.measures.iter().flat_map(|moved| &moved.exceeded);
         complaints.extend(exceeded.map(|words| format!("policy {}: exceeds {words}", policy.name)));
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// Where the baseline is written: a new file, or over a baseline.
+    fn place(&self, door: &Door) -> Result<Place, Failure> {
+        door.typed("baseline")?;
+        door.file("baseline", &self.baseline, &|file| read(file).is_ok())
     }
 
     fn form(&self) -> Form {

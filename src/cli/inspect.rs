@@ -1,5 +1,6 @@
 //! `ctxsim inspect`: what a file or folder holds.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
@@ -30,12 +31,13 @@ pub struct Inspect {
 
 impl Inspect {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "inspect")?;
         let catalog = Catalog::builtin()?;
         // Who names a vocabulary wants its counts; what was recorded can be told without any.
         let vocabularies = if self.logs.tokenizer.is_some() { Vocabularies::Own } else { Vocabularies::None };
         let corpus = self.logs.read_in(&catalog, vocabularies, Wanted::SIZES)?;
-        self.output.give("inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
+        self.output.give(door, "inspect", self.command(), |command| report::inspect(&corpus, &catalog, command))?;
         if self.output.is_for_people() {
             let logs = quoted(&self.logs.logs);
             let logs = if logs.is_empty() { logs } else { format!(" {logs}") };

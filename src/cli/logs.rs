@@ -203,9 +203,9 @@ impl Logs {
         let homes = homes(&|name| std::env::var(name).ok());
         let (found, missing): (Vec<Home>, Vec<Home>) = homes.into_iter().partition(|home| home.path.is_dir());
         if found.is_empty() {
-            let looked: Vec<String> = missing.iter().map(|home| format!("  {} ({})", home.path.display(), home.agent)).collect();
+            let looked = missing.iter().map(|home| format!("  {} ({})", home.path.display(), home.agent));
             let sentence = "no logs found; name a file or folder, as in `ctxsim replay logs/`. These folders were looked for:";
-            return Err(Failure::NothingReadable(format!("{sentence}\n{}", looked.join("\n"))));
+            return Err(Failure::NothingAmong(std::iter::once(sentence.to_owned()).chain(looked).collect()));
         }
         if !self.quiet {
             found.iter().for_each(|home| tell(&format!("found {} sessions in {}", home.agent, home.path.display())));
@@ -216,15 +216,15 @@ impl Logs {
 
 fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
-    match skipped.split_at_checked(NAMED) {
-        _ if skipped.is_empty() => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),
-        Some((named, rest)) if !rest.is_empty() => Failure::NothingReadable(format!(
-            "nothing readable:\n  {}\n  and {}",
-            named.join("\n  "),
-            counted(rest.len() as u64, "more file")
-        )),
-        _ if skipped.len() == 1 => Failure::NothingReadable(format!("nothing readable: {}", skipped.join(""))),
-        _ => Failure::NothingReadable(format!("nothing readable:\n  {}", skipped.join("\n  "))),
+    match skipped.as_slice() {
+        [] => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),
+        [only] => Failure::NothingReadable(format!("nothing readable: {only}")),
+        several => {
+            let named = several.iter().take(NAMED).map(|file| format!("  {file}"));
+            let others = several.len().saturating_sub(NAMED) as u64;
+            let rest = (others > 0).then(|| format!("  and {}", counted(others, "more file")));
+            Failure::NothingAmong(std::iter::once("nothing readable:".to_owned()).chain(named).chain(rest).collect())
+        }
     }
 }
 

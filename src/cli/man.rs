@@ -1,7 +1,8 @@
 //! `ctxsim man`: manual pages.
 
+use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::Failure;
-use super::output::{Waiting, print};
+use super::output::print;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::path::PathBuf;
@@ -16,23 +17,22 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub struct Man {
     /// Write ctxsim.1 and a page for each command into this folder
-    #[arg(long = "out", short = 'o', value_name = "DIR", alias = "output")]
+    #[arg(long = "out", short = 'o', value_name = "DIR", alias = "output", help_heading = WRITES)]
     folder: Option<PathBuf>,
+    /// Write over pages that are there already and are none of ctxsim's own
+    #[arg(long, help_heading = WRITES)]
+    force: bool,
 }
 
 impl Man {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();
-        let Some(folder) = &self.folder else { return print(&String::from_utf8_lossy(&page(&command)?)) };
-        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
-        let pages = pages(&command)?;
-        let waiting: Vec<Waiting> = pages
-            .iter()
-            .map(|(name, page)| Waiting::write(&folder.join(name), |file| std::io::Write::write_all(file, page)))
-            .collect::<Result<_, _>>()?;
-        waiting.into_iter().try_for_each(Waiting::put_in_place)
+        let Some(folder) = self.folder.as_ref().filter(|folder| !is_stdout(folder)) else {
+            return print(&String::from_utf8_lossy(&page(&command)?));
+        };
+        door.fill("folder", folder, Company::Any, &pages(&command)?).map(drop)
     }
 }
 

@@ -9,10 +9,10 @@ mod cost;
 mod curve;
 mod demo;
 mod diff;
+mod door;
 mod drift;
 mod explain;
 mod failure;
-mod folder;
 mod formats;
 mod gate;
 mod inspect;
@@ -20,6 +20,7 @@ mod logs;
 mod man;
 mod models;
 mod output;
+mod own;
 mod policies;
 mod policy;
 mod pricing;
@@ -32,9 +33,11 @@ mod trace;
 mod tune;
 mod welcome;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
-use config::Project;
-use failure::Failure;
+use config::{Discovered, Project};
+use door::Door;
+use failure::{Failure, tell};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -76,6 +79,9 @@ Exit codes:
 struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
+    /// Take the project's defaults from this file, whosever it is; '' for none at all
+    #[arg(long = "config", value_name = "FILE", global = true)]
+    config_file: Option<std::path::PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -113,16 +119,24 @@ enum Command {
 pub fn run() -> Result<(), Failure> {
     let command = Cli::command();
     // Somebody who asks for help with a broken file of defaults is helped all the same: the file is read again before anything is done.
-    let project = Project::discover(&command);
-    let command = match &project {
-        Ok(Some(project)) => project.apply(command),
+    let discovered = Project::discover(&command);
+    let command = match &discovered {
+        Ok(Discovered { project: Some(project), .. }) => project.apply(command),
         _ => command,
     };
     let typed = command.clone().get_matches();
     let matches = if typed.subcommand().is_some() { typed } else { command.clone().get_matches_from(["ctxsim", "welcome"]) };
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let project = project?;
-    let done = done(parsed.command, &matches);
+    let Discovered { project, ignored } = discovered?;
+    let (_, asked) = config::innermost(&command, &matches);
+    // A file that says `quiet` silences itself no more than it is obeyed unseen.
+    let is_quiet = asked.try_contains_id("quiet").is_ok() && asked.value_source("quiet") == Some(ValueSource::CommandLine);
+    if !is_quiet {
+        ignored.iter().for_each(|sentence| tell(sentence));
+        project.iter().for_each(|project| project.tell(&command, &matches));
+    }
+    let door = Door::of(&command, &matches, project.as_ref());
+    let done = done(parsed.command, &matches, &door);
     // Whoever typed nothing wrong is told in which file the wrong word stands.
     let blame = |sentence| project.iter().fold(sentence, |sentence, project| project.blame(sentence, &command, &matches));
     done.map_err(|failure| match failure {
@@ -133,29 +147,29 @@ pub fn run() -> Result<(), Failure> {
 }
 
 /// Does what was asked for. How options came by their values stands in the matches.
-fn done(command: Option<Command>, matches: &ArgMatches) -> Result<(), Failure> {
+fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(), Failure> {
     match command {
         None => Ok(()),
-        Some(Command::Welcome(welcome)) => welcome.run(),
-        Some(Command::Convert(convert)) => convert.run(),
-        Some(Command::Demo(demo)) => demo.run(),
+        Some(Command::Welcome(welcome)) => welcome.run(door),
+        Some(Command::Convert(convert)) => convert.run(door),
+        Some(Command::Demo(demo)) => demo.run(door),
         Some(Command::Config(config)) => config.run(),
         Some(Command::Completions(completions)) => completions.run(),
-        Some(Command::Man(man)) => man.run(),
-        Some(Command::Inspect(inspect)) => inspect.run(),
-        Some(Command::Replay(replay)) => replay.run(),
-        Some(Command::Report(report)) => report.run(),
-        Some(Command::Cost(cost)) => cost.run(),
-        Some(Command::Explain(explain)) => explain.run(),
-        Some(Command::Drift(drift)) => drift.run(),
-        Some(Command::Backtest(backtest)) => backtest.run(),
-        Some(Command::Diff(diff)) => diff.run(),
-        Some(Command::Sweep(sweep)) => sweep.run(),
-        Some(Command::Tune(tune)) => tune.run(),
-        Some(Command::Gate(gate)) => gate.run(),
-        Some(Command::Curve(curve)) => curve.run(),
-        Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart")),
-        Some(Command::Trace(trace)) => trace.run(),
+        Some(Command::Man(man)) => man.run(door),
+        Some(Command::Inspect(inspect)) => inspect.run(door),
+        Some(Command::Replay(replay)) => replay.run(door),
+        Some(Command::Report(report)) => report.run(door),
+        Some(Command::Cost(cost)) => cost.run(door),
+        Some(Command::Explain(explain)) => explain.run(door),
+        Some(Command::Drift(drift)) => drift.run(door),
+        Some(Command::Backtest(backtest)) => backtest.run(door),
+        Some(Command::Diff(diff)) => diff.run(door),
+        Some(Command::Sweep(sweep)) => sweep.run(door),
+        Some(Command::Tune(tune)) => tune.run(door),
+        Some(Command::Gate(gate)) => gate.run(door),
+        Some(Command::Curve(curve)) => curve.run(door),
+        Some(Command::Chart(chart)) => chart.run(matches.subcommand_matches("chart"), door),
+        Some(Command::Trace(trace)) => trace.run(door),
         Some(Command::Policy(policy)) => policy.run(),
         Some(Command::Formats(formats)) => formats.run(),
         Some(Command::Models(models)) => models.run(),

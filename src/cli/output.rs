@@ -1,12 +1,15 @@
 //! Where a report goes: to stdout in one form, to a folder in all of them.
 
+use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::Failure;
 use clap::Args;
 use ctxsim::render::{Emphasis, Page, csv, html, json, markdown, text};
 use ctxsim::report::{Report, Story};
-use std::fs::{self, File};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
+
+/// The option that names the folder.
+const OUT: &str = "out";
 
 /// The width of a page where nobody knows it.
 const USUAL_WIDTH: usize = 80;
@@ -27,8 +30,20 @@ pub struct Output {
     #[arg(long, group = "form")]
     pub html: bool,
     /// Write all forms into this folder too; the text forms and JSON name the command that made them
-    #[arg(long, short, value_name = "DIR", alias = "output")]
+    #[arg(long, short, value_name = "DIR", alias = "output", help_heading = WRITES)]
     pub out: Option<PathBuf>,
+    /// Write over files that are there already and are none of ctxsim's own
+    #[arg(long, help_heading = WRITES)]
+    pub force: bool,
+}
+
+/// Is the report printed?
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Printed {
+    /// It is.
+    Too,
+    /// Something else was, by the name `-`.
+    Never,
 }
 
 #[derive(Clone, Copy)]
@@ -46,15 +61,41 @@ impl Output {
         !(self.json || self.csv || self.markdown)
     }
 
+    /// The folder that the report is written into; standard output is none.
+    pub fn folder(&self) -> Option<&Path> {
+        self.out.as_deref().filter(|folder| !is_stdout(folder))
+    }
+
+    /// Refuses a folder that nothing may be written into, before anything is read.
+    pub fn check(&self, door: &Door, name: &str) -> Result<(), Failure> {
+        let names = ["txt", "md", "csv", "json"].map(|ending| format!("{name}.{ending}"));
+        self.folder().map_or(Ok(()), |folder| door.folder(OUT, folder, Company::Any, &names).map(drop))
+    }
+
     /// Prints a report, and writes it into the folder if there is one. `report` makes it, with the command named in it or not:
     /// whoever has just typed the command need not be told.
-    pub fn give(&self, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {
-        if let Some(folder) = &self.out {
+    pub fn give(&self, door: &Door, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {
+        self.give_beside(door, name, command, Printed::Too, report)
+    }
+
+    /// The same where something else may be on standard output.
+    pub fn give_beside(
+        &self,
+        door: &Door,
+        name: &str,
+        command: String,
+        printed: Printed,
+        report: impl Fn(Option<String>) -> Report,
+    ) -> Result<(), Failure> {
+        if let Some(folder) = self.folder() {
             let named = report(Some(command));
             let page = Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain };
             let forms = [("txt", Form::Text(page)), ("md", Form::Markdown), ("csv", Form::Csv), ("json", Form::Json)];
-            let files = forms.into_iter().map(|(ending, form)| Ok((format!("{name}.{ending}"), rendered(&named, form)?)));
-            write_into(folder, &files.collect::<Result<Vec<_>, Failure>>()?)?;
+            let files = forms.into_iter().map(|(ending, form)| Ok((format!("{name}.{ending}"), rendered(&named, form)?.into_bytes())));
+            door.fill(OUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
+        }
+        if printed == Printed::Never {
+            return Ok(());
         }
         let form = match self {
             Output { json: true, .. } => Form::Json,
@@ -89,55 +130,15 @@ pub fn page() -> Page {
 
 /// Prints to stdout. A reader who goes away early has had enough: that is no failure.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_bytes(text.as_bytes())
+}
+
+/// The same of bytes.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
         Err(error) => Err(Failure::writing(Path::new("standard output"), &error)),
-    }
-}
-
-/// Writes files into a folder: all beside their places first, then each put in place at once.
-pub fn write_into(folder: &Path, files: &[(String, String)]) -> Result<(), Failure> {
-    let write = |(name, text): &(String, String)| {
-        let place = folder.join(name);
-        let parent = place.parent().unwrap_or(folder);
-        fs::create_dir_all(parent).map_err(|error| Failure::writing(parent, &error))?;
-        Waiting::write(&place, |file| file.write_all(text.as_bytes()))
-    };
-    let waiting: Vec<Waiting> = files.iter().map(write).collect::<Result<_, _>>()?;
-    waiting.into_iter().try_for_each(Waiting::put_in_place)
-}
-
-/// A file that is written and waits beside its place. One that is never put there is removed.
-pub struct Waiting {
-    beside: PathBuf,
-    place: PathBuf,
-}
-
-impl Waiting {
-    /// Writes a file beside its place.
-    pub fn write(place: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Waiting, Failure> {
-        let name = place.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let beside = place.with_file_name(format!(".{name}.{}.part", std::process::id()));
-        let waiting = Waiting { beside, place: place.to_owned() };
-        let written = File::create(&waiting.beside).and_then(|mut file| {
-            write(&mut file)?;
-            file.sync_all()
-        });
-        written.map_err(|error| Failure::writing(place, &error))?;
-        Ok(waiting)
-    }
-
-    /// Puts it in place, over whatever stood there.
-    pub fn put_in_place(self) -> Result<(), Failure> {
-        fs::rename(&self.beside, &self.place).map_err(|error| Failure::writing(&self.place, &error))
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        // After a rename there is nothing left to remove.
-        let _ = fs::remove_file(&self.beside);
     }
 }

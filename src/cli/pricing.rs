@@ -15,7 +15,7 @@ pub struct Pricing {
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
     /// The prompt cache that costs are shown with
-    #[arg(long, value_name = "CACHE", default_value = "modelled")]
+    #[arg(long, value_name = "CACHE", default_value = "recorded")]
     pub cache: Cache,
     /// Seconds between two calls where a log has no times: caches forget
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u32))]
@@ -25,8 +25,10 @@ pub struct Pricing {
 /// A prompt cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Cache {
-    /// The provider's: its minimum, steps, lifetime, price of writes
+    /// The provider's, as far as the recorded calls got with it; modelled where a log tells nothing of its cache
     #[default]
+    Recorded,
+    /// The provider's by its rules: minimum, steps, lifetime, price of writes
     Modelled,
     /// One that forgets nothing: the bound that no provider beats
     Perfect,
@@ -38,6 +40,7 @@ impl Cache {
     /// The same within the library.
     pub fn kind(self) -> CacheKind {
         match self {
+            Cache::Recorded => CacheKind::Recorded,
             Cache::Modelled => CacheKind::Modelled,
             Cache::Perfect => CacheKind::Perfect,
             Cache::None => CacheKind::None,
@@ -47,6 +50,7 @@ impl Cache {
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
+            Cache::Recorded => "recorded",
             Cache::Modelled => "modelled",
             Cache::Perfect => "perfect",
             Cache::None => "none",

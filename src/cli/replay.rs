@@ -1,8 +1,10 @@
 //! `ctxsim replay`: recorded sessions in, a report on each policy out.
 
+use super::door::{Door, SHOWS};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
 use super::output::Output;
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
@@ -10,7 +12,7 @@ use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment;
 use ctxsim::measure::Recall;
-use ctxsim::report::{self, Asked, Oracle, Series, grouped};
+use ctxsim::report::{self, Asked, Baselines, Oracle, Series, grouped};
 
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
@@ -45,6 +47,8 @@ pub struct Replay {
     output: Output,
     #[command(flatten)]
     refetch: Refetch,
+    #[command(flatten)]
+    own: OwnAgents,
     /// What a row stands for, instead of a policy
     #[arg(long, value_name = "ROW")]
     by: Option<By>,
@@ -52,7 +56,7 @@ pub struct Replay {
     #[arg(long, value_name = "FINDING")]
     fail_on: Vec<Finding>,
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
     /// Put each call into the JSON
     #[arg(long)]
@@ -77,17 +81,20 @@ enum By {
 enum Finding {
     /// Calls that the provider would have refused
     Overflow,
-    /// Sessions with a refusal that nothing could mend
-    Unrecoverable,
-    /// Calls whose reply would have been cut
-    Squeezed,
+    /// Sessions that end in a refusal that nothing mends
+    #[value(alias = "unrecoverable")]
+    FailedSessions,
+    /// Calls whose prompt and reply together exceed the window
+    #[value(alias = "squeezed")]
+    ReplyCut,
     /// Calls above the window less the output reserve
     OverBudget,
 }
 
 impl Replay {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "replay")?;
         let (named, oracle) = self.policies.beside_oracle()?;
         if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
             return Err(Failure::Usage(format!(
@@ -103,13 +110,18 @@ impl Replay {
         let corpus = self.logs_to_read().read_for(&catalog, Policies::wanted(&policies, recall))?;
         let tables = self.pricing.tables()?;
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
-        experiment::price(&corpus, &mut replays, &self.pricing.tariff(&tables, &catalog, self.logs.model.clone()));
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        experiment::price(&corpus, &mut replays, &tariff);
+        let recording = experiment::recording(&corpus, &tariff);
+        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
+        let checks = Some(&experiment::check_model(&corpus, &tariff));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
-        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, command };
-        self.output.give("replay", self.command(), |command| report::replay(&corpus, &replays, &asked(command)))?;
-        if let Some(folder) = self.output.out.as_ref().filter(|_| !self.logs.quiet) {
+        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, checks, command };
+        self.output.give(door, "replay", self.command(), |command| report::replay(&corpus, &replays, baselines, &asked(command)))?;
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
         }
         let mut complaints = self.logs.complaints(&corpus);
@@ -131,6 +143,7 @@ impl Replay {
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
         words.extend(self.refetch.words());
+        words.extend(self.own.words());
         words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
         words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
         words.extend(self.series.then(|| "--series".to_owned()));
@@ -171,12 +184,13 @@ impl Finding {
     /// A sentence where a policy shows it.
     fn complaint(self, replay: &experiment::Replay) -> Option<String> {
         let totals = &replay.totals;
-        let (count, what) = match self {
-            Finding::Overflow => (totals.overflows, "calls that overflow the window"),
-            Finding::Unrecoverable => (totals.unrecoverable_sessions, "sessions that end in a refusal"),
-            Finding::Squeezed => (totals.squeezed, "calls whose reply would be cut"),
-            Finding::OverBudget => (totals.over_budget, "calls over budget"),
+        let (count, [one, many]) = match self {
+            Finding::Overflow => (totals.overflows, ["call that overflows the window", "calls that overflow the window"]),
+            Finding::FailedSessions => (totals.failed_sessions, ["failed session", "failed sessions"]),
+            Finding::ReplyCut => (totals.reply_cut, ["call whose reply would be cut", "calls whose reply would be cut"]),
+            Finding::OverBudget => (totals.over_budget, ["call over budget", "calls over budget"]),
         };
+        let what = if count == 1 { one } else { many };
         (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))
     }
 }

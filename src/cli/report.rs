@@ -1,22 +1,27 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
+use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
 use super::failure::{Failure, tell};
-use super::folder::{self, Strangers};
 use super::logs::Logs;
-use super::output::{page, print, write_into};
+use super::output::{page, print};
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
-use ctxsim::experiment::{Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads};
+use ctxsim::experiment::{
+    Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads, recording,
+};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{csv, html, json, prose, summary};
 use ctxsim::report::chart::Life;
-use ctxsim::report::{self, Asked, By, Story, Told, by_interest, story};
+use ctxsim::report::{self, Asked, Baselines, By, Story, Told, by_interest, story};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -46,21 +51,23 @@ pub struct Report {
     policies: Policies,
     #[command(flatten)]
     pricing: Pricing,
-    /// The folder that the report is written into
-    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output")]
+    #[command(flatten)]
+    own: OwnAgents,
+    /// The folder that the report is written into; `-` prints the page alone
+    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output", help_heading = WRITES)]
     out: PathBuf,
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
-    #[arg(long)]
+    #[arg(long, help_heading = WRITES)]
     force: bool,
     /// Show how messages begin in the walk through a session's calls; without it no word of a transcript is in the report
-    #[arg(long)]
+    #[arg(long, help_heading = SHOWS)]
     with_content: bool,
 }
 
 impl Report {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
-        folder::check(&self.out, if self.force { Strangers::Accepted } else { Strangers::Refused })?;
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        door.folder("out", &self.out, Company::Own, &["index.html".to_owned()])?;
         let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -71,12 +78,15 @@ impl Report {
         let settings = self.policies.settings(&catalog, &self.logs);
         let mut composed = compose(&corpus, &policies, &settings)?;
         price(&corpus, &mut composed.replays, &tariff);
+        let recording = recording(&corpus, &tariff);
+        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
         let none = Policy::load("none")?;
         let mut unchanged = self.policies.replay(std::slice::from_ref(&none), &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut unchanged, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
-        let choice = choose(&corpus, &composed.replays).unwrap_or_default();
+        let choice = choose(&composed.replays).unwrap_or_default();
         let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
@@ -92,6 +102,7 @@ impl Report {
         let told = Told {
             corpus: &corpus,
             composed: &composed,
+            baselines,
             unchanged,
             checks: &checks,
             cache: self.pricing.cache.kind(),
@@ -103,7 +114,7 @@ impl Report {
             excerpts: &excerpts,
         };
         let story = story(told, Some(self.command()));
-        let mut files = self.tables(&corpus, &composed)?;
+        let mut files = self.tables(&corpus, &composed, &checks, baselines)?;
         for drawn in story.chapters.iter().flat_map(|chapter| &chapter.charts) {
             let look = |theme| Look { size: Size::MEDIUM, theme };
             files.push((format!("charts/{}.svg", drawn.kind), chart::svg(drawn, look(Theme::Light))));
@@ -111,19 +122,31 @@ impl Report {
             files.push((format!("charts/{}.csv", drawn.kind), chart::csv(drawn)?));
         }
         files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
-        files.push(("index.html".to_owned(), html(&story)?));
-        write_into(&self.out, &files)?;
-        self.say(&story)?;
+        let whole = html(&story)?;
+        if is_stdout(&self.out) {
+            print(&whole)?;
+        } else {
+            files.push(("index.html".to_owned(), whole));
+            let files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+            door.fill("out", &self.out, Company::Own, &files)?;
+            self.say(&story)?;
+        }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
     /// The tables for spreadsheets, and the record for programs.
-    fn tables(&self, corpus: &Corpus, composed: &Composed) -> Result<Vec<(String, String)>, Failure> {
+    fn tables(
+        &self,
+        corpus: &Corpus,
+        composed: &Composed,
+        checks: &BTreeMap<String, Check>,
+        baselines: Baselines<'_>,
+    ) -> Result<Vec<(String, String)>, Failure> {
         let kinds = [("sessions", By::Session), ("tools", By::Tool), ("regions", By::Region), ("references", By::Reference)];
         let report = |by: By, command: Option<String>| {
-            let asked = Asked { by, cache: self.pricing.cache.kind(), command, ..Asked::default() };
-            report::replay(corpus, &composed.replays, &asked)
+            let asked = Asked { by, cache: self.pricing.cache.kind(), checks: Some(checks), command, ..Asked::default() };
+            report::replay(corpus, &composed.replays, baselines, &asked)
         };
         let mut files = Vec::new();
         for (name, by) in kinds {
@@ -148,6 +171,7 @@ impl Report {
         words.extend(self.logs.words());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
+        words.extend(self.own.words());
         words.extend(self.with_content.then(|| "--with-content".to_owned()));
         quoted(&words)
     }

@@ -1,15 +1,17 @@
 //! `ctxsim sweep`: many settings of policies over the same logs.
 
+use super::door::{Door, Lines, NONE_IS_OWN, Rows, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::Output;
+use super::output::{Output, Printed};
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError, settings,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError,
+    settings,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
@@ -33,8 +35,8 @@ VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO
 alone where --sample draws from it.
 
 Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean
-context, peak context, overflows, squeezed, over budget, missed, premature,
-refused tries, prunes, compactions, drops, truncations, unrecoverable, broken
+context, peak context, failed sessions, overflows, reply cut, over budget,
+missed, early, refused tries, prunes, compactions, drops, truncations, broken
 references (of lines); with prices: cost and net cost (in dollars), hit rate,
 cache reads; and `X per session`, `X per call`.";
 
@@ -71,10 +73,10 @@ pub struct Sweep {
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     resamples: u16,
     /// Write each row into this file as soon as it is known
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = WRITES)]
     rows: Option<PathBuf>,
     /// Go on where the file ends
-    #[arg(long, requires = "rows")]
+    #[arg(long, requires = "rows", help_heading = WRITES)]
     resume: bool,
     /// Tell what each setting costs, also where neither objective nor constraints ask for it; takes longer
     #[arg(long, value_name = "WHAT")]
@@ -101,7 +103,11 @@ enum Drawn {
 
 impl Sweep {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "sweep")?;
+        if let Some(path) = self.rows.as_ref().filter(|_| !self.resume) {
+            door.file("rows", path, NONE_IS_OWN)?;
+        }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let bases = self.policies.load(&self.logs)?;
@@ -131,8 +137,9 @@ impl Sweep {
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
-        let rows = self.rows(&run)?;
-        self.output.give("sweep", self.command(), |command| {
+        let rows = self.rows(door, &run)?;
+        let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
+        self.output.give_beside(door, "sweep", self.command(), printed, |command| {
             sweep(&Swept {
                 corpus: &corpus,
                 bases,
@@ -149,16 +156,25 @@ impl Sweep {
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
-    fn rows(&self, run: &Run<'_>) -> Result<Vec<Row>, Failure> {
+    fn rows(&self, door: &Door, run: &Run<'_>) -> Result<Vec<Row>, Failure> {
         let mut rows = Vec::new();
         let mut store = None;
         if let Some(path) = &self.rows {
             let header = self.header(run);
-            let (begun, known) = if self.resume { Store::resume(path, &header)? } else { (Store::begin(path, &header)?, Vec::new()) };
+            let name = path.to_string_lossy().into_owned();
+            let (begun, known) = match door.rows("rows", path, self.resume)? {
+                Rows::New(out) => (Store::begin(name, out, &header)?, Known::default()),
+                Rows::There(file, place) => {
+                    let known = Store::known(&name, &file, &header)?;
+                    let out = Lines::behind(file, place, known.bytes).map_err(|error| Failure::writing(path, &error))?;
+                    let out = Box::new(out);
+                    (if known.bytes == 0 { Store::begin(name, out, &header)? } else { Store::go_on(name, out, &known) }, known)
+                }
+            };
             if self.resume && !self.logs.quiet {
-                tell(&format!("known already: {} of {}", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
+                tell(&format!("known already: {} of {}", grouped(known.rows.len() as u64), counted(run.settings.len() as u64, "setting")));
             }
-            (rows, store) = (known, Some(begun));
+            (rows, store) = (known.rows, Some(begun));
         }
         run.run(rows.len(), &mut |block| {
             rows.extend_from_slice(block);

@@ -1,12 +1,11 @@
 //! `ctxsim trace`: measured logs in a file, without their content.
 
+use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
-use super::folder::{self, Strangers};
 use super::logs::Logs;
-use super::output::Waiting;
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Vocabularies, is_trace_file, write_traces};
+use ctxsim::experiment::{Vocabularies, write_traces};
 use ctxsim::measure::Wanted;
 use ctxsim::report::counted;
 use std::path::PathBuf;
@@ -30,28 +29,22 @@ pub enum Trace {
 pub struct Build {
     #[command(flatten)]
     logs: Logs,
-    /// The file to write
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output")]
+    /// The file to write; `-` for standard output
+    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
     output: PathBuf,
-    /// Write over a file that is there already and is no .ctxtrace
-    #[arg(long)]
+    /// Write over a file that is there already
+    #[arg(long, help_heading = WRITES)]
     force: bool,
     /// Keep of each log's path the name of its file alone; reports on the trace then name files so
-    #[arg(long)]
+    #[arg(long, help_heading = WRITES)]
     without_paths: bool,
-}
-
-/// A file of measured logs is made again over itself.
-fn is_trace(file: &std::path::Path) -> bool {
-    let mut head = [0; 9];
-    ctxsim::reading::regular(file).and_then(|mut file| std::io::Read::read_exact(&mut file, &mut head)).is_ok() && is_trace_file(&head)
 }
 
 impl Trace {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let Trace::Build(build) = self;
-        folder::check_file(&build.output, if build.force { Strangers::Accepted } else { Strangers::Refused }, &is_trace)?;
+        let place = door.file("output", &build.output, NONE_IS_OWN)?;
         let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);
         if build.without_paths {
@@ -59,11 +52,12 @@ impl Trace {
         }
         let mut bytes = Vec::new();
         write_traces(&corpus, &mut bytes)?;
-        Waiting::write(&build.output, |file| std::io::Write::write_all(file, &bytes))?.put_in_place()?;
+        door.put(&[(&place, &bytes)])?;
         if !build.logs.quiet {
             let (sessions, skipped) = (corpus.facts.sessions, corpus.facts.skipped.len() as u64);
             let left_out = if skipped > 0 { format!(", {} skipped", counted(skipped, "file")) } else { String::new() };
-            tell(&format!("wrote {} with {}{left_out}", build.output.display(), counted(sessions, "session")));
+            let named = if matches!(place, Place::Printed) { "to standard output".into() } else { build.output.display().to_string() };
+            tell(&format!("wrote {named} with {}{left_out}", counted(sessions, "session")));
         }
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

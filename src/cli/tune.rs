@@ -1,5 +1,6 @@
 //! `ctxsim tune`: the cheapest setting of a policy that keeps its constraints, judged on sessions that it was not sought on.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
@@ -48,7 +49,7 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net unrecoverable = 0'
+    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net failed sessions = 0'
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
     /// So many sessions of a hundred are judged on and not sought on
@@ -74,7 +75,8 @@ pub struct Tune {
 
 impl Tune {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "tune")?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let policy = self.policies.only("tune", &self.logs)?;
@@ -101,7 +103,7 @@ impl Tune {
         };
         let tuned = tuning.run(&split)?;
         let decided = if self.explain { Some(tuning.decided(&tuned, &split)?) } else { None };
-        self.output.give("tune", self.command(), |command| {
+        self.output.give(door, "tune", self.command(), |command| {
             tune(&Found {
                 policy: &policy,
                 axes: &axes,

@@ -1,14 +1,16 @@
 //! `ctxsim` alone: finds logs, replays them under the main presets, and says what to type next.
 
+use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
 use super::output::{Output, print};
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, price};
-use ctxsim::report::{self, Asked};
+use ctxsim::experiment::{Corpus, Replay, check_model, price, recording};
+use ctxsim::report::{self, Asked, Baselines};
 use ctxsim::trace::Trace;
 
 /// What `ctxsim` alone goes by: the defaults of all options, the project's where it has its own.
@@ -20,14 +22,16 @@ pub struct Welcome {
     policies: Policies,
     #[command(flatten)]
     pricing: Pricing,
+    #[command(flatten)]
+    own: OwnAgents,
 }
 
 impl Welcome {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
         let corpus = self.read(&catalog)?;
-        let replays = self.show(&catalog, &corpus, "ctxsim")?;
+        let replays = self.show(door, &catalog, &corpus, "ctxsim")?;
         print(&next(&corpus, &replays))
     }
 
@@ -42,12 +46,19 @@ impl Welcome {
     }
 
     /// Replays a corpus and prints the report.
-    pub fn show(&self, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
+    pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: &str) -> Result<Vec<Replay>, Failure> {
         let policies = self.policies.load(&self.logs)?;
         let mut replays = self.policies.replay(&policies, corpus, catalog, &self.logs)?;
-        price(corpus, &mut replays, &self.pricing.tariff(&self.pricing.tables()?, catalog, None));
-        let asked = |command| Asked { command, ..Asked::default() };
-        Output::default().give("replay", command.to_owned(), |command| report::replay(corpus, &replays, &asked(command)))?;
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, catalog, None);
+        price(corpus, &mut replays, &tariff);
+        let recording = recording(corpus, &tariff);
+        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
+        let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
+        let checks = Some(&check_model(corpus, &tariff));
+        let asked = |command| Asked { checks, command, ..Asked::default() };
+        Output::default()
+            .give(door, "replay", command.to_owned(), |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
     }
 }

@@ -19,6 +19,7 @@ impl Context {
                 role: entry.role,
                 opens_turn: entry.opens_turn,
                 is_summary: entry.is_summary,
+                unseen: entry.unseen,
                 call: entry.arrived,
             };
             let id = self.push(arrival, items, None);

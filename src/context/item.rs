@@ -72,6 +72,8 @@ pub struct Entry {
     pub opens_turn: bool,
     /// Is it a summary?
     pub is_summary: bool,
+    /// Does it stand for conversation from before the log begins?
+    pub unseen: bool,
     /// Its items are `items[first..first + count]`.
     pub first: u32,
     /// How many.

@@ -20,6 +20,8 @@ pub struct Seen {
     pub opens_turn: bool,
     /// Is it a summary?
     pub is_summary: bool,
+    /// Does it stand for conversation from before the log begins? No end protects it: what an agent would have kept of it is not known.
+    pub unseen: bool,
     /// Its estimate.
     pub estimated: u64,
     /// For a reply: prompt and output of its call together, as the policy was told.
@@ -51,8 +53,8 @@ pub struct SeenItem {
 
 impl Seen {
     fn of(id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, estimated, usage, first, count, .. } = *entry;
-        Seen { id, role, opens_turn, is_summary, estimated, usage, first, count }
+        let Entry { role, opens_turn, is_summary, unseen, estimated, usage, first, count, .. } = *entry;
+        Seen { id, role, opens_turn, is_summary, unseen, estimated, usage, first, count }
     }
 }
 

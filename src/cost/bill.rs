@@ -1,6 +1,7 @@
 //! What the calls of a session cost under a policy: without a cache, with the modelled one, with a perfect one.
 
-use super::cache::{Lifetime, PromptCache, Request, Split};
+use super::cache::{Ages, Lifetime, PromptCache, Request, Split};
+use super::calibration::Calibration;
 use super::tariff::{Known, Tariff};
 use crate::catalog::Rate;
 use crate::sim::{CallOutcome, Outcome, SummaryCall};
@@ -74,21 +75,19 @@ impl Bill {
     }
 
     /// One request: its prompt as the cache has split it, and its reply.
-    pub(super) fn charge(&mut self, known: &Known<'_>, split: Split, lifetime: Lifetime, output: u64) {
-        let rates = known.price.map(|price| price.rates(split.read + split.write + split.fresh));
+    pub(super) fn charge(&mut self, known: &Known<'_>, split: Split, output: u64) {
+        let rates = known.price.map(|price| price.rates(split.prompt()));
         self.fresh.add(split.fresh, rates.map(|rates| rates.input));
         self.cache_read.add(split.read, rates.map(|rates| rates.cache_read));
-        match lifetime {
-            Lifetime::Usual => self.cache_write.add(split.write, rates.map(|rates| rates.cache_write)),
-            Lifetime::Long => self.cache_write_1h.add(split.write, rates.map(|rates| rates.cache_write_1h)),
-        }
+        self.cache_write.add(split.write - split.write_1h, rates.map(|rates| rates.cache_write));
+        self.cache_write_1h.add(split.write_1h, rates.map(|rates| rates.cache_write_1h));
         self.output.add(output, rates.map(|rates| rates.output));
     }
 
     /// A request of the summariser.
-    fn charge_summariser(&mut self, known: &Known<'_>, split: Split, lifetime: Lifetime, output: u64) {
+    fn charge_summariser(&mut self, known: &Known<'_>, split: Split, output: u64) {
         let mut one = Bill::default();
-        one.charge(known, split, lifetime, output);
+        one.charge(known, split, output);
         for (_, charge) in one.tiers() {
             self.summariser += charge;
         }
@@ -113,6 +112,8 @@ pub struct Bills {
     pub uncached: Bill,
     /// By the provider's rules.
     pub modelled: Bill,
+    /// As far as the recorded calls got with theirs; by the provider's rules where a log tells nothing of its cache.
+    pub calibrated: Bill,
     /// Whatever a prompt has in common with the request before is read; the rest costs the input price. No minimum, step or lifetime.
     pub perfect: Bill,
     /// Requests, the summariser's included.
@@ -121,15 +122,19 @@ pub struct Bills {
     pub unpriced_calls: u64,
     /// The names of those models.
     pub unpriced_models: BTreeSet<String>,
+    /// What the calls behind the end of failed sessions would cost. No part of the other sums; `None` where no such call is known.
+    pub after_end: Option<Box<Bills>>,
 }
 
 /// Which cache a bill is made with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CacheKind {
+    /// The provider's, by its rules and as far as the recorded calls got with it.
+    #[default]
+    Recorded,
     /// None: every prompt token costs the input price.
     None,
     /// The provider's, by its rules.
-    #[default]
     Modelled,
     /// One that forgets nothing.
     Perfect,
@@ -140,6 +145,7 @@ impl Bills {
     pub fn with(&self, cache: CacheKind) -> &Bill {
         match cache {
             CacheKind::None => &self.uncached,
+            CacheKind::Recorded => &self.calibrated,
             CacheKind::Modelled => &self.modelled,
             CacheKind::Perfect => &self.perfect,
         }
@@ -155,73 +161,97 @@ impl AddAssign<&Bills> for Bills {
     fn add_assign(&mut self, other: &Bills) {
         self.uncached += &other.uncached;
         self.modelled += &other.modelled;
+        self.calibrated += &other.calibrated;
         self.perfect += &other.perfect;
         self.calls += other.calls;
         self.unpriced_calls += other.unpriced_calls;
         self.unpriced_models.extend(other.unpriced_models.iter().cloned());
+        if let Some(other) = &other.after_end {
+            **self.after_end.get_or_insert_default() += other;
+        }
     }
 }
 
-/// The bills of a session under a policy.
+/// The bills of a session under a policy; `calibration` is what its recording says of the cache.
 ///
-/// A call that the provider would have refused to the end is billed like the others, as `prompt_tokens` counts it; refused tries that
-/// were mended cost nothing.
-pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Bills {
-    charged(trace, outcome, tariff, &mut |_| {})
+/// Refused tries cost nothing. A call that is refused to the end is not billed either, and what is behind it stands in `after_end`.
+pub fn bills(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration) -> Bills {
+    charged(trace, outcome, tariff, calibration, &mut |_| {})
 }
 
-/// What the modelled cache makes of each call's prompt.
+/// What the modelled cache makes of the prompt of each call that is answered.
 pub fn splits(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Vec<Split> {
     let mut splits = Vec::with_capacity(outcome.calls.len());
-    charged(trace, outcome, tariff, &mut |split| splits.push(split));
+    charged(trace, outcome, tariff, &Calibration::default(), &mut |split| splits.push(split));
     splits
 }
 
-/// The bills; somebody is shown what the modelled cache makes of each call.
-fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, show: &mut dyn FnMut(Split)) -> Bills {
-    let mut sum = Bills::default();
+/// The bills; `show` gets what the modelled cache makes of each call that is answered.
+fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &Calibration, show: &mut dyn FnMut(Split)) -> Bills {
+    let (mut sum, mut after_end) = (Bills::default(), Bills::default());
     let mut session = Session::new(trace, tariff);
-    let mut summaries = outcome.summaries.iter().peekable();
-    let mut refetches = outcome.refetches.iter().peekable();
-    for (index, (row, call)) in outcome.calls.iter().zip(&trace.calls).enumerate() {
+    let behind = &outcome.behind;
+    let mut summaries = outcome.summaries.iter().chain(&behind.summaries).peekable();
+    let mut refetches = outcome.refetches.iter().chain(&behind.refetches).peekable();
+    let ended_at = outcome.ended_at();
+    for (index, (row, call)) in outcome.calls.iter().chain(&behind.calls).zip(&trace.calls).enumerate() {
+        let sum = if index < outcome.calls.len() { &mut sum } else { &mut after_end };
         let time = session.time(call);
+        let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
         while let Some(summary) = summaries.next_if(|summary| summary.call as usize <= index) {
-            let known = tariff.of(trace, call, Some(time).filter(|_| session.has_times));
-            summarise(&mut sum, &session, &known, summary);
+            summarise(sum, &session.known(call, time), summary, &recorded);
         }
         let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
         for row in again.map(|refetch| &refetch.request) {
-            request(&mut sum, &mut session, call, time, row);
+            request(sum, &mut session, call, time, row, &recorded);
         }
-        show(request(&mut sum, &mut session, call, time, row));
+        if ended_at == Some(index) {
+            continue;
+        }
+        let split = request(sum, &mut session, call, time, row, &recorded);
+        if index < outcome.calls.len() {
+            show(split);
+        }
     }
+    sum.after_end = (after_end.calls > 0).then(|| Box::new(after_end));
     sum
 }
 
+/// What the recorded cache makes of a prompt, given what the modelled one would if entries did not age, and what it does.
+type Recorded<'a> = &'a dyn Fn(Split, Split) -> Split;
+
 /// One request with what it costs. Hands back what the modelled cache makes of it.
-fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome) -> Split {
+fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64, row: &CallOutcome, recorded: Recorded<'_>) -> Split {
     let request = Request { time, prompt: row.actual, prefix: row.prefix, hidden: call.hidden, blocks: row.blocks, shared: 0 };
     let known = session.known(call, time);
-    let (common, split) = session.ask(call, &known, request);
+    let Answer { common, found, ageless } = session.ask(call, &known, request);
+    let split = known.expected(found);
     sum.count(&known, 1);
     let perfect = common.max(session.shared_of(call)).min(row.actual);
-    let lifetime = session.lifetime;
-    sum.uncached.charge(&known, Split { fresh: row.actual, ..Split::default() }, lifetime, row.output);
-    sum.modelled.charge(&known, split, lifetime, row.output);
-    sum.perfect.charge(&known, Split { read: perfect, write: 0, fresh: row.actual - perfect }, lifetime, row.output);
+    sum.uncached.charge(&known, unwritten(row.actual, 0), row.output);
+    sum.modelled.charge(&known, split, row.output);
+    sum.calibrated.charge(&known, recorded(ageless, split), row.output);
+    sum.perfect.charge(&known, unwritten(row.actual, perfect), row.output);
     split
 }
 
 /// The summariser's request goes to the session's model. What it shares with the last request is read, the rest is never read again
 /// and so not written.
-fn summarise(sum: &mut Bills, session: &Session<'_>, known: &Known<'_>, summary: &SummaryCall) {
+fn summarise(sum: &mut Bills, known: &Known<'_>, summary: &SummaryCall, recorded: Recorded<'_>) {
     sum.count(known, summary.calls);
-    let split = |read: u64| Split { read, write: 0, fresh: summary.prompt - read };
-    let cached = known.cache.map_or(0, |rule| if summary.prefix < rule.minimum { 0 } else { summary.prefix / rule.step * rule.step });
-    let (lifetime, output) = (session.lifetime, summary.output);
-    sum.uncached.charge_summariser(known, split(0), lifetime, output);
-    sum.modelled.charge_summariser(known, split(cached), lifetime, output);
-    sum.perfect.charge_summariser(known, split(summary.prefix), lifetime, output);
+    let cached = known.cache.map_or(0, |rule| rule.cached(summary.prefix));
+    let found = unwritten(summary.prompt, cached);
+    let modelled = unwritten(summary.prompt, known.expected(found).read);
+    let calibrated = unwritten(summary.prompt, recorded(found, modelled).read);
+    sum.uncached.charge_summariser(known, unwritten(summary.prompt, 0), summary.output);
+    sum.modelled.charge_summariser(known, modelled, summary.output);
+    sum.calibrated.charge_summariser(known, calibrated, summary.output);
+    sum.perfect.charge_summariser(known, unwritten(summary.prompt, summary.prefix), summary.output);
+}
+
+/// A prompt of which so much is read and nothing written.
+fn unwritten(prompt: u64, read: u64) -> Split {
+    Split { read, fresh: prompt - read, ..Split::default() }
 }
 
 impl Bills {
@@ -236,15 +266,33 @@ impl Bills {
     }
 }
 
+/// The cache of one model.
+struct Caches<'a> {
+    cache: PromptCache<'a>,
+    /// The same if entries did not age.
+    ageless: PromptCache<'a>,
+    /// The shortest prefix that requests of other models have left since its last one.
+    common: u64,
+}
+
+/// What the caches make of a request.
+pub(super) struct Answer {
+    /// The prefix that is left of the model's own last request.
+    pub common: u64,
+    /// What the provider's rules find alive of the prompt.
+    pub found: Split,
+    /// The same if entries did not age.
+    pub ageless: Split,
+}
+
 /// The caches of one session, one for each of its models, and its clock.
 pub(super) struct Session<'a> {
     trace: &'a Trace,
     tariff: &'a Tariff<'a>,
-    pub lifetime: Lifetime,
-    pub has_times: bool,
+    lifetime: Lifetime,
+    has_times: bool,
     now: i64,
-    /// By model: the cache, and the shortest prefix that requests of other models have left since its last one.
-    caches: BTreeMap<Option<u32>, (PromptCache<'a>, u64)>,
+    caches: BTreeMap<Option<u32>, Caches<'a>>,
     /// What the first call is recorded to have read, as far as all requests since have kept it: others had put it there.
     shared: (Option<u32>, u64),
 }
@@ -271,21 +319,27 @@ impl<'a> Session<'a> {
         self.tariff.of(self.trace, call, Some(time).filter(|_| self.has_times))
     }
 
-    /// Asks the cache of the call's model. Hands back the prefix that is left of that model's own last request, and the split.
-    pub fn ask(&mut self, call: &CallRow, known: &Known<'a>, request: Request) -> (u64, Split) {
+    /// Asks the cache of the call's model.
+    pub fn ask(&mut self, call: &CallRow, known: &Known<'a>, request: Request) -> Answer {
         // The first request of all has none before it that it could have parted from.
         if !self.caches.is_empty() {
             self.shared.1 = self.shared.1.min(request.prefix);
         }
         let shared = self.shared_of(call);
         let model = self.model_of(call);
-        for (_, (_, common)) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
-            *common = (*common).min(request.prefix);
+        for (_, other) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
+            other.common = other.common.min(request.prefix);
         }
-        let (cache, common) = self.caches.entry(model).or_insert_with(|| (PromptCache::new(known.cache, self.lifetime), 0));
-        let prefix = request.prefix.min(*common);
-        *common = u64::MAX;
-        (prefix, cache.ask(&Request { prefix, shared, ..request }))
+        let lifetime = self.lifetime;
+        let caches = self.caches.entry(model).or_insert_with(|| Caches {
+            cache: PromptCache::new(known.cache, lifetime, Ages::Lives),
+            ageless: PromptCache::new(known.cache, lifetime, Ages::Never),
+            common: 0,
+        });
+        let prefix = request.prefix.min(caches.common);
+        caches.common = u64::MAX;
+        let request = Request { prefix, shared, ..request };
+        Answer { common: prefix, found: caches.cache.ask(&request), ageless: caches.ageless.ask(&request) }
     }
 
     /// Tokens that other sessions keep in the cache of the call's model.

@@ -70,9 +70,9 @@ impl Prunes {
 pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
     let mut found = Prunes::default();
     let mut events = outcome.events.iter().peekable();
-    let count = outcome.calls.len() as u64;
+    let count = outcome.answered().len() as u64;
     let whole = |call: &CallRow| (call.hidden + call.visible).saturating_sub(call.missing);
-    let pairs = outcome.calls.iter().zip(&trace.calls);
+    let pairs = outcome.answered().iter().zip(&trace.calls);
     for (index, ((last, last_call), (row, call))) in pairs.clone().zip(pairs.skip(1)).enumerate() {
         let place = index as u64 + 1;
         let (mut pruned, mut rewrote) = (false, false);

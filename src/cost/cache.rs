@@ -15,19 +15,29 @@ pub struct Request {
     pub hidden: u64,
     /// Items in the prompt.
     pub blocks: u32,
-    /// Tokens at the head of the prompt that other sessions keep in the cache.
+    /// Tokens at the head of the prompt that others have put into the cache. Only the first request is asked: then they are an entry
+    /// like any other.
     pub shared: u64,
 }
 
-/// What becomes of a prompt; the three add up to it.
+/// What becomes of a prompt; reads, writes and the rest add up to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Split {
     /// Tokens read from the cache.
     pub read: u64,
     /// Tokens written to it at the price of a write.
     pub write: u64,
+    /// The part of `write` with a lifetime of an hour.
+    pub write_1h: u64,
     /// Tokens at the input price.
     pub fresh: u64,
+}
+
+impl Split {
+    /// Tokens of the prompt.
+    pub fn prompt(&self) -> u64 {
+        self.read + self.write + self.fresh
+    }
 }
 
 /// Which lifetime the agent asks for.
@@ -38,6 +48,16 @@ pub enum Lifetime {
     Usual,
     /// The longer one, at a higher price.
     Long,
+}
+
+/// Do entries of a cache go away?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ages {
+    /// At the end of their lifetime.
+    #[default]
+    Lives,
+    /// Never: what time did to them is known from elsewhere.
+    Never,
 }
 
 /// An earlier prompt that the cache holds: all requests that are still prefixes of the conversation, the longest on top.
@@ -55,21 +75,27 @@ struct Mark {
 pub struct PromptCache<'a> {
     rule: Option<&'a CacheRule>,
     lifetime: Lifetime,
+    ages: Ages,
+    asked: bool,
     marks: Vec<Mark>,
 }
 
 impl<'a> PromptCache<'a> {
     /// A cache that holds nothing of this session yet; without a rule nothing is cached.
-    pub fn new(rule: Option<&'a CacheRule>, lifetime: Lifetime) -> PromptCache<'a> {
-        PromptCache { rule, lifetime, marks: Vec::new() }
+    pub fn new(rule: Option<&'a CacheRule>, lifetime: Lifetime, ages: Ages) -> PromptCache<'a> {
+        PromptCache { rule, lifetime, ages, asked: false, marks: Vec::new() }
     }
 
     /// A request goes out: what of it is read, and what is written.
     pub fn ask(&mut self, request: &Request) -> Split {
         let Some(rule) = self.rule else { return Split { fresh: request.prompt, ..Split::default() } };
-        let cached = |tokens: u64| if tokens < rule.minimum { 0 } else { tokens / rule.step * rule.step };
+        let cached = |tokens: u64| rule.cached(tokens);
         let own = if cached(request.prompt) > 0 { cached(self.known(rule, request)) } else { 0 };
-        let read = own.max(request.shared.min(request.prompt));
+        let shared = if std::mem::replace(&mut self.asked, true) { 0 } else { request.shared.min(request.prompt) };
+        let read = own.max(shared);
+        if shared > 0 {
+            self.marks.push(Mark { tokens: shared, blocks: 0, used: request.time });
+        }
         if let (Refresh::On, Some(top)) = (rule.refresh, self.marks.last_mut())
             && own > 0
         {
@@ -83,7 +109,8 @@ impl<'a> PromptCache<'a> {
             self.marks.push(Mark { tokens: request.prompt, blocks: request.blocks, used: request.time });
         }
         let write = if rule.writes == Writes::Paid { writable - read } else { 0 };
-        Split { read, write, fresh: request.prompt - read - write }
+        let write_1h = if self.lifetime == Lifetime::Long { write } else { 0 };
+        Split { read, write, write_1h, fresh: request.prompt - read - write }
     }
 
     /// Tokens of the prompt that an entry of this session still covers. Entries that no longer begin the conversation are forgotten.
@@ -106,7 +133,7 @@ impl<'a> PromptCache<'a> {
             Lifetime::Usual => rule.lifetime_millis(),
             Lifetime::Long => rule.long_lifetime_millis(),
         };
-        let Some(top) = self.marks.last().filter(|top| request.time - top.used <= lifetime) else {
+        let Some(top) = self.marks.last().filter(|top| self.ages == Ages::Never || request.time - top.used <= lifetime) else {
             self.marks.clear();
             return 0;
         };

@@ -1,10 +1,11 @@
 //! The model held against the recording: cache reads, writes and cost of the unchanged session.
 
-use super::bill::{Bill, Session};
-use super::cache::Request;
-use super::tariff::Tariff;
+use super::bill::{Answer, Bill, CacheKind, Charge, Session};
+use super::cache::{Request, Split};
+use super::calibration::Calibration;
+use super::tariff::{Known, Tariff};
 use crate::sim::Outcome;
-use crate::trace::Trace;
+use crate::trace::{CallRow, Trace};
 use crate::transcript::{CompactionKind, Trust, Usage};
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
@@ -14,10 +15,22 @@ use std::ops::AddAssign;
 pub struct Check {
     /// Calls with usage that the provider reported.
     pub calls: u64,
-    /// The recorded usage at list prices: every token as the provider counted it.
+    /// The recorded usage at list prices: every token as the provider counted it, but for placeholders.
     pub recorded: Bill,
+    /// The part of its replies that is estimated, for the log holds a placeholder from the start of the stream.
+    pub estimated_output: Charge,
     /// The same prompts as the model of the cache splits them.
     pub modelled: Bill,
+    /// Calls without such usage, as the model prices them: estimates. They are in no other figure but this.
+    pub unrecorded: Bill,
+    /// How many they are.
+    pub unrecorded_calls: u64,
+    /// The part of them whose model has no price.
+    pub unrecorded_unpriced_calls: u64,
+    /// The same with each call's own factor.
+    pub calibrated: Bill,
+    /// The same with factors that the call had no part in: those of every second call of its session, itself not among them.
+    pub held_out: Bill,
     /// Calls for which the log names a cost.
     pub logged_calls: u64,
     /// That cost, in thousand-millionths of a dollar.
@@ -40,7 +53,13 @@ impl AddAssign<&Check> for Check {
     fn add_assign(&mut self, other: &Check) {
         self.calls += other.calls;
         self.recorded += &other.recorded;
+        self.estimated_output += other.estimated_output;
         self.modelled += &other.modelled;
+        self.unrecorded += &other.unrecorded;
+        self.unrecorded_calls += other.unrecorded_calls;
+        self.unrecorded_unpriced_calls += other.unrecorded_unpriced_calls;
+        self.calibrated += &other.calibrated;
+        self.held_out += &other.held_out;
         self.logged_calls += other.logged_calls;
         self.logged_nano_usd += other.logged_nano_usd;
         self.logged_list_nano_usd += other.logged_list_nano_usd;
@@ -52,14 +71,67 @@ impl AddAssign<&Check> for Check {
     }
 }
 
-/// Holds the model against a session. `unchanged` is its outcome under no policy: it tells where prompts part from those before.
-pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
-    let mut sum = Check::default();
+impl Check {
+    /// What the recording comes to with one of the caches, for calls that had no part in its making; absent for those that model nothing.
+    pub fn bill(&self, cache: CacheKind) -> Option<&Bill> {
+        match cache {
+            CacheKind::Recorded => Some(&self.held_out),
+            CacheKind::Modelled => Some(&self.modelled),
+            CacheKind::None | CacheKind::Perfect => None,
+        }
+    }
+}
+
+/// How far bills are off on the recordings themselves: no difference between bills that is smaller says anything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OwnError {
+    /// Of each agent what the bill is off, too high or too low, summed; in thousand-millionths of a dollar.
+    pub off_nano_usd: u64,
+    /// The list price of the recorded usage.
+    pub recorded_nano_usd: u64,
+}
+
+impl OwnError {
+    /// The error of bills with one of the caches over the checks of all agents; absent where the cache models nothing, and where no
+    /// recorded usage has a price.
+    pub fn over<'a>(checks: impl IntoIterator<Item = &'a Check>, cache: CacheKind) -> Option<OwnError> {
+        let mut sum = OwnError::default();
+        for check in checks {
+            let recorded = check.recorded.nano_usd();
+            sum.off_nano_usd += check.bill(cache)?.nano_usd().abs_diff(recorded);
+            sum.recorded_nano_usd += recorded;
+        }
+        (sum.recorded_nano_usd > 0).then_some(sum)
+    }
+
+    /// Is a difference between two bills no larger than the error, as a share of the dearer one?
+    pub fn covers(&self, one_nano_usd: u64, other_nano_usd: u64) -> bool {
+        let wide = |number: u64| u128::from(number);
+        wide(one_nano_usd.abs_diff(other_nano_usd)) * wide(self.recorded_nano_usd)
+            <= wide(self.off_nano_usd) * wide(one_nano_usd.max(other_nano_usd))
+    }
+}
+
+/// A call of a recording, and what caches make of its prompt as it was sent.
+pub(super) struct Step<'a> {
+    /// Its place among the session's calls.
+    pub place: usize,
+    pub call: &'a CallRow,
+    /// What its provider reported.
+    pub usage: Option<Usage>,
+    pub known: Known<'a>,
+    pub answer: Answer,
+}
+
+/// Goes through the recorded prompts as they were sent. `unchanged` is the session's outcome under no policy: it tells where prompts part
+/// from those before.
+pub(super) fn walk<'a>(trace: &'a Trace, unchanged: &Outcome, tariff: &'a Tariff<'a>) -> Vec<Step<'a>> {
+    let mut steps = Vec::with_capacity(trace.calls.len());
     let mut session = Session::new(trace, tariff);
     let mut compactions = trace.compactions.iter().peekable();
     // The last prompt as it was sent, and as it would have been under no policy.
     let mut last: Option<(u64, u64)> = None;
-    for (row, call) in unchanged.calls.iter().zip(&trace.calls) {
+    for (place, (row, call)) in unchanged.calls.iter().zip(&trace.calls).enumerate() {
         let mut compacted = false;
         while let Some(compaction) = compactions.next_if(|compaction| compaction.before <= call.message) {
             compacted |= matches!(compaction.kind, CompactionKind::Compact | CompactionKind::Prune);
@@ -77,16 +149,48 @@ pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
         let time = session.time(call);
         let known = session.known(call, time);
         let request = Request { time, prompt, prefix: prefix.min(prompt), hidden: call.hidden, blocks: row.blocks, shared: 0 };
-        let (_, split) = session.ask(call, &known, request);
-        let Some(usage) = usage else { continue };
-        sum.calls += 1;
-        let (recorded, modelled) = (recorded_bill(&usage, &known), {
+        let answer = session.ask(call, &known, request);
+        steps.push(Step { place, call, usage, known, answer });
+    }
+    steps
+}
+
+/// Holds the model against a session. `unchanged` is its outcome under no policy.
+pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
+    let calibration = Calibration::of(trace, unchanged, tariff);
+    let [even, odd] =
+        calibration.halves().map(|half| calibration.session().map_or_else(Calibration::default, |_| Calibration::from_others(half)));
+    check_by(trace, unchanged, tariff, [&odd, &even])
+}
+
+/// The same with other factors for the bill of what is held out: of calls at even places, and at odd ones.
+pub fn check_by(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>, held_out: [&Calibration; 2]) -> Check {
+    let mut sum = Check::default();
+    let calibration = Calibration::of(trace, unchanged, tariff);
+    let [of_even, of_odd] = held_out;
+    for Step { place, call, usage, known, answer } in walk(trace, unchanged, tariff) {
+        let (ageless, split) = (answer.ageless, known.expected(answer.found));
+        let Some(usage) = usage else {
+            sum.unrecorded_calls += 1;
+            sum.unrecorded_unpriced_calls += u64::from(known.price.is_none());
+            sum.unrecorded.charge(&known, split, call.output);
+            continue;
+        };
+        let output = call.recorded_output().unwrap_or(call.output);
+        let bill = |split: Split| {
             let mut bill = Bill::default();
-            bill.charge(&known, split, session.lifetime, usage.output);
+            bill.charge(&known, split, output);
             bill
-        });
+        };
+        sum.calls += 1;
+        let (recorded, modelled) = (bill(as_recorded(&usage)), bill(split));
         sum.recorded += &recorded;
         sum.modelled += &modelled;
+        sum.calibrated += &bill(calibration.split(place, ageless, split));
+        sum.held_out += &bill(if place % 2 == 0 { of_even } else { of_odd }.split(place, ageless, split));
+        if call.recorded_output().is_none() {
+            sum.estimated_output += recorded.output;
+        }
         if known.price.is_none() {
             sum.unpriced_calls += 1;
             sum.unpriced_models.insert(known.name.to_owned());
@@ -106,16 +210,9 @@ pub fn check(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Check {
     sum
 }
 
-/// Recorded usage at list prices.
-fn recorded_bill(usage: &Usage, known: &super::tariff::Known<'_>) -> Bill {
-    let mut bill = Bill::default();
-    let long = usage.cache_write_1h.min(usage.cache_write);
-    let fresh = usage.prompt.saturating_sub(usage.cache_read + usage.cache_write);
-    let rates = known.price.map(|price| price.rates(usage.prompt));
-    bill.fresh.add(fresh, rates.map(|rates| rates.input));
-    bill.cache_read.add(usage.cache_read, rates.map(|rates| rates.cache_read));
-    bill.cache_write.add(usage.cache_write - long, rates.map(|rates| rates.cache_write));
-    bill.cache_write_1h.add(long, rates.map(|rates| rates.cache_write_1h));
-    bill.output.add(usage.output, rates.map(|rates| rates.output));
-    bill
+/// A prompt as its provider counted it.
+fn as_recorded(usage: &Usage) -> Split {
+    let read = usage.cache_read.min(usage.prompt);
+    let write = usage.cache_write.min(usage.prompt - read);
+    Split { read, write, write_1h: usage.cache_write_1h.min(write), fresh: usage.prompt - read - write }
 }

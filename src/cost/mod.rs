@@ -3,11 +3,13 @@
 mod bill;
 mod break_even;
 mod cache;
+mod calibration;
 mod check;
 mod tariff;
 
 pub use bill::{Bill, Bills, CacheKind, Charge, bills, splits};
 pub use break_even::{Prune, Prunes, prunes};
-pub use cache::{Lifetime, PromptCache, Request, Split};
-pub use check::{Check, check};
+pub use cache::{Ages, Lifetime, PromptCache, Request, Split};
+pub use calibration::{Calibration, Measured};
+pub use check::{Check, OwnError, check, check_by};
 pub use tariff::{Known, Tariff};

@@ -1,6 +1,7 @@
 //! Who charges what: the model, its price and its cache, by the name in a log.
 
-use crate::catalog::{CacheRule, CacheRules, Catalog, Model, Price, Prices};
+use super::cache::Split;
+use crate::catalog::{CacheRule, CacheRules, Catalog, Model, Price, Prices, Writes};
 use crate::trace::{CallRow, Trace};
 
 /// All that bills are made by.
@@ -25,6 +26,19 @@ pub struct Known<'a> {
     pub price: Option<&'a Price>,
     /// Its cache; absent where there is no rule for it.
     pub cache: Option<&'a CacheRule>,
+}
+
+impl Known<'_> {
+    /// What is to be expected of a prompt, given what the rules of its cache find alive: where hits are not guaranteed, some do not come.
+    pub(super) fn expected(&self, found: Split) -> Split {
+        let Some(rule) = self.cache else { return found };
+        let missed = found.read * rule.misses / 1000;
+        let split = Split { read: found.read - missed, ..found };
+        match rule.writes {
+            Writes::Paid => Split { write: found.write + missed, ..split },
+            Writes::Free => Split { fresh: found.fresh + missed, ..split },
+        }
+    }
 }
 
 impl<'a> Tariff<'a> {

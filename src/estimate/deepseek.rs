@@ -20,11 +20,15 @@ pub fn piece_end(text: &str, at: usize) -> usize {
     }
     let leads_word = || next(text, after).is_some_and(|(second, _)| joins_word(second));
     match kind(first) {
-        Kind::Number => (0..2).fold(after, |end, _| next(text, end).filter(|(letter, _)| is_number(*letter)).map_or(end, |(_, after)| after)),
+        Kind::Number => {
+            (0..2).fold(after, |end, _| next(text, end).filter(|(letter, _)| is_number(*letter)).map_or(end, |(_, after)| after))
+        }
         Kind::Upper | Kind::Lower | Kind::Uncased | Kind::Mark => run_end(text, after, joins_word),
         Kind::Symbol => symbols_end(text, after),
         Kind::Space | Kind::Other if !is_line_end(first) && leads_word() => run_end(text, after, joins_word),
-        Kind::Space if first == ' ' && next(text, after).is_some_and(|(second, _)| kind(second) == Kind::Symbol) => symbols_end(text, after),
+        Kind::Space if first == ' ' && next(text, after).is_some_and(|(second, _)| kind(second) == Kind::Symbol) => {
+            symbols_end(text, after)
+        }
         Kind::Space => space_end(text, at, |following| !is_number(following) && !is_of_two_blocks(following)),
         Kind::Other => after,
     }

@@ -3,7 +3,7 @@
 use super::{ContentKind, Rounding, Unit};
 use crate::catalog::{ContentCosts, Family};
 use crate::trace::{PartKind, PartRow};
-use crate::transcript::{Role, Text, TextKind};
+use crate::transcript::{Image, Role, Text, TextKind};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -88,6 +88,12 @@ pub struct Estimator {
     pub image_tokens: u64,
     /// Units of an image, before rounding.
     pub image_units: u64,
+    /// Units of it that stand for its address. Where the log tells the address, its length takes their place; 0 where it does not matter.
+    pub image_address_units: u64,
+    /// Units of a picture that is only referred to, beside its address; 0 where it counts like any other.
+    pub image_link_units: u64,
+    /// Units added for each piece of reasoning that can be read.
+    pub thinking_units: u64,
     /// Are pictures in user messages counted?
     pub user_images: Counting,
     /// Are ids of calls and results counted?
@@ -129,6 +135,9 @@ impl Default for Estimator {
             definition_units: 0,
             image_tokens: 0,
             image_units: 0,
+            image_address_units: 0,
+            image_link_units: 0,
+            thinking_units: 0,
             user_images: Counting::Counted,
             ids: Ids::Ignored,
             thinking: Counting::Counted,
@@ -237,7 +246,7 @@ impl Estimator {
             }
             PartKind::ToolResult => self.settle(of_text(unit) + ids + self.result_units),
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
-            PartKind::Image => self.prose(self.image_units).plus(Guess::whole(self.image_tokens)),
+            PartKind::Image => self.prose(self.units_of_picture(&part.image)).plus(Guess::whole(self.image_tokens)),
             PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(unit)),
             PartKind::Tools => Guess::default(),
         }
@@ -254,13 +263,23 @@ impl Estimator {
         self.whole(texts.map(|text| u64::from(text.in_unit(unit)) + self.definition_units).sum())
     }
 
+    fn units_of_picture(&self, image: &Image) -> u64 {
+        let address = u64::from(image.address);
+        match image.bytes {
+            _ if address == 0 => self.image_units,
+            0 if self.image_link_units > 0 => self.image_link_units + address,
+            _ if self.image_address_units > 0 => (self.image_units + address).saturating_sub(self.image_address_units),
+            _ => self.image_units,
+        }
+    }
+
     fn thinking(&self, part: &PartRow, visible: u64) -> Guess {
         if self.sealed == Counting::Counted && part.sealed_bytes > 0 {
             return self.settle(self.sealed_units(part.sealed_bytes));
         }
         match self.thinking {
-            Counting::Counted => self.settle(visible),
-            Counting::Ignored => Guess::default(),
+            Counting::Counted if visible > 0 => self.settle(visible + self.thinking_units),
+            Counting::Counted | Counting::Ignored => Guess::default(),
         }
     }
 

@@ -21,8 +21,7 @@ pub enum Kind {
     Symbol,
 }
 
-const KINDS: [Kind; 8] =
-    [Kind::Other, Kind::Upper, Kind::Lower, Kind::Uncased, Kind::Mark, Kind::Number, Kind::Space, Kind::Symbol];
+const KINDS: [Kind; 8] = [Kind::Other, Kind::Upper, Kind::Lower, Kind::Uncased, Kind::Mark, Kind::Number, Kind::Space, Kind::Symbol];
 
 static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/letters.kinds"));
 

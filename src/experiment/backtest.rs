@@ -1,12 +1,15 @@
 //! The agent's own preset against what the agent really did: each recorded compaction and pruning beside the predicted one.
 
 use super::corpus::Corpus;
-use super::judge::{Case, Reason, judge, recorded_size};
-use super::replay::{ReplaySettings, window_of};
+use super::judge::{Case, Reason, acts, judge, recorded_size};
+use super::own::choose;
+use super::replay::ReplaySettings;
 use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
-use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Recorder, Switch, presets};
+use super::window::window_of;
+use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
+use crate::statistics::median;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
@@ -89,6 +92,9 @@ pub struct Tested {
     pub recorded: Option<Recorded>,
     /// As the policy would have done it; `None` where it would not.
     pub predicted: Option<Predicted>,
+    /// Of a miss: what the policy took the context for at its last look before the first call behind the recorded event. `None` where it looked
+    /// at no size there, or had fired before.
+    pub estimate: Option<u64>,
     /// The size that a summary would have had by the model of the policy. `None` where it makes none.
     pub modelled_summary: Option<u64>,
     /// What became of it.
@@ -153,11 +159,9 @@ impl Backtest {
         self.events().filter(|event| event.verdict == verdict).count() as u64
     }
 
-    /// The middle one of the hits, by a measure; the upper of two. `None` without hits.
+    /// The median of the hits, by a measure. `None` without hits.
     pub fn median_of_hits(&self, measure: impl Fn(&Tested) -> Option<u64>) -> Option<u64> {
-        let mut values: Vec<u64> = self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect();
-        values.sort_unstable();
-        values.get(values.len() / 2).copied()
+        median(self.events().filter(|event| event.verdict == Verdict::Hit).filter_map(measure).collect())
     }
 }
 
@@ -174,13 +178,15 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     let mut result = Backtest { summaries, ..Backtest::default() };
     let mut chosen: Vec<(usize, &Trace, &Policy, Option<&RecordedBy>)> = Vec::new();
     for (place, trace) in corpus.traces.iter().enumerate() {
-        match choose(trace, policies) {
+        match choose(trace, policies, settings.replay) {
             Some((policy, entry)) => chosen.push((place, trace, policy, entry)),
-            None if trace.compactions.is_empty() => {}
             None => {
-                let (sessions, events) = result.without_preset.entry(trace.agent.clone()).or_default();
-                *sessions += 1;
-                *events += trace.compactions.len() as u64;
+                let recorded = trace.compactions.iter().filter(|event| !event.copy).count() as u64;
+                if recorded > 0 {
+                    let (sessions, events) = result.without_preset.entry(trace.agent.clone()).or_default();
+                    *sessions += 1;
+                    *events += recorded;
+                }
             }
         }
     }
@@ -197,24 +203,14 @@ pub fn backtest(corpus: &Corpus, policies: &[Policy], settings: &BacktestSetting
     Ok(result)
 }
 
-/// The policy for a session, and what it says of such logs.
-fn choose<'a>(trace: &Trace, policies: &'a [Policy]) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
-    if let [given] = policies {
-        let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
-        return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
-    }
-    let time = trace.messages.iter().find_map(|message| message.time);
-    let day = time.and_then(|time| jiff::Timestamp::from_millisecond(time).ok()).map(|time| time.strftime("%Y-%m-%d").to_string());
-    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.as_deref().unwrap_or_default() };
-    policies.iter().find_map(|policy| Some((policy, Some(policy.recorded(recorder)?))))
-}
-
 /// One session before its policy.
 struct Session<'a> {
     trace: &'a Trace,
     plan: Plan,
     conditions: Conditions,
     notes_prunings: bool,
+    /// Recorded prunings are imposed: the policy makes none itself.
+    imposes_prunings: bool,
 }
 
 impl<'a> Session<'a> {
@@ -226,10 +222,7 @@ impl<'a> Session<'a> {
         summaries: &RecordedSummaries,
     ) -> Result<Session<'a>, PolicyError> {
         let replay = settings.replay;
-        // The window that the log names was in force, whatever the catalogue says.
-        let logged = trace.window.zip(entry).map(|(window, entry)| window * 100 / entry.logged_window_percent.max(1));
-        let forced = ReplaySettings { window: replay.window.or(logged), model: replay.model.clone(), ..*replay };
-        let window = window_of(trace, policy.default_window(), &forced);
+        let window = window_of(trace, policy.default_window(), replay);
         let conditions = Conditions {
             window: window.window,
             prompt_limit: window.prompt_limit,
@@ -240,7 +233,9 @@ impl<'a> Session<'a> {
         };
         let prunes = trace.compactions.iter().any(|event| event.kind == CompactionKind::Prune);
         let notes_prunings = prunes || entry.is_some_and(|entry| entry.notes_prunings == Switch::On);
-        Ok(Session { trace, plan: policy.plan(&window.facts)?, conditions, notes_prunings })
+        let plan = policy.plan(&window.facts)?;
+        let imposes_prunings = !plan.rule.iter().any(|rule| acts(rule, CompactionKind::Prune));
+        Ok(Session { trace, plan, conditions, notes_prunings, imposes_prunings })
     }
 
     /// Each event from the context that the agent had after the compaction before.
@@ -253,21 +248,26 @@ impl<'a> Session<'a> {
             let opened_by = place.checked_sub(1).and_then(|before| compactions.get(before)).copied();
             let closed_by = compactions.get(place).copied();
             let closed_before = closed_by.map_or(end, |event| event.before);
-            let bounds = Bounds { opened_by, closed_before, end: compactions.get(place + 1).map_or(end, |event| event.before) };
-            let segment = segment(self.trace, bounds);
+            // Of two events at one place the stretch goes on behind both, so that the call which follows them can be predicted.
+            let next = compactions.iter().skip(place + 1).find(|event| event.before > closed_before);
+            let bounds = Bounds { opened_by, closed_before, end: next.map_or(end, |event| event.before) };
+            let from = opened_by.map_or(0, |event| event.before);
+            let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
+            let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();
+            let imposed: &[&CompactionRow] = if self.imposes_prunings { &noted } else { &[] };
+            let segment = segment(self.trace, bounds, imposed);
             let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
             let predicted = self.predictions(&outcome, segment.first_call);
             let closing_call = self.call_after(closed_before);
             let first = predicted.iter().find(|event| event.kind == CompactionKind::Compact).copied();
-            let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, kind, row };
-            // Prunings are replayed freely within the stretch.
-            let from = opened_by.map_or(0, |event| event.before);
-            let noted = self.trace.compactions.iter().filter(|event| event.kind == CompactionKind::Prune);
-            let noted: Vec<&CompactionRow> = noted.filter(|event| (from..closed_before).contains(&event.before)).collect();
+            let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
+            // Prunings that the policy makes itself are replayed freely within the stretch.
             let prunes =
                 predicted.iter().filter(|event| event.kind == CompactionKind::Prune && event.call <= closing_call && self.notes_prunings);
             let mut here = self.paired(&noted, prunes.copied().collect(), &case);
             match closed_by {
+                // Nothing is said of an event that counts in another file, nor of the calls before it.
+                Some(row) if row.copy => {}
                 Some(row) => {
                     // What happens behind the closing event counts for its lateness alone.
                     let tested = self.test(row, first, &case(CompactionKind::Compact, Some(row)));
@@ -286,10 +286,10 @@ impl<'a> Session<'a> {
     /// The whole session as one replay.
     fn in_one(&self) -> Vec<Tested> {
         let end = self.trace.messages.len() as u32;
-        let segment = segment(self.trace, Bounds { opened_by: None, closed_before: end, end });
+        let segment = segment(self.trace, Bounds { opened_by: None, closed_before: end, end }, &[]);
         let outcome = simulate(&segment.trace, &self.plan, &self.conditions);
         let predicted = self.predictions(&outcome, 0);
-        let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, kind, row };
+        let case = |kind, row| Case { trace: self.trace, plan: &self.plan, segment: &segment, outcome: &outcome, kind, row };
         let mut tested = Vec::new();
         for kind in [CompactionKind::Compact, CompactionKind::Prune] {
             let noted: Vec<&CompactionRow> = self.trace.compactions.iter().filter(|event| event.kind == kind).collect();
@@ -309,7 +309,7 @@ impl<'a> Session<'a> {
         case: &dyn Fn(CompactionKind, Option<&'c CompactionRow>) -> Case<'c>,
     ) -> Vec<Tested> {
         let mut tested = Vec::new();
-        for row in noted {
+        for row in noted.iter().filter(|row| !row.copy) {
             let call = self.call_after(row.before);
             let nearest = predicted.iter().enumerate().min_by_key(|(_, event)| event.call.abs_diff(call)).map(|(place, _)| place);
             let near = nearest.filter(|place| predicted.get(*place).is_some_and(|event| event.call.abs_diff(call) <= TOLERANCE));
@@ -333,14 +333,18 @@ impl<'a> Session<'a> {
             summary: summary_of(self.trace, row),
             automatic: row.automatic,
         };
-        let (verdict, reason) = judge(case, &recorded, predicted.as_ref());
+        // What it believed after it had compacted itself is no estimate of what the agent had.
+        let estimate = case.estimate(recorded.call).filter(|_| predicted.is_none_or(|predicted| predicted.call >= recorded.call));
+        let (verdict, reason) = judge(case, &recorded, predicted.as_ref(), estimate);
         let modelled_summary = self.modelled_summary(&recorded).filter(|_| row.kind == CompactionKind::Compact);
-        Tested { kind: row.kind, recorded: Some(recorded), predicted, modelled_summary, verdict, reason }
+        let estimate = estimate.filter(|_| verdict == Verdict::Missed);
+        Tested { kind: row.kind, recorded: Some(recorded), predicted, estimate, modelled_summary, verdict, reason }
     }
 
     fn false_alarm(&self, event: Predicted, case: &Case<'_>) -> Tested {
         let reason = case.of_false_alarm(&event);
-        Tested { kind: event.kind, recorded: None, predicted: Some(event), modelled_summary: None, verdict: Verdict::FalseAlarm, reason }
+        let (kind, verdict) = (event.kind, Verdict::FalseAlarm);
+        Tested { kind, recorded: None, predicted: Some(event), estimate: None, modelled_summary: None, verdict, reason }
     }
 
     /// What the model `recorded` makes of the summary of a recorded compaction.

@@ -1,13 +1,15 @@
 //! Which policy does best over a corpus, and how sure that is: the same choice over sessions drawn anew.
 
-use super::chance::resamples;
-use super::corpus::Corpus;
 use super::replay::Replay;
 use crate::sim::Outcome;
+use crate::statistics::{between, resamples};
 use std::cmp::Ordering;
 
 /// So often sessions are drawn.
 pub const DRAWS: usize = 400;
+
+/// The share of the draws beyond each end of a range, in thousandths.
+const OUTSIDE: u64 = 25;
 
 /// Where chance begins: the same corpus gives the same choice.
 const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -17,8 +19,8 @@ const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 pub struct Choice {
     /// Its place among the replays.
     pub place: usize,
-    /// The range of its saving that holds 95 of 100 draws, as millionths of the tokens under no policy, the summariser's tokens taken
-    /// off. Absent where there is but one session.
+    /// The range of its saving that holds 95 of 100 draws, as millionths of the recorded prompt tokens of the sessions that it and the
+    /// recording bring to their end. Absent where there is but one session.
     pub saved: Option<(i64, i64)>,
     /// In how many of [`DRAWS`] draws the same policy is the best. Absent where there is but one session.
     pub first: Option<usize>,
@@ -31,17 +33,20 @@ struct Worth {
     overflows: u64,
     /// Prompts and the summariser's own calls.
     tokens: u64,
-    baseline: u64,
+    /// Prompts of the sessions that the policy and the recording bring to their end, under both.
+    compared: u64,
+    recorded: u64,
 }
 
 impl Worth {
     fn of(outcome: &Outcome) -> Worth {
         let totals = &outcome.totals;
         Worth {
-            ended: totals.unrecoverable_sessions,
+            ended: totals.failed_sessions,
             overflows: totals.overflows,
             tokens: totals.prompt_tokens + totals.summariser_tokens,
-            baseline: totals.baseline_tokens,
+            compared: totals.compared_tokens,
+            recorded: totals.recorded_tokens,
         }
     }
 
@@ -49,18 +54,19 @@ impl Worth {
         self.ended += other.ended * times;
         self.overflows += other.overflows * times;
         self.tokens += other.tokens * times;
-        self.baseline += other.baseline * times;
+        self.compared += other.compared * times;
+        self.recorded += other.recorded * times;
     }
 
     /// The saving in millionths.
     fn saved(&self) -> i64 {
-        let (baseline, tokens) = (i128::from(self.baseline), i128::from(self.tokens));
-        ((baseline - tokens) * 1_000_000).checked_div(baseline).and_then(|share| i64::try_from(share).ok()).unwrap_or(0)
+        let (recorded, compared) = (i128::from(self.recorded), i128::from(self.compared));
+        ((recorded - compared) * 1_000_000).checked_div(recorded).and_then(|share| i64::try_from(share).ok()).unwrap_or(0)
     }
 }
 
 /// The best policy; `None` where there is none.
-pub fn choose(corpus: &Corpus, replays: &[Replay]) -> Option<Choice> {
+pub fn choose(replays: &[Replay]) -> Option<Choice> {
     let worths: Vec<Vec<Worth>> = replays.iter().map(|replay| replay.outcomes.iter().map(Worth::of).collect()).collect();
     let sessions = worths.first().map_or(0, Vec::len);
     let sum = |worths: &Vec<Worth>, times: &dyn Fn(usize) -> u64| {
@@ -70,21 +76,16 @@ pub fn choose(corpus: &Corpus, replays: &[Replay]) -> Option<Choice> {
     };
     let all: Vec<Worth> = worths.iter().map(|worths| sum(worths, &|_| 1)).collect();
     let place = best(&all)?;
-    if sessions < 2 {
-        return Some(Choice { place, saved: None, first: None });
-    }
-    let drawn = resamples(&corpus.by_identity(), DRAWS, SEED);
     let mut first = 0;
     let mut saved = Vec::with_capacity(DRAWS);
-    for draw in 0..DRAWS {
-        let times = |session: usize| drawn.get(session).and_then(|counts| counts.get(draw)).copied().map_or(0, u64::from);
+    for drawn in resamples(sessions, DRAWS, SEED) {
+        let times = |session: usize| drawn.get(session).copied().map_or(0, u64::from);
         let sums: Vec<Worth> = worths.iter().map(|worths| sum(worths, &times)).collect();
         first += usize::from(best(&sums) == Some(place));
         saved.extend(sums.get(place).map(Worth::saved));
     }
-    saved.sort_unstable();
-    let at = |rank: usize| saved.get(rank).copied().unwrap_or_default();
-    Some(Choice { place, saved: Some((at(DRAWS / 40), at(DRAWS - 1 - DRAWS / 40))), first: Some(first) })
+    let saved = between(saved, OUTSIDE);
+    Some(Choice { place, first: saved.map(|_| first), saved })
 }
 
 /// The least of them, the earlier one at a tie.

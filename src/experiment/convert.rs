@@ -1,7 +1,7 @@
 //! Sessions of any format, written down in another one.
 
 use super::FileLoss;
-use super::corpus::{not_counted_again, Companions, Opened, ReadSettings, Skipped, file_loss, opened};
+use super::corpus::{Companions, Opened, ReadSettings, Skipped, file_loss, not_counted_again, opened};
 use super::counters::Counters;
 use super::source::{Found, discover};
 use crate::estimate::{CounterError, Vocabulary};

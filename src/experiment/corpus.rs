@@ -3,13 +3,14 @@
 use super::counters::Counters;
 use super::source::{Found, discover};
 use super::tracefile::{is_trace_file, read_traces};
-use super::{facts, once};
+use super::unseen::UnseenFacts;
+use super::{facts, once, unseen};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
 use crate::measure::{self, Content, Measure, SkimScale, TextScale, Wanted};
 use crate::reading::Bounds;
-use crate::trace::Trace;
+use crate::trace::{Outputs, Trace};
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -79,8 +80,8 @@ pub struct CorpusFacts {
     pub usage_by_trust: BTreeMap<Trust, u64>,
     /// Sum of the prompts of the calls with usage.
     pub recorded_prompt_tokens: u64,
-    /// Sum of their outputs.
-    pub recorded_output_tokens: u64,
+    /// Their outputs.
+    pub outputs: Outputs,
     /// The largest recorded prompt.
     pub max_prompt_tokens: u64,
     /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
@@ -92,6 +93,8 @@ pub struct CorpusFacts {
     /// Calls of sub-agents that are mirrored in the logs of those who started them, and stand in no log of their own. No other number
     /// of these facts holds them.
     pub mirrored: Mirrored,
+    /// Conversation from before logs that begin in the middle.
+    pub unseen: UnseenFacts,
     /// Sessions that another one started and that were left out because somebody asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
@@ -106,7 +109,8 @@ pub struct CorpusFacts {
 pub struct Corpus {
     /// Facts for reports.
     pub facts: CorpusFacts,
-    /// The sessions, ordered by file, place in it and id, whatever the order in which they were read.
+    /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
+    /// they were read decide anything. Resamples draw them by their rank here.
     pub traces: Vec<Trace>,
 }
 
@@ -161,22 +165,21 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     let mut order: Vec<usize> = (0..files.len()).collect();
     let size = |index: &usize| std::fs::metadata(&files[*index]).map_or(0, |metadata| metadata.len());
     order.sort_by_cached_key(|index| std::cmp::Reverse(size(index)));
+    // A file that is named alone is wanted as it is, though it belongs to another one.
+    let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     let mut results: Vec<(usize, FileResult)> = order
         .par_iter()
         .with_max_len(1)
         .map(|index| {
-            let result = read_file(&files[*index], settings, &counters, Companions::PassOver);
+            let result = read_file(&files[*index], settings, &counters, companions);
             settings.progress.file_done();
             (*index, result)
         })
         .collect();
     results.sort_by_key(|(index, _)| *index);
-    // A file that is named alone is wanted as it is, though it belongs to another one.
-    if let ([file], [(_, result @ FileResult::Companion)]) = (files.as_slice(), results.as_mut_slice()) {
-        *result = read_file(file, settings, &counters, Companions::Read);
-    }
     let mut corpus = Corpus { facts: CorpusFacts { skipped: missing, ..CorpusFacts::default() }, traces: Vec::new() };
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
+    unseen::settle(&mut corpus, settings.catalog);
     once::count_once(&mut corpus);
     facts::sum_up(&mut corpus);
     Ok(corpus)
@@ -223,7 +226,7 @@ impl CorpusFacts {
         (self.mirrored.calls > 0).then(|| Mirrored {
             calls: self.calls_with_usage + self.mirrored.calls,
             prompt_tokens: self.recorded_prompt_tokens + self.mirrored.prompt_tokens,
-            output_tokens: self.recorded_output_tokens + self.mirrored.output_tokens,
+            output_tokens: self.outputs.all() + self.mirrored.output_tokens,
         })
     }
 }
@@ -236,14 +239,6 @@ impl Corpus {
         self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
         self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
         facts::sum_up(self);
-    }
-
-    /// The places of the sessions in the order of their ids, whatever files they stand in. Chance draws in this order, so that the same sessions
-    /// under other names, in one file or in many, give the same uncertainty.
-    pub(super) fn by_identity(&self) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..self.traces.len()).collect();
-        order.sort_by_cached_key(|place| self.traces.get(*place).map(|trace| (trace.id.clone(), trace.calls.len(), trace.messages.len())));
-        order
     }
 
     /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
@@ -283,10 +278,11 @@ pub(super) enum Opened {
 /// Opens a file and finds its reader.
 pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Companions) -> Opened {
     let skipped = |reason: &str| Opened::Skipped(Skipped { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() });
-    let source = match Source::open_within(path, settings.bounds) {
+    let mut source = match Source::open_within(path, settings.bounds) {
         Ok(source) => source,
         Err(error) => return skipped(&error.to_string()),
     };
+    source.alone = companions == Companions::Read;
     if is_trace_file(source.head()) {
         return Opened::Measured(source);
     }

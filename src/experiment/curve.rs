@@ -1,8 +1,8 @@
 //! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
 
-use super::chance::Chance;
 use super::corpus::Corpus;
 use super::distance::Distance;
+use crate::statistics::{between, resamples};
 
 /// What a limit on retention counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -79,6 +79,9 @@ const MESSAGES: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 /// Sessions are drawn anew so many times.
 const DRAWS: usize = 1_000;
 
+/// The share of the draws beyond each edge of a band, in thousandths.
+const OUTSIDE: u64 = 25;
+
 /// The seed of these draws; any will do, but always the same.
 const SEED: u64 = 0x6374_7873_696d;
 
@@ -103,11 +106,11 @@ pub fn kept_by(distances: &[&Distance], axis: Axis, limit: u64) -> (u64, u64) {
     (kept as u64, distances.len() as u64)
 }
 
-/// The distance below which so many percent of the distances lie; `None` of nothing.
-pub fn quantile(distances: &[&Distance], axis: Axis, percent: usize) -> Option<u64> {
+/// The distance at or below which so many percent of the distances lie; `None` of nothing.
+pub fn quantile(distances: &[&Distance], axis: Axis, percent: u64) -> Option<u64> {
     let mut all: Vec<u64> = distances.iter().map(|distance| axis.of(distance)).collect();
     all.sort_unstable();
-    all.get((all.len() * percent / 100).min(all.len().saturating_sub(1))).copied()
+    crate::statistics::quantile(&all, percent * 10)
 }
 
 /// For each session its references, and how many of them each retention keeps.
@@ -123,29 +126,19 @@ fn sessions(distances: &[&Distance], axis: Axis, grid: &[u64]) -> Vec<(u64, Vec<
 
 /// The bootstrap over sessions: references of one session are no independent witnesses, so whole sessions are drawn.
 fn bands(sessions: &[(u64, Vec<u64>)], points: usize) -> Vec<(u64, u64)> {
-    if sessions.len() < 2 {
-        return Vec::new();
-    }
-    let mut chance = Chance::new(SEED);
     let mut shares: Vec<Vec<u64>> = vec![Vec::with_capacity(DRAWS); points];
-    for _ in 0..DRAWS {
+    for times in resamples(sessions.len(), DRAWS, SEED) {
         let mut whole = 0;
         let mut parts = vec![0; points];
-        for _ in 0..sessions.len() {
-            let Some((references, kept)) = sessions.get(chance.below(sessions.len())) else { continue };
-            whole += references;
-            parts.iter_mut().zip(kept).for_each(|(part, kept)| *part += kept);
+        for ((references, kept), times) in sessions.iter().zip(times.into_iter().map(u64::from)) {
+            whole += references * times;
+            parts.iter_mut().zip(kept).for_each(|(part, kept)| *part += kept * times);
         }
         for (share, part) in shares.iter_mut().zip(parts) {
             share.push(part * 1_000_000 / whole.max(1));
         }
     }
-    let band = |mut share: Vec<u64>| {
-        share.sort_unstable();
-        let at = |place: usize| share.get(place).copied().unwrap_or(0);
-        (at(DRAWS / 40), at(DRAWS - 1 - DRAWS / 40))
-    };
-    shares.into_iter().map(band).collect()
+    shares.into_iter().filter_map(|share| between(share, OUTSIDE)).collect()
 }
 
 /// The distance at which the curve is farthest above the straight line from its start to its end, over the logarithm of the distance.

@@ -98,7 +98,7 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
     let (glances, outcomes): (Vec<Vec<Glance>>, Vec<Outcome>) =
         sides.iter().map(|(plan, conditions)| glances(trace, plan, conditions)).unzip();
     let (Ok(outcomes), [one, other]) = (<[Outcome; 2]>::try_from(outcomes), glances.as_slice()) else { return Compared::default() };
-    let sizes = |outcome: &Outcome, call: usize| outcome.calls.get(call).map(|call| (call.attempted, call.actual));
+    let sizes = |outcome: &Outcome, call: usize| outcome.calls.get(call).map(|call| (call.attempted, call.actual, call.unrecovered));
     let differ = |call: &usize| {
         let contents = one.get(*call).map(|glance| glance.fingerprint) != other.get(*call).map(|glance| glance.fingerprint);
         contents || sizes(&outcomes[0], *call) != sizes(&outcomes[1], *call)

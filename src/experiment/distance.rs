@@ -26,10 +26,9 @@ pub struct Distance {
     pub results: u64,
 }
 
-/// The distances of all references of a corpus whose calls are replayed, session by session in the order of their ids.
+/// The distances of all references of a corpus whose calls are replayed, session by session.
 pub fn distances(corpus: &Corpus) -> Vec<Distance> {
-    let sessions = corpus.by_identity().into_iter().filter_map(|session| Some((session, corpus.traces.get(session)?)));
-    sessions.flat_map(|(session, trace)| of_session(session, trace)).collect()
+    corpus.traces.iter().enumerate().flat_map(|(session, trace)| of_session(session, trace)).collect()
 }
 
 /// Sums from the start of what is live.

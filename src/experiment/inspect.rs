@@ -2,7 +2,7 @@
 
 use super::corpus::Corpus;
 use crate::catalog::Catalog;
-use crate::trace::{PartKind, Trace};
+use crate::trace::{Outputs, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
@@ -38,8 +38,8 @@ pub struct Contents {
     pub prompt_tokens: u64,
     /// The part of it in sessions that another one started.
     pub sub_agent_prompt_tokens: u64,
-    /// Sum of their replies.
-    pub output_tokens: u64,
+    /// Their replies.
+    pub outputs: Outputs,
     /// The largest prompt; 0 where no usage is recorded.
     pub largest_prompt: u64,
     /// Recorded compactions.
@@ -70,8 +70,8 @@ pub struct ModelShare {
     pub calls_with_usage: u64,
     /// Sum of their prompts.
     pub prompt_tokens: u64,
-    /// Sum of their replies.
-    pub output_tokens: u64,
+    /// Their replies.
+    pub outputs: Outputs,
     /// The largest prompt.
     pub largest_prompt: u64,
     /// The window by the catalogue; `None` where it does not know the model.
@@ -109,11 +109,11 @@ impl Contents {
         for usage in trace.usages() {
             contents.calls_with_usage += 1;
             contents.prompt_tokens += usage.prompt;
-            contents.output_tokens += usage.output;
             contents.largest_prompt = contents.largest_prompt.max(usage.prompt);
         }
+        contents.outputs = trace.outputs();
         contents.sub_agent_prompt_tokens = if trace.parent.is_some() { contents.prompt_tokens } else { 0 };
-        for compaction in &trace.compactions {
+        for compaction in trace.compactions.iter().filter(|compaction| !compaction.copy) {
             match compaction.kind {
                 CompactionKind::Compact => contents.compactions += 1,
                 CompactionKind::Prune => contents.prunings += 1,
@@ -152,7 +152,7 @@ impl AddAssign for Contents {
         self.calls_with_usage += other.calls_with_usage;
         self.prompt_tokens += other.prompt_tokens;
         self.sub_agent_prompt_tokens += other.sub_agent_prompt_tokens;
-        self.output_tokens += other.output_tokens;
+        self.outputs += other.outputs;
         self.largest_prompt = self.largest_prompt.max(other.largest_prompt);
         self.compactions += other.compactions;
         self.prunings += other.prunings;
@@ -193,7 +193,7 @@ pub fn by_model(corpus: &Corpus, catalog: &Catalog) -> BTreeMap<String, ModelSha
             if let Some(usage) = &call.usage {
                 share.calls_with_usage += 1;
                 share.prompt_tokens += usage.prompt;
-                share.output_tokens += usage.output;
+                share.outputs.add(usage, call.output);
                 share.largest_prompt = share.largest_prompt.max(usage.prompt);
             }
         }

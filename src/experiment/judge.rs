@@ -3,6 +3,7 @@
 use super::backtest::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::segment::{Segment, prompt_of};
 use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
+use crate::sim::Outcome;
 use crate::trace::{CompactionRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
 
@@ -39,6 +40,26 @@ pub enum Reason {
         limit: u64,
         /// At the event.
         tokens: u64,
+        /// What the policy took the context for there; `None` where it did not look.
+        estimate: Option<u64>,
+    },
+    /// As before, and the log lacks the result of the last call of a tool, which the agent had.
+    ResultNotInLog {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
+        /// What the policy took the context for there, without that result; `None` where it did not look.
+        estimate: Option<u64>,
+    },
+    /// The policy took the context for larger than recorded usage says, which was below its limit.
+    Overestimated {
+        /// The policy's.
+        limit: u64,
+        /// What it took the context for.
+        estimate: u64,
+        /// By usage, at that call.
+        used: u64,
     },
     /// The turn was over, and the context below the limit.
     TurnWasOver {
@@ -55,6 +76,13 @@ pub enum Reason {
         tokens: u64,
         /// Recorded reasoning since the compaction before.
         reasoning: u64,
+    },
+    /// Below the limit, where the session goes on with another model: agents compact when a model changes.
+    ModelChanged {
+        /// The policy's.
+        limit: u64,
+        /// At the event.
+        tokens: u64,
     },
     /// Below the limit: a lower one was in force.
     LowerLimit {
@@ -78,13 +106,15 @@ pub(super) struct Case<'a> {
     pub plan: &'a Plan,
     /// The stretch that the event closes or lies in.
     pub segment: &'a Segment,
+    /// What the policy did in it.
+    pub outcome: &'a Outcome,
     pub kind: CompactionKind,
     /// The event in the log; `None` for a false alarm.
     pub row: Option<&'a CompactionRow>,
 }
 
 /// The verdict on a recorded event, and the reason where it is no hit.
-pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>) -> (Verdict, Reason) {
+pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Predicted>, estimate: Option<u64>) -> (Verdict, Reason) {
     if recorded.automatic == Some(false) {
         return (Verdict::Manual, Reason::AskedFor);
     }
@@ -104,14 +134,22 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
     if used.abs_diff(tokens) * 100 > tokens * CONTRADICTION {
         return (Verdict::Missed, Reason::Contradiction { said: tokens, used });
     }
-    if predicted.is_some_and(|predicted| predicted.call < recorded.call) {
-        return (Verdict::Missed, Reason::HigherLimit { limit, reached: tokens });
+    if let Some(early) = predicted.filter(|predicted| predicted.call < recorded.call) {
+        let reason = case.overestimated(early).unwrap_or(Reason::HigherLimit { limit, reached: tokens });
+        return (Verdict::Missed, reason);
     }
     if tokens >= limit {
-        return (Verdict::Missed, Reason::Unseen { limit, tokens });
+        let reason = match case.lacks_result(row) {
+            true => Reason::ResultNotInLog { limit, tokens, estimate },
+            false => Reason::Unseen { limit, tokens, estimate },
+        };
+        return (Verdict::Missed, reason);
     }
     if recorded.automatic.is_none() && case.turn_was_over(row) {
         return (Verdict::ProbablyManual, Reason::TurnWasOver { limit, tokens });
+    }
+    if case.model_changed(row) {
+        return (Verdict::Missed, Reason::ModelChanged { limit, tokens });
     }
     let reasoning = case.reasoning_not_in_log(row.before);
     // Encrypted reasoning may be longer than what it says.
@@ -124,11 +162,47 @@ pub(super) fn judge(case: &Case<'_>, recorded: &Recorded, predicted: Option<&Pre
 impl Case<'_> {
     /// Why there was no event where one was predicted.
     pub fn of_false_alarm(&self, event: &Predicted) -> Reason {
+        if let Some(reason) = self.overestimated(event) {
+            return reason;
+        }
         let reached = self.largest_before(u32::MAX);
         match event.limit {
             Some(limit) if reached > limit => Reason::HigherLimit { limit, reached },
             _ => Reason::NothingNoted,
         }
+    }
+
+    /// What the policy believed at its last look before this call, from 1.
+    pub fn estimate(&self, call: u64) -> Option<u64> {
+        let place = usize::try_from(call).ok()?.checked_sub(1 + self.segment.first_call)?;
+        self.outcome.calls.get(place)?.belief
+    }
+
+    /// Did the policy fire at a size that recorded usage puts below its limit?
+    fn overestimated(&self, event: &Predicted) -> Option<Reason> {
+        let call = usize::try_from(event.call).ok()?.checked_sub(1)?;
+        let before = self.trace.calls.get(call).map_or(self.trace.messages.len() as u32, |call| call.message);
+        let (limit, used) = (event.limit?, size_before(self.trace, before, 0, self.plan)?);
+        (used < limit).then_some(Reason::Overestimated { limit, estimate: event.tokens, used })
+    }
+
+    /// Is the first call behind the event one of another model than the last one before it?
+    fn model_changed(&self, row: &CompactionRow) -> bool {
+        let next = self.trace.calls.partition_point(|call| call.message < row.before);
+        let model = |call: Option<usize>| self.trace.calls.get(call?)?.model;
+        model(next.checked_sub(1)).zip(model(Some(next))).is_some_and(|(before, after)| before != after)
+    }
+
+    /// Does the last reply before the event call a tool that nothing answers in the log?
+    fn lacks_result(&self, row: &CompactionRow) -> bool {
+        let trace = self.trace;
+        let Some(call) = trace.calls.iter().rev().find(|call| call.message < row.before) else { return false };
+        let count = |message: u32, kind: PartKind| {
+            let parts = trace.messages.get(message as usize).map(|row| trace.parts_of(row)).unwrap_or_default();
+            parts.iter().filter(|part| part.kind == kind).count()
+        };
+        let results: usize = (call.message + 1..row.before).map(|message| count(message, PartKind::ToolResult)).sum();
+        results < count(call.message, PartKind::ToolCall)
     }
 
     /// The largest recorded context before a message, from the stretch's beginning, after which the session went on without an event.
@@ -161,7 +235,7 @@ impl Case<'_> {
 }
 
 /// Could this rule do what was recorded?
-fn acts(rule: &Rule, kind: CompactionKind) -> bool {
+pub(super) fn acts(rule: &Rule, kind: CompactionKind) -> bool {
     match kind {
         CompactionKind::Compact => rule.summarise.is_some(),
         CompactionKind::Prune => rule.mask.is_some(),
@@ -187,15 +261,23 @@ fn measure(plan: &Plan) -> Option<Measure> {
 }
 
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the
-/// messages that had come since. `None` without such a call.
+/// messages that had come since. `None` without such a call: usage from before another compaction says nothing of what that one left.
 pub(super) fn recorded_size(trace: &Trace, row: &CompactionRow, plan: &Plan) -> Option<u64> {
-    let before = trace.calls.partition_point(|call| call.message < row.before);
-    let (call, prompt) = trace.calls.iter().take(before).rev().find_map(|call| Some((call, prompt_of(call)?)))?;
-    let since = trace.messages.iter().take(row.before as usize).skip(call.message as usize + 1);
+    let earlier = trace.compactions.iter().take_while(|other| !std::ptr::eq(*other, row));
+    let from = earlier.filter(|other| other.kind == CompactionKind::Compact).map(|other| other.before).max();
+    size_before(trace, row.before, from.unwrap_or(0), plan)
+}
+
+/// The same before a message, of calls from another on.
+fn size_before(trace: &Trace, before: u32, from: u32, plan: &Plan) -> Option<u64> {
+    let calls = trace.calls.iter().rev().filter(|call| (from..before).contains(&call.message));
+    let (call, prompt) = calls.filter_map(|call| Some((call, prompt_of(call)?))).next()?;
+    let since = trace.messages.iter().take(before as usize).skip(call.message as usize + 1);
     let arrived: u64 = since.flat_map(|message| trace.parts_of(message)).map(|part| part.truth).sum();
+    let output = plan.belief.reads_output(call.output, call.usage.map(|usage| usage.output));
     Some(match measure(plan) {
         Some(Measure::UsageIn) => prompt,
-        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory | Measure::EstSystem) => prompt + call.output + arrived,
-        Some(Measure::UsageTotal) | None => prompt + call.output,
+        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory | Measure::EstSystem) => prompt + output + arrived,
+        Some(Measure::UsageTotal) | None => prompt + output,
     })
 }

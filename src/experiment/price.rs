@@ -2,22 +2,41 @@
 
 use super::corpus::Corpus;
 use super::replay::Replay;
-use crate::cost::{Bills, Check, Split, Tariff, bills, check, splits};
+use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
-use crate::sim::{Conditions, simulate};
+use crate::sim::{Conditions, Outcome, simulate};
+use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Makes the bills of replays, in place of those that they had.
 pub fn price(corpus: &Corpus, replays: &mut [Replay], tariff: &Tariff<'_>) {
+    let calibrations: Vec<Calibration> = corpus.traces.par_iter().map(|trace| calibrate(trace, tariff)).collect();
     for replay in replays {
-        replay.bills = corpus.traces.par_iter().zip(&replay.outcomes).map(|(trace, outcome)| bills(trace, outcome, tariff)).collect();
-        replay.bill = Bills::default();
-        replay.bills.iter().for_each(|bills| replay.bill += bills);
+        bill(corpus, replay, tariff, &calibrations);
         if let Some(closed) = replay.closed.as_deref_mut() {
-            price(corpus, std::slice::from_mut(closed), tariff);
+            bill(corpus, closed, tariff, &calibrations);
         }
     }
+}
+
+fn bill(corpus: &Corpus, replay: &mut Replay, tariff: &Tariff<'_>, calibrations: &[Calibration]) {
+    let sessions = corpus.traces.par_iter().zip(&replay.outcomes).zip(calibrations).enumerate();
+    let bill = |(place, ((trace, outcome), calibration))| bills(replay.imposed.get(&place).unwrap_or(trace), outcome, tariff, calibration);
+    replay.bills = sessions.map(bill).collect();
+    replay.bill = Bills::default();
+    replay.bills.iter().for_each(|bills| replay.bill += bills);
+}
+
+/// What a session's recording says of its cache.
+pub fn calibrate(trace: &Trace, tariff: &Tariff<'_>) -> Calibration {
+    Calibration::of(trace, &unchanged(trace), tariff)
+}
+
+/// A session as nobody compacted it.
+fn unchanged(trace: &Trace) -> Outcome {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    simulate(trace, &Plan::default(), &unlimited)
 }
 
 /// What the modelled cache made of each call of each session.
@@ -27,12 +46,15 @@ pub fn reads(corpus: &Corpus, replay: &Replay, tariff: &Tariff<'_>) -> Vec<Vec<S
 
 /// The model of the cache held against what was recorded, by agent in the order of their names.
 pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Check> {
-    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
-    let checks: Vec<Check> =
-        corpus.traces.par_iter().map(|trace| check(trace, &simulate(trace, &Plan::default(), &unlimited), tariff)).collect();
+    let checks = checks(corpus, tariff);
     let mut by_agent: BTreeMap<String, Check> = BTreeMap::new();
     for (trace, check) in corpus.traces.iter().zip(&checks) {
         *by_agent.entry(trace.agent.clone()).or_default() += check;
     }
     by_agent
+}
+
+/// The same session by session, in the order of the corpus.
+pub(super) fn checks(corpus: &Corpus, tariff: &Tariff<'_>) -> Vec<Check> {
+    corpus.traces.par_iter().map(|trace| check(trace, &unchanged(trace), tariff)).collect()
 }

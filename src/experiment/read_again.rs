@@ -79,7 +79,7 @@ impl Group {
 pub struct ReadAgain {
     /// Recorded compactions that were looked at.
     pub compactions: u64,
-    /// Recorded prunings: logs do not say what they took, so nothing can be said of them.
+    /// Recorded prunings, which are not looked at.
     pub prunings: u64,
     /// Readings of all sessions.
     pub readings: u64,

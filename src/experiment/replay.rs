@@ -2,9 +2,10 @@
 
 use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
-use crate::catalog::{Catalog, Family};
+use super::window::{Window, WindowFrom, window_of};
+use crate::catalog::Catalog;
 use crate::cost::Bills;
-use crate::policy::{FALLBACK_WINDOW, Facts, Plan, Policy, PolicyError};
+use crate::policy::{Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
@@ -42,34 +43,16 @@ pub struct Replay {
     pub bill: Bills,
     /// Models that the catalogue does not know, each with the window that was taken.
     pub unknown_models: Vec<(String, u64)>,
-    /// Models whose recorded prompts were larger than their window in the catalogue, each with the window that was taken.
+    /// Models whose recorded prompts were larger than their known window, each with the window that was taken.
     pub outgrown: Vec<(String, u64)>,
+    /// Models whose logs, or hosts, set another window than the catalogue: the model, the window that was taken, the catalogue's (0 where it knows none).
+    pub own_windows: Vec<(String, u64, u64)>,
+    /// Where the window of each session came from, in the corpus's order.
+    pub windows: Vec<WindowFrom>,
+    /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
+    pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
     pub closed: Option<Box<Replay>>,
-}
-
-/// Where a session's window came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum WindowFrom {
-    /// `--window`.
-    Flag,
-    /// The catalogue.
-    Catalogue,
-    /// The catalogue's window was smaller than a recorded prompt: a larger one was in force.
-    Outgrown,
-    /// The log names it.
-    Log,
-    /// Nobody knows the model: the policy's own default.
-    Policy,
-}
-
-/// The window that a session is replayed in.
-pub(super) struct Window {
-    pub facts: Facts,
-    pub window: u64,
-    pub prompt_limit: u64,
-    from: WindowFrom,
-    model: String,
 }
 
 /// Replays a corpus through policies.
@@ -122,7 +105,7 @@ pub fn plan_for(
 pub(super) struct Ready<'a> {
     policy: &'a Policy,
     windows: Vec<Window>,
-    plans: BTreeMap<PlanKey, Plan>,
+    plans: BTreeMap<Facts, Plan>,
     reserve: Option<u64>,
     summaries: RecordedSummaries,
     /// The summary model of each session.
@@ -133,9 +116,9 @@ impl<'a> Ready<'a> {
     pub fn new(corpus: &Corpus, policy: &'a Policy, settings: &ReplaySettings<'_>) -> Result<Ready<'a>, PolicyError> {
         let default = policy.default_window();
         let windows: Vec<Window> = corpus.traces.iter().map(|trace| window_of(trace, default, settings)).collect();
-        let mut plans: BTreeMap<PlanKey, Plan> = BTreeMap::new();
+        let mut plans: BTreeMap<Facts, Plan> = BTreeMap::new();
         for window in &windows {
-            if let Entry::Vacant(place) = plans.entry(plan_key(window)) {
+            if let Entry::Vacant(place) = plans.entry(window.facts) {
                 place.insert(policy.plan(&window.facts)?);
             }
         }
@@ -155,11 +138,11 @@ impl<'a> Ready<'a> {
             guesses: Guesses::Own,
             refetch: Refetching::Never,
         };
-        Some((self.plans.get(&plan_key(window))?, conditions))
+        Some((self.plans.get(&window.facts)?, conditions))
     }
 
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
-    fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
+    pub fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
         match refetch {
             Refetching::Never => ground.with_hindsight(plan, &conditions),
@@ -178,6 +161,7 @@ impl<'a> Ready<'a> {
             let matching = self.windows.iter().filter(|window| window.from == from);
             matching.map(|window| (window.model.clone(), window.window)).collect::<BTreeSet<_>>().into_iter().collect()
         };
+        let own: BTreeSet<(String, u64, u64)> = self.windows.iter().filter_map(Window::instead_of_catalogue).collect();
         let params = self.policy.params.iter().map(|(name, parameter)| (name.clone(), plain(&parameter.value))).collect();
         Replay {
             policy: self.policy.name.clone(),
@@ -189,16 +173,25 @@ impl<'a> Ready<'a> {
             bill: Bills::default(),
             unknown_models: named(WindowFrom::Policy),
             outgrown: named(WindowFrom::Outgrown),
+            own_windows: own.into_iter().collect(),
+            windows: self.windows.iter().map(|window| window.from).collect(),
+            imposed: BTreeMap::new(),
             closed: None,
         }
     }
 }
 
-/// What a plan depends on.
-type PlanKey = (u64, u64, u64, Option<Family>);
+impl Replay {
+    /// The session at this place as it was replayed. Absent where there is none.
+    pub fn trace<'a>(&'a self, corpus: &'a Corpus, place: usize) -> Option<&'a Trace> {
+        self.imposed.get(&place).or_else(|| corpus.traces.get(place))
+    }
 
-fn plan_key(window: &Window) -> PlanKey {
-    (window.facts.window.unwrap_or(0), window.facts.max_input, window.facts.max_output, window.facts.family)
+    /// The same under another name.
+    pub(super) fn renamed(mut self, name: &str) -> Replay {
+        self.outcomes.iter_mut().for_each(|outcome| name.clone_into(&mut outcome.policy));
+        Replay { policy: name.to_owned(), ..self }
+    }
 }
 
 fn plain(value: &toml::Value) -> String {
@@ -220,40 +213,4 @@ fn describe_summary(plan: &Plan, recorded: &RecordedSummaries) -> String {
         (SummaryModel::Recorded, Some(model)) => model,
         (SummaryModel::Recorded, None) => format!("fixed, {} tokens (the corpus records no summary)", summary.tokens),
     }
-}
-
-/// The window of a session; `default` is what the policy takes for a model that nobody knows.
-pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
-    let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
-    let model = settings.catalog.find(name);
-    let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
-    // As in every comparison with recorded usage, a model that nobody knows is of the family `other`.
-    let family = Some(model.map_or(Family::Other, |model| model.family));
-    let known = |window: u64, max_input: u64, from: WindowFrom| Window {
-        facts: Facts { window: Some(window), max_input, max_output, family },
-        window,
-        prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
-        from,
-        model: name.to_owned(),
-    };
-    if let Some(window) = settings.window {
-        return known(window, 0, WindowFrom::Flag);
-    }
-    let largest = trace.largest_prompt();
-    // A prompt and its reply that were recorded did fit.
-    let filled = trace.largest_exchange();
-    if let Some(model) = model {
-        let (context, max_input) = (model.context.0, model.max_input.map_or(0, |tokens| tokens.0));
-        if largest <= model.prompt_limit().0 {
-            return known(context, max_input, WindowFrom::Catalogue);
-        }
-        let larger = model.long_context.map(|tokens| tokens.0).into_iter().chain(trace.window).find(|window| *window >= filled);
-        return known(larger.unwrap_or(filled), 0, WindowFrom::Outgrown);
-    }
-    if let Some(window) = trace.window {
-        return known(window.max(filled), 0, WindowFrom::Log);
-    }
-    let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
-    let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
-    known(window, 0, from)
 }

@@ -42,8 +42,9 @@ pub fn by_session(
     let closed = |place: usize| replayed.closed.as_ref().and_then(|closed| closed.outcomes.get(place));
     let figures = |(place, (trace, open)): (usize, (&Trace, &Outcome))| {
         let charges = |by: Billing<'_>| {
-            let charges = Charges::open(trace, open, by);
-            closed(place).map_or(charges, |closed| charges.net_of(trace, closed, by))
+            let calibration = by.calibration(trace);
+            let charges = Charges::open(trace, open, by, &calibration);
+            closed(place).map_or(charges, |closed| charges.net_of(trace, closed, by, &calibration))
         };
         SessionFigures { totals: open.totals.sums(), charges: billing.map(charges).unwrap_or_default() }
     };

@@ -23,6 +23,8 @@ pub struct Home {
     pub agent: &'static str,
     /// The folder.
     pub path: PathBuf,
+    /// Where the agent keeps its settings, the first of them that is there; empty where it has none that a preset reads.
+    pub settings: Vec<PathBuf>,
 }
 
 /// Finds the files that paths, folders and globs name. Folders are walked; hidden ones below them only where they are named themselves.
@@ -127,7 +129,17 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
     let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
     let mut homes = Vec::new();
-    let mut add = |agent: &'static str, path: PathBuf| homes.push(Home { agent, path });
+    let opencode = config.join("opencode");
+    let mut add = |agent: &'static str, path: PathBuf| {
+        let beside = |name: &str| path.parent().map(|folder| folder.join(name)).into_iter().collect();
+        let settings = match agent {
+            "claude-code" | "pi" | "gemini-cli" | "qwen-code" => beside("settings.json"),
+            "codex" => beside("config.toml"),
+            "opencode" => vec![opencode.join("opencode.json"), opencode.join("opencode.jsonc")],
+            _ => Vec::new(),
+        };
+        homes.push(Home { agent, path, settings });
+    };
     match set("CLAUDE_CONFIG_DIR") {
         Some(folder) => add("claude-code", folder.join("projects")),
         None => {

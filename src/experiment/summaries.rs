@@ -5,6 +5,7 @@
 //! distances) than the median does. An agent with summaries of its own has a model of its own; every other session takes that of all.
 
 use crate::sim::RecordedSummary;
+use crate::statistics::{median, quantile};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use std::collections::BTreeMap;
@@ -87,7 +88,7 @@ pub fn summary_of(trace: &Trace, event: &CompactionRow) -> Option<u64> {
 }
 
 fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
-    if event.kind != CompactionKind::Compact {
+    if event.kind != CompactionKind::Compact || event.copy {
         return None;
     }
     let tokens = summary_of(trace, event)?;
@@ -103,10 +104,10 @@ fn sample(trace: &Trace, event: &CompactionRow) -> Option<Sample> {
 fn fitted(samples: &[Sample]) -> Option<Fitted> {
     let sizes = sorted(samples.iter().map(|sample| sample.tokens));
     let (min, max) = (*sizes.first()?, *sizes.last()?);
-    let constant = RecordedSummary::Constant(median(&sizes)?);
+    let constant = RecordedSummary::Constant(quantile(&sizes, 500)?);
     let pairs: Vec<(u64, u64)> = samples.iter().filter_map(|sample| Some((sample.replaced?, sample.tokens))).collect();
-    let ratios = sorted(pairs.iter().map(|(replaced, tokens)| ratio(*tokens, *replaced)));
-    let share = median(&ratios).map(|millionths| RecordedSummary::Share { millionths, min, max });
+    let ratios = pairs.iter().map(|(replaced, tokens)| ratio(*tokens, *replaced)).collect();
+    let share = median(ratios).map(|millionths| RecordedSummary::Share { millionths, min, max });
     let miss = |model: RecordedSummary| pairs.iter().map(|(replaced, tokens)| model.tokens(*replaced).abs_diff(*tokens)).sum::<u64>();
     let better = share.filter(|share| pairs.len() >= ENOUGH && miss(*share) < miss(constant));
     Some(Fitted { model: better.unwrap_or(constant), events: samples.len() as u64 })
@@ -120,11 +121,6 @@ fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
     values
-}
-
-/// The middle one, the upper of two.
-fn median(sorted: &[u64]) -> Option<u64> {
-    sorted.get(sorted.len() / 2).copied()
 }
 
 #[cfg(test)]

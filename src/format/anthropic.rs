@@ -4,8 +4,9 @@ use super::blocks::{Block, Blocks};
 use super::count::{Absurd, Count};
 use super::image;
 use super::json::{compact, said};
+use super::usage::{Cached, Reported};
 use super::words::Words;
-use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
+use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -275,9 +276,9 @@ struct OutputDetails {
 }
 
 impl UsageRecord {
-    /// The usage in the house's dialect. The three input figures are disjoint parts of the prompt; a request of several passes
-    /// has the context of its last one.
-    pub fn usage(&self) -> Result<Usage, Absurd> {
+    /// The usage; `None` where it is of zero tokens. The three input figures are disjoint parts of the prompt; a request of several
+    /// passes has the context of its last one.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
         let last = self.iterations.iter().flatten().rfind(|pass| pass.kind == "message");
         let context = last.unwrap_or(self);
         let lifetimes = context.cache_creation.as_ref();
@@ -285,19 +286,17 @@ impl UsageRecord {
         let five_minutes = lifetimes.map_or(Ok(0), |split| split.ephemeral_5m_input_tokens.or_zero())?;
         // Some logs hold the split alone.
         let cache_write = context.cache_creation_input_tokens.or_zero()?.max(one_hour + five_minutes);
-        let cache_read = context.cache_read_input_tokens.or_zero()?;
-        let details = self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens);
-        Ok(Usage {
-            prompt: context.input_tokens.or_zero()? + cache_read + cache_write,
-            cache_read,
-            cache_write,
-            cache_write_1h: one_hour,
-            output: self.output_tokens.or_zero()?,
-            reasoning: details.unwrap_or_default().known()?,
-            cost_nano_usd: None,
-            trust: Trust::Provider,
-            output_is_final: true,
-        })
+        Reported {
+            input: context.input_tokens,
+            cache_read: context.cache_read_input_tokens,
+            cache_write: Count::Sound(cache_write),
+            cache_write_1h: Count::Sound(one_hour),
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens).unwrap_or_default(),
+            ..Reported::default()
+        }
+        .usage()
     }
 
     /// Does it hold what the provider sends only when the reply is complete?

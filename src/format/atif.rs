@@ -8,6 +8,7 @@ use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count, Dollars};
 use super::json::{compact, fault, text_or_json, values};
 use super::time::millis;
+use super::usage::Reported;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
@@ -268,6 +269,7 @@ impl Run<'_> {
             tokens_after: None,
             summary: (!summary.is_empty()).then(|| self.scale.weigh(&summary)),
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time: millis(&step.timestamp),
         });
@@ -350,14 +352,14 @@ fn pictures<'c>(content: &'c Blocks<ContentPart>) -> impl Iterator<Item = Part> 
 
 impl Metrics {
     fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
-        let prompt = self.prompt_tokens.or_zero()?;
-        let cache_read = self.cached_tokens.or_zero()?;
-        if cache_read > prompt {
-            return Err(Absurd);
+        Reported {
+            input: self.prompt_tokens,
+            cache_read: self.cached_tokens,
+            output: self.completion_tokens,
+            cost_nano_usd: self.cost_usd.above_zero(),
+            trust,
+            ..Reported::default()
         }
-        let output = self.completion_tokens.or_zero()?;
-        let cost_nano_usd = self.cost_usd.above_zero();
-        let usage = Usage { prompt, cache_read, output, cost_nano_usd, trust, output_is_final: true, ..Usage::default() };
-        Ok((prompt > 0).then_some(usage))
+        .usage()
     }
 }

@@ -8,6 +8,7 @@ use super::count::Count;
 use super::json::{fault, values};
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 
@@ -56,7 +57,10 @@ struct Tokens {
     input_tokens: Count,
 }
 
+const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Output truncated, # bytes total]")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
     source.each_line(|source, line| {
         for value in values::<Event>(&line.text) {

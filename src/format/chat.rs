@@ -4,8 +4,9 @@ use super::blocks::{Block, Blocks};
 use super::count::{Absurd, Count, Dollars};
 use super::image;
 use super::json::{string, text_or_json};
+use super::usage::{Cached, Reported};
 use super::words::Words;
-use crate::transcript::{Message, Part, Role, Scale, Trust, Usage};
+use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -314,42 +315,20 @@ impl ChatUsage {
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
         let input = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
         let output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
-        let read = input.cached_tokens.or(input.cache_read).or(self.prompt_cache_hit_tokens).or(self.cache_read_input_tokens).or_zero()?;
         let written = input.cache_write_tokens.or(input.cache_creation_tokens).or(input.cache_creation);
-        let written = written.or(self.cache_creation_input_tokens).or_zero()?;
-        let mut prompt = self.prompt_tokens.or(self.input_tokens).or_zero()?;
-        // Anthropic's own dialect: three parts that do not overlap. Everybody else counts the cached part in.
+        // Anthropic's own dialect has no details. Everybody else counts the cached part in.
         let apart = self.prompt_tokens == Count::Absent && self.prompt_tokens_details.is_none() && self.input_tokens_details.is_none();
-        if apart {
-            prompt += read + written;
-        }
-        let mut reply = self.completion_tokens.or(self.output_tokens).or_zero()?;
-        let reasoning = output.reasoning_tokens.or(output.reasoning).known()?;
-        // Gemini behind this interface leaves its thoughts out of the completion; the total tells.
-        if let (Some(total), Some(thoughts)) = (self.total_tokens.known()?, reasoning)
-            && thoughts > 0
-            && total == prompt + reply + thoughts
-        {
-            reply += thoughts;
-        }
-        if prompt == 0 {
-            return Ok(None);
-        }
-        if read > prompt {
-            return Err(Absurd);
-        }
-        // What was read from the cache was not written to it, though some routers report the same tokens as both.
-        let written = written.min(prompt - read);
-        Ok(Some(Usage {
-            prompt,
-            cache_read: read,
-            cache_write: written,
-            output: reply,
-            reasoning,
+        Reported {
+            input: self.prompt_tokens.or(self.input_tokens),
+            cache_read: input.cached_tokens.or(input.cache_read).or(self.prompt_cache_hit_tokens).or(self.cache_read_input_tokens),
+            cache_write: written.or(self.cache_creation_input_tokens),
+            cached: if apart { Cached::Beside } else { Cached::Within },
+            output: self.completion_tokens.or(self.output_tokens),
+            reasoning: output.reasoning_tokens.or(output.reasoning),
+            total: self.total_tokens,
             cost_nano_usd: self.cost.0,
-            trust: Trust::Provider,
-            output_is_final: true,
-            ..Usage::default()
-        }))
+            ..Reported::default()
+        }
+        .usage()
     }
 }

@@ -7,8 +7,10 @@ use super::count::{ABSURD, Absurd, Count};
 use super::json::{fault, text_or_json, values};
 use super::outline::Outline;
 use super::time::millis;
+use super::usage::Reported;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -164,26 +166,25 @@ struct Tokens<'a> {
 
 impl Tokens<'_> {
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let usage = Usage {
-            prompt: self.input_tokens.or_zero()?,
-            cache_read: self.cache_read_tokens.or_zero()?,
-            cache_write: self.cache_write_tokens.or_zero()?,
-            output: self.output_tokens.or_zero()?,
-            reasoning: self.reasoning_tokens.known()?,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        if usage.cache_read + usage.cache_write > usage.prompt {
-            return Err(Absurd);
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            output: self.output_tokens,
+            reasoning: self.reasoning_tokens,
+            ..Reported::default()
         }
-        Ok((usage.prompt > 0).then_some(usage))
+        .usage()
     }
 }
 
 /// Takes the reason for something that could not be used.
 type Lose<'a> = &'a mut dyn FnMut(&str);
 
+const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"), Mark::Line("[Output truncated")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut log = Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new() };
     source.each_line(|source, line| {
         for value in values::<Event>(&line.text) {
@@ -295,7 +296,7 @@ impl Log<'_> {
                 compactions: session.compactions,
                 window: session.window,
                 side_calls: session.side_calls,
-                mirrored: Vec::new(),
+                ..Transcript::default()
             });
         }
     }
@@ -450,6 +451,7 @@ impl Session {
             summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
+            taken: Vec::new(),
             call,
             time,
         });
@@ -469,6 +471,7 @@ impl Session {
             tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
             summary: None,
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time,
         });

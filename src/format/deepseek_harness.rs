@@ -6,9 +6,10 @@
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count};
 use super::json::{compact, fault, text_or_json, values};
+use super::usage::{Cached, Reported};
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source, image};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -160,18 +161,17 @@ struct Tokens {
 
 impl Tokens {
     fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
-        let (cache_read, cache_write) = (self.cache_read_tokens.or_zero()?, self.cache_write_tokens.or_zero()?);
-        let usage = Usage {
-            prompt: self.input_tokens.or_zero()? + cache_read + cache_write,
-            cache_read,
-            cache_write,
-            output: self.output_tokens.or_zero()?,
-            reasoning: self.reasoning_tokens.known()?,
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.reasoning_tokens,
             trust,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        Ok((usage.prompt > 0).then_some(usage))
+            ..Reported::default()
+        }
+        .usage()
     }
 }
 
@@ -185,6 +185,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         transcript,
         places: Vec::new(),
         tools: HashMap::new(),
+        windows: NamedWindows::default(),
         model: String::new(),
         called: String::new(),
         trust: Trust::Provider,
@@ -201,6 +202,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if session.transcript.messages.iter().all(|message| message.role == Role::System) {
         source.lose(0, "session without messages");
     } else {
+        session.transcript.window = session.windows.of(session.transcript.main_model());
         hand_over(session.transcript);
     }
     Ok(())
@@ -212,6 +214,7 @@ struct Session<'s> {
     /// The numbers of the events that messages came with.
     places: Vec<(i64, usize)>,
     tools: HashMap<String, String>,
+    windows: NamedWindows,
     /// The model that requests go to now, and the one of the last call.
     model: String,
     called: String,
@@ -239,9 +242,11 @@ impl Session<'_> {
             "request/header" => self.header(data.header.as_ref(), event),
             "request/header-delta" => self.unchained = true,
             "request/context" => {
-                self.transcript.window = data.context_window.known().ok().flatten().or(self.transcript.window);
                 if !data.model.is_empty() {
                     self.model = data.model.to_string();
+                }
+                if let Some(window) = data.context_window.known().ok().flatten() {
+                    self.windows.name(&self.model, window);
                 }
             }
             "user/message" | "context/message" => self.user(event, &data, lose),
@@ -402,6 +407,7 @@ impl Session<'_> {
             tokens_after: None,
             summary: Some(self.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
+            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
             time: event.time,
         });

@@ -9,8 +9,10 @@ use super::google::{Piece, piece, text_of};
 use super::json::{compact, fault, values};
 use super::pieces::{Take, each_piece};
 use super::time::millis;
+use super::usage::{Reasoning, Reported};
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -100,20 +102,17 @@ struct ToolCall<'a> {
 
 impl Tokens {
     fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let thoughts = self.thoughts.known()?;
-        let usage = Usage {
-            prompt: self.input.or_zero()? + self.tool.or_zero()?,
-            cache_read: self.cached.or_zero()?,
-            output: self.output.or_zero()? + thoughts.unwrap_or(0),
-            reasoning: thoughts,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        if usage.cache_read > usage.prompt {
-            return Err(Absurd);
-        }
         // Errors and cancelled requests are recorded with zeros.
-        Ok((self.input.or_zero()? > 0).then_some(usage))
+        let (input, tool) = (self.input.or_zero()?, self.tool.or_zero()?);
+        let reported = Reported {
+            input: Count::Sound(input + tool),
+            cache_read: self.cached,
+            output: self.output,
+            reasoning: self.thoughts,
+            reasoned: Reasoning::Beside,
+            ..Reported::default()
+        };
+        Ok(reported.usage()?.filter(|_| input > 0))
     }
 }
 
@@ -164,7 +163,15 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
     Ok(())
 }
 
+const MARKS: &[Mark] = &[
+    Mark::Line("IMPORTANT: The file content has been truncated."),
+    Mark::Start("Output too large. Showing "),
+    Mark::Line("... [CONTENT TRUNCATED] ..."),
+    Mark::Start("<tool_output_masked>"),
+];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     if !source.outline().has("sessionId") && ["[].parts", "history[].parts"].iter().any(|key| source.outline().has(key)) {
         return saved(source, scale, hand_over);
     }
@@ -274,7 +281,8 @@ impl<'s> Session<'s> {
         match self.live(&entry.id).and_then(|index| self.held.get_mut(index)) {
             Some(old) => {
                 // A reply is written again as its tools run. Anything else that another message's id names is another message.
-                let other = old.message.role != new.message.role || new.message.role == Role::User && old.message.parts != new.message.parts;
+                let other =
+                    old.message.role != new.message.role || new.message.role == Role::User && old.message.parts != new.message.parts;
                 if other {
                     source.lose(line, "message with the id of another one");
                 }
@@ -315,6 +323,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary,
             kept_from,
+            taken: Vec::new(),
             call: None,
             time: None,
         });

@@ -13,15 +13,25 @@ pub fn from_base64(data: &str) -> Image {
     let wrapped = memchr::memchr2(b'\n', b'\r', data.as_bytes()).is_some();
     let text = if wrapped { Cow::Owned(data.split_ascii_whitespace().collect::<String>()) } else { Cow::Borrowed(data) };
     let (width, height) = Base64(text.trim().as_bytes()).dimensions().unwrap_or_default();
-    Image { width, height, bytes: encoded }
+    Image { width, height, bytes: encoded, address: 0 }
 }
 
-/// What a `data:` address tells of its picture. Any other address only refers to a picture, of which nothing is known.
+/// What a `data:` address tells of its picture. Any other address only refers to a picture, of which nothing is known but the address.
 pub fn from_data_url(url: &str) -> Image {
-    match url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
-        Some((_, data)) => from_base64(data),
-        None => Image::default(),
+    let size = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+    match encoded(url) {
+        Some(data) => Image { address: size(url.len() - data.len()), ..from_base64(data) },
+        None => Image { address: size(url.len()), ..Image::default() },
     }
+}
+
+/// The base64 text of a data URL that holds a picture; scheme, type and encoding are written in letters of any case.
+fn encoded(url: &str) -> Option<&str> {
+    let (head, data) = url.split_once(',')?;
+    let head = head.to_ascii_lowercase();
+    let mut words = head.strip_prefix("data:")?.split(';');
+    let is_picture = words.next().is_some_and(|kind| kind.starts_with("image/"));
+    (is_picture && words.any(|word| word == "base64")).then_some(data)
 }
 
 struct Base64<'a>(&'a [u8]);

@@ -8,9 +8,10 @@ use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Count};
 use super::image;
 use super::json::{fault, text_or_json, values};
+use super::usage::Reported;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -165,8 +166,10 @@ impl Context<'_> {
         let number = self.transcript.messages.len();
         let Some(call) = self.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return false };
         let sizes = self.prompt.and_then(|prompt| Some((prompt, size.checked_sub(prompt)?)));
-        let Some((prompt, output)) = sizes.filter(|(prompt, _)| *prompt > 0) else { return false };
-        call.usage = Some(Usage { prompt, output, output_is_final: true, ..Usage::default() });
+        let Some((prompt, output)) = sizes else { return false };
+        let reported = Reported { input: Count::Sound(prompt), output: Count::Sound(output), ..Reported::default() };
+        let Ok(Some(usage)) = reported.usage() else { return false };
+        call.usage = Some(usage);
         // A context that goes back begins with a copy of the old file.
         call.id = format!("{number}-{prompt}-{output}");
         true

@@ -2,7 +2,7 @@
 //! line a call (the logging payload of LiteLLM's proxy).
 //!
 //! Each request repeats the conversation so far. One whose messages begin with those of an earlier request and its reply goes on with
-//! that session, in whichever file it lies: the first file of a folder is read together with those after it.
+//! that session, in whichever file it lies: the first file of a folder is read together with those after it, unless it alone is asked for.
 
 use super::chat::ChatMessage;
 use super::count::{Count, Dollars};
@@ -28,7 +28,7 @@ fn claims(source: &Source) -> Claim {
     let asked = outline.has("messages[].role") && (kept || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
     if !asked || outline.has("request") || outline.has("trajectory_format") || outline.has("info") {
         Claim::No
-    } else if calls_beside(&source.path).first().is_some_and(|first| *first != source.path) {
+    } else if calls_beside(source).first().is_some_and(|first| *first != source.path) {
         Claim::Companion
     } else {
         Claim::Yes
@@ -48,9 +48,11 @@ fn is_a_call_by_name(path: &Path) -> bool {
     time_in_name(path).is_some()
 }
 
-/// The calls of the same model in the same folder, this one among them, in the order of their times; none where the name tells no time.
-fn calls_beside(path: &Path) -> Vec<PathBuf> {
-    let Some((model, _)) = time_in_name(path) else { return Vec::new() };
+/// The calls of the same model in the same folder, this one among them, in the order of their times; none where the name tells no time,
+/// and where the file alone is wanted.
+fn calls_beside(source: &Source) -> Vec<PathBuf> {
+    let path = &source.path;
+    let Some((model, _)) = time_in_name(path).filter(|_| !source.alone) else { return Vec::new() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Ok(entries) = crate::reading::entries(folder) else { return Vec::new() };
     let mut calls: Vec<(f64, PathBuf)> = entries
@@ -99,7 +101,7 @@ struct Parameters<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut log = Log { sessions: Sessions::new(READER.name, source.name(), scale), hand_over };
-    let calls = calls_beside(&source.path);
+    let calls = calls_beside(source);
     let main = calls.first().is_some_and(|first| *first == source.path);
     if source.is_printed_over_lines() || is_a_call_by_name(&source.path) {
         let text = source.document()?;

@@ -11,6 +11,7 @@ use super::exchange::{openai_responses, weigh};
 use super::json::fault;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -112,7 +113,10 @@ struct Item<'a> {
     output: Option<&'a RawValue>,
 }
 
+const MARKS: &[Mark] = &[Mark::Inside("The output of your last command was too long."), Mark::Line("<elided_chars>")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let text = source.document()?;
     let damaged =
         |error: serde_json::Error| ReadError::Damaged(format!("not a trajectory: {} (line {})", fault(&error, true), error.line()));

@@ -5,6 +5,7 @@ use super::json::{fault, text_or_json, values};
 use super::pieces::{Take, each_piece};
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -37,7 +38,10 @@ struct Entry<'a> {
     is_error: Option<bool>,
 }
 
+const MARKS: &[Mark] = &[Mark::Inside("<response clipped>"), Mark::End("...(truncated)")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
     let mut session = Session { scale, transcript, tools: HashMap::new() };
     if source.outline().has("role") {

@@ -8,6 +8,7 @@ use super::count::Count;
 use super::json::fault;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Compaction, CompactionKind, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -68,7 +69,11 @@ fn meta_of(text: &str) -> Option<Meta> {
     Some(Meta { key: session.key.to_string(), summary: session.summary.to_string(), skip: session.skip })
 }
 
+const MARKS: &[Mark] =
+    &[Mark::Line("... (truncated, # more chars)"), Mark::Inside("[TRUNCATED - "), Mark::Line("[Content truncated due to size limit]")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
     let mut chat = Chat::default();
     let unread = "description beside the messages that cannot be read";
@@ -141,6 +146,7 @@ fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_fro
         tokens_after: None,
         summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
         kept_from: Some(kept_from),
+        taken: Vec::new(),
         call: None,
         time: None,
     });

@@ -32,7 +32,8 @@ pub fn each_piece(
     wanted: &[(&str, Take)],
     mut handle: impl FnMut(&mut Source, Piece) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let scanner = Scanner { stream: BufReader::with_capacity(256 * 1024, source.stream()), held: Vec::new(), largest: source.bounds().line };
+    let scanner =
+        Scanner { stream: BufReader::with_capacity(256 * 1024, source.stream()), held: Vec::new(), largest: source.bounds().line };
     let mut document = Document { scanner, source, handle: &mut handle };
     match document.value(wanted) {
         Ok(()) => Ok(()),

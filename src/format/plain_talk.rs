@@ -145,6 +145,7 @@ fn read_summaries(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn Fn
                         tokens_after: None,
                         summary: Some(scale.weigh(&output)),
                         kept_from: None,
+                        taken: Vec::new(),
                         call: Some(Call { id, model: model_name.to_string(), usage: None, unchained: true }),
                         time: millis(&timestamp),
                     });

@@ -32,6 +32,8 @@ pub enum ReadError {
 pub struct Source {
     /// Where it lies; `-` for standard input.
     pub path: PathBuf,
+    /// Is this file alone wanted? Others that go on with its sessions are not read then.
+    pub alone: bool,
     head: Vec<u8>,
     head_text: OnceLock<String>,
     outline: OnceLock<Outline>,
@@ -98,11 +100,12 @@ impl Source {
 
     /// The same content from its beginning; `None` for a stream that is gone.
     pub fn again(&self) -> Option<Result<Source, ReadError>> {
-        match &self.origin {
-            Origin::File => Some(Source::open_within(&self.path, self.bounds)),
-            Origin::Held(held) => Some(Source::from_stream(&self.path, Box::new(Cursor::new(held.clone())), self.bounds, self.origin.clone())),
-            Origin::Gone => None,
-        }
+        let again = match &self.origin {
+            Origin::File => Source::open_within(&self.path, self.bounds),
+            Origin::Held(held) => Source::from_stream(&self.path, Box::new(Cursor::new(held.clone())), self.bounds, self.origin.clone()),
+            Origin::Gone => return None,
+        };
+        Some(again.map(|again| Source { alone: self.alone, ..again }))
     }
 
     /// Reads from any stream, under a name.
@@ -129,6 +132,7 @@ impl Source {
         let stream: Box<dyn Read + Send> = Box::new(Cursor::new(head.clone()).chain(rest));
         Ok(Source {
             path: path.to_owned(),
+            alone: false,
             head,
             head_text: OnceLock::new(),
             outline: OnceLock::new(),

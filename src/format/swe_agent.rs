@@ -7,8 +7,10 @@ use super::chat::{Chat, ChatMessage, text_of};
 use super::count::{ABSURD, Absurd, Count, Dollars};
 use super::json::{fault, text_or_json};
 use super::pieces::{Take, each_piece};
+use super::usage::Reported;
 use super::words::Words;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -102,7 +104,10 @@ struct Attempt<'a> {
     replay_config: Option<&'a RawValue>,
 }
 
+const MARKS: &[Mark] = &[Mark::Inside("<response clipped><NOTE>")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let name = source.name();
     let mut run = Run::new(name.clone(), scale);
     let mut attempts = 0;
@@ -236,15 +241,15 @@ impl Run<'_> {
 impl Stats {
     /// The number of calls and their usage together; `None` where there is nothing, as in runs that only repeat another.
     fn usage(&self) -> Result<Option<(u64, Usage)>, Absurd> {
-        let usage = Usage {
-            prompt: self.tokens_sent.or_zero()?,
-            output: self.tokens_received.or_zero()?,
+        let reported = Reported {
+            input: self.tokens_sent,
+            output: self.tokens_received,
             cost_nano_usd: self.instance_cost.above_zero(),
             trust: Trust::Estimated,
-            output_is_final: true,
-            ..Usage::default()
+            ..Reported::default()
         };
-        Ok((usage.prompt > 0).then_some((self.api_calls.or_zero()?, usage)))
+        let calls = self.api_calls.or_zero()?;
+        Ok(reported.usage()?.map(|usage| (calls, usage)))
     }
 }
 
@@ -292,6 +297,7 @@ impl Agent {
             tokens_after: None,
             summary: Some(summary),
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time: None,
         });

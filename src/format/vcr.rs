@@ -1,6 +1,7 @@
 //! Recorded HTTP traffic: VCR cassettes in YAML or JSON, HTTP archives (HAR, which Polly writes as well), what nock recorded, and single requests
 //! with their responses. Of all requests those to models are read; one file may hold requests to several providers.
 
+mod background;
 mod end;
 
 use super::exchange::{Dialect, Exchange, Sessions};
@@ -9,6 +10,7 @@ use super::words::Words;
 use super::yaml::{binary, to_json, unpacked};
 use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};
+use background::Replies;
 use end::whole_before_cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -202,15 +204,16 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         source.lose(text.lines().count() as u64, CUT_OFF);
         interactions.truncate(whole);
     }
+    let sent: Vec<Result<Traffic, &str>> = interactions.iter().map(|interaction| Traffic::of(interaction)).collect();
+    let polled = background::replies(sent.iter().flatten());
     let mut sessions = Sessions::new(READER.name, source.name(), scale);
-    for (interaction, number) in interactions.iter().zip(1..) {
+    for (traffic, number) in sent.iter().zip(1..) {
         let mut lose = |reason: &str| source.lose(number, reason);
-        let nock = serde_json::from_str::<Nock>(interaction.get()).ok().filter(|nock| !nock.scope.is_empty());
-        let exchange = match (nock, serde_json::from_str::<Interaction>(interaction.get())) {
-            (Some(nock), _) => nock.exchange(&mut lose),
-            (None, Ok(interaction)) => recorded(&interaction, &mut lose),
-            (None, Err(_)) => {
-                lose("record of an unexpected shape");
+        let exchange = match traffic {
+            Ok(traffic) if polled.are_fetched_by(traffic) => None,
+            Ok(traffic) => traffic.exchange(&polled, &mut lose),
+            Err(reason) => {
+                lose(reason);
                 None
             }
         };
@@ -220,21 +223,43 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     Ok(())
 }
 
-fn recorded(interaction: &Interaction, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
-    let Some(sent) = &interaction.request else {
-        lose("unknown record type");
-        return None;
-    };
-    let response = interaction.response.as_ref().map(Sent::body);
-    exchange(&sent.uri, &sent.body(), response.as_deref(), lose)
+/// A request and its response, however they were recorded.
+struct Traffic {
+    address: String,
+    request: String,
+    response: Option<String>,
+}
+
+impl Traffic {
+    fn of(interaction: &RawValue) -> Result<Traffic, &'static str> {
+        let nock = serde_json::from_str::<Nock>(interaction.get()).ok().filter(|nock| !nock.scope.is_empty());
+        if let Some(nock) = nock {
+            let address = format!("{}{}", &*nock.scope, &*nock.path);
+            let response = nock.response.map(|raw| nock.response(raw));
+            return Ok(Traffic { address, request: text_or_json(nock.body), response });
+        }
+        let interaction = serde_json::from_str::<Interaction>(interaction.get()).map_err(|_| "record of an unexpected shape")?;
+        let sent = interaction.request.as_ref().ok_or("unknown record type")?;
+        let response = interaction.response.as_ref().map(Sent::body);
+        Ok(Traffic { address: sent.uri.to_string(), request: sent.body(), response })
+    }
+
+    fn exchange(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+        let Some(dialect) = Dialect::of_address(&self.address, &self.request) else {
+            lose("request to no model");
+            return None;
+        };
+        let response = polled.to(self).or(self.response.as_deref());
+        let decoded = dialect.decode(&self.request, response, lose);
+        let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
+        if exchange.model.is_empty() {
+            exchange.model = dialect.model_of_address(&self.address);
+        }
+        Some(exchange)
+    }
 }
 
 impl Nock<'_> {
-    fn exchange(&self, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
-        let address = format!("{}{}", &*self.scope, &*self.path);
-        exchange(&address, &text_or_json(self.body), self.response.map(|raw| self.response(raw)).as_deref(), lose)
-    }
-
     /// What is compressed comes as a list of the pieces in hexadecimal digits.
     fn response(&self, raw: &RawValue) -> String {
         let digits = match serde_json::from_str::<Vec<String>>(raw.get()) {
@@ -245,17 +270,4 @@ impl Nock<'_> {
         let pairs = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16));
         pairs.collect::<Result<Vec<u8>, _>>().map_or(digits.clone(), |bytes| unpacked(&bytes))
     }
-}
-
-fn exchange(address: &str, request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
-    let Some(dialect) = Dialect::of_address(address, request) else {
-        lose("request to no model");
-        return None;
-    };
-    let decoded = dialect.decode(request, response, lose);
-    let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
-    if exchange.model.is_empty() {
-        exchange.model = dialect.model_of_address(address);
-    }
-    Some(exchange)
 }

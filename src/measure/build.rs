@@ -1,9 +1,9 @@
 //! Rows from messages: names become indices, ids become keys, texts have been numbers since they were read.
 
-use super::{readings, references, repetition, thinking, truth};
+use super::{prints, readings, references, repetition, thinking, truth, unseen};
 use crate::catalog::{Catalog, Family, Model};
 use crate::estimate::Vocabulary;
-use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
+use crate::trace::{BaseFrom, CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace, Unseen};
 use crate::transcript::{Call, Compaction, Image, Length, Message, Part, Text, Transcript};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
@@ -20,7 +20,8 @@ pub struct Measure<'a> {
 }
 
 /// Measures a transcript that was read from `source`.
-pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trace {
+pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> Trace {
+    let unseen = unseen::make_room(&mut transcript);
     let mut builder = Builder::default();
     let agent = transcript.agent.clone();
     let mut turn = 0;
@@ -38,29 +39,39 @@ pub fn trace(transcript: Transcript, source: &str, measure: Measure<'_>) -> Trac
         }
     }
     let Builder { mut trace, copies, .. } = builder;
+    trace.agent = agent.clone();
     references::find(&mut trace, &transcript.compactions, &copies);
     repetition::find(&mut trace, &copies);
     readings::find(&mut trace, &copies);
+    trace.prints = prints::of(&trace);
     let evidence = trace.parts.iter_mut().map(|part| (part.kind, part.text.evidence.take()));
     let calls = (0..).zip(evidence).filter(|(_, (kind, _))| *kind == PartKind::ToolCall);
     trace.paths = calls.filter_map(|(part, (_, evidence))| Some((part, evidence?.path?.into_string()))).collect();
     trace.messages.shrink_to_fit();
     trace.parts.shrink_to_fit();
     trace.calls.shrink_to_fit();
-    trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &agent)).collect();
+    trace.compactions = transcript.compactions.iter().map(|compaction| compaction_row(compaction, &trace.messages, &agent)).collect();
     let beside = |calls: &[Call]| calls.iter().filter_map(|call| Some((call.usage?, key(&agent, &call.id)))).collect();
     trace.side_calls = beside(&transcript.side_calls);
     trace.mirrored = beside(&transcript.mirrored);
     trace.id = transcript.id;
     trace.parent = transcript.parent;
-    trace.agent = transcript.agent;
     trace.version = transcript.version;
     trace.window = transcript.window;
+    trace.host = transcript.host;
+    if let Some(row) = unseen.and_then(|place| trace.messages.get_mut(place)) {
+        // It is no message of the log, and counts as none.
+        row.copy = true;
+    }
+    trace.unseen = unseen.map(|place| Unseen { message: place as u32, tokens: 0, base: BaseFrom::Unknown });
+    // A compaction that came last has mended it.
+    trace.refused = transcript.refused && transcript.compactions.iter().all(|event| event.before < trace.messages.len());
     trace.source = source.to_owned();
     let model = measure.model.or_else(|| trace.main_model().and_then(|model| measure.catalog.find(model)));
     let weights = weights(&trace, model, measure);
     let fate = thinking::fate(&trace, &weights, model.map(|model| model.thinking).unwrap_or_default());
     truth::assign(&mut trace, &weights, fate);
+    unseen::settle(&mut trace);
     trace
 }
 
@@ -99,6 +110,7 @@ impl Builder {
             copy: message.copy_of.is_some(),
             synthetic: message.synthetic,
             key: key(agent, &message.id),
+            reported_reasoning: reasoning,
         };
         *turn += u32::from(row.opens_turn() && !row.copy);
         MessageRow { turn: *turn, ..row }
@@ -163,10 +175,11 @@ fn plain(kind: PartKind, text: Text) -> PartRow {
     }
 }
 
-fn compaction_row(compaction: &Compaction, agent: &str) -> CompactionRow {
+fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str) -> CompactionRow {
     CompactionRow {
         before: compaction.before as u32,
         kept_from: compaction.kept_from.map(|message| message as u32),
+        taken: compaction.taken.iter().filter_map(|(message, part)| messages.get(*message)?.part(*part)).collect(),
         kind: compaction.kind,
         automatic: compaction.automatic,
         tokens_before: compaction.tokens_before,
@@ -174,6 +187,7 @@ fn compaction_row(compaction: &Compaction, agent: &str) -> CompactionRow {
         summary_tokens: compaction.summary.as_ref().map(|text| u64::from(text.tokens)),
         usage: compaction.call.as_ref().and_then(|call| call.usage),
         key: compaction.call.as_ref().and_then(|call| key(agent, &call.id)),
+        copy: false,
     }
 }
 
@@ -220,7 +234,9 @@ fn weights(trace: &Trace, model: Option<&Model>, measure: Measure<'_>) -> Vec<u6
     };
     let per_message = model.map_or(unknown.per_message, |model| model.per_message) * 1000;
     let mut weights = Vec::with_capacity(trace.parts.len());
-    for message in &trace.messages {
+    let unseen = trace.unseen.map(|unseen| unseen.message);
+    for (place, message) in (0..).zip(&trace.messages) {
+        let per_message = if unseen == Some(place) { 0 } else { per_message };
         for (index, part) in trace.parts_of(message).iter().enumerate() {
             let tokens = u64::from(part.text.tokens);
             let own = match part.kind {

@@ -96,8 +96,13 @@ pub fn evidence(text: &str, recognise: Recognise) -> Evidence {
         finder.text(text, 0);
     }
     finder.settle();
-    let identity = if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) };
+    let identity = identity(text);
     Evidence { units: finder.units.into_boxed_slice(), left_out: finder.left_out, identity, subject, values, looks, path }
+}
+
+/// The hash of a whole text, but for blanks around it; 0 for an empty one.
+pub fn identity(text: &str) -> u64 {
+    if text.is_empty() { 0 } else { xxh3_64(text.trim().as_bytes()) }
 }
 
 /// Arguments and many results are JSON on one line, whose strings hold lines of their own.

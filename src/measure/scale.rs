@@ -120,6 +120,7 @@ impl TextScale {
             } else {
                 length.chars.saturating_sub(tally(text.as_bytes(), |byte| byte.is_ascii()))
             },
+            truncated: false,
             shape,
             content: (self.content == Content::Keep).then(|| Box::from(text)),
             evidence: (!text.is_empty()).then(|| Box::new(evidence)),

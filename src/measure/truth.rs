@@ -295,7 +295,7 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
 }
 
 /// Walks the session as nobody ever shrank it, and gives each call what was visible, hidden and missing.
-fn contexts(trace: &mut Trace) {
+pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
     let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();
     let mut next = 0;
@@ -428,6 +428,6 @@ fn expiring_of(trace: &Trace, message: usize) -> u64 {
 }
 
 /// Are these two models? A call that names none was made by the one before.
-fn differ(one: Option<u32>, other: Option<u32>) -> bool {
+pub(super) fn differ(one: Option<u32>, other: Option<u32>) -> bool {
     one.zip(other).is_some_and(|(one, other)| one != other)
 }

@@ -70,6 +70,9 @@ pub struct Truncate {
     /// Terminal escapes and runs of blank lines are removed first.
     #[serde(default)]
     pub clean: Switch,
+    /// Results that bear the mark of the system's own agent are cut once more: for settings below those that have left the mark.
+    #[serde(default)]
+    pub cuts_marked: Switch,
     /// A result made of several texts is cut text by text; where absent, its texts are cut as one, joined by newlines. A replay has
     /// the joined text alone.
     #[serde(default)]
@@ -102,6 +105,7 @@ impl Default for Truncate {
             marker: String::new(),
             header: String::new(),
             clean: Switch::Off,
+            cuts_marked: Switch::Off,
             texts: None,
         }
     }

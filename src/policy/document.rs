@@ -41,7 +41,7 @@ pub struct Policy {
 }
 
 /// What a formula may ask about the model.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Facts {
     /// The total window; `None` where nobody knows it and the policy's own default must do.
     pub window: Option<u64>,
@@ -102,14 +102,6 @@ pub enum PolicyError {
         /// Why.
         reason: String,
     },
-    /// The file cannot be read.
-    #[error("{origin}: cannot be read: {reason}")]
-    Unreadable {
-        /// The file.
-        origin: String,
-        /// Why.
-        reason: String,
-    },
     /// Policies that extend each other in a ring, or too deep a chain.
     #[error("policy `{0}` extends itself")]
     Ring(String),
@@ -125,6 +117,7 @@ struct Written {
     mirrors: Option<String>,
     not_modelled: Vec<String>,
     recorded_by: Vec<RecordedBy>,
+    agents: Vec<String>,
     extends: Option<String>,
     without: Vec<String>,
     params: BTreeMap<String, Value>,
@@ -150,7 +143,7 @@ impl Policy {
         }
         let text = reading::text(Path::new(name)).map_err(|error| match error.kind() {
             ErrorKind::NotFound => PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) },
-            _ => PolicyError::Unreadable { origin: name.to_owned(), reason: error.to_string() },
+            _ => PolicyError::Plan { policy: name.to_owned(), reason: format!("cannot be read: {error}") },
         })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
@@ -172,7 +165,7 @@ impl Policy {
         let own = text.parse::<Table>().unwrap_or_default();
         let own_name = own.get("name").and_then(Value::as_str).map(str::to_owned);
         body.remove("name");
-        body.remove("recorded_by");
+        own_agents(&mut body);
         let recorded_by = own.get("recorded_by").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
         let name = own_name.unwrap_or_else(|| default_name.to_owned());
         let about = text_of(&mut body, "about");
@@ -377,7 +370,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
         None => {
             let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
-            let text = reading::text(&path).map_err(|_| unknown())?;
+            let text = reading::regular_text(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;
             inherit(&path.to_string_lossy(), &text, depth + 1)?
         }
@@ -386,6 +379,16 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
     check_params(&own, &table, &base).map_err(|reason| no_such(origin, text, reason))?;
     overlay(&mut table, own);
     Ok(table)
+}
+
+/// A document that names no agents of its system has those whose logs were recorded under it, or under what it extends.
+fn own_agents(body: &mut Table) {
+    let recorded_by = body.remove("recorded_by");
+    let names = recorded_by.as_ref().and_then(Value::as_array).into_iter().flatten().filter_map(|entry| entry.get("agent").cloned());
+    let names: Vec<Value> = names.collect();
+    if !names.is_empty() {
+        body.entry("agents").or_insert(Value::Array(names));
+    }
 }
 
 /// A parameter that is new and that no formula uses is surely a slip of the pen for an inherited one, and would change nothing.

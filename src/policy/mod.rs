@@ -33,7 +33,7 @@ mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use advice::{Finding, Gravity};
-pub use configuration::{ConfigurationFile, Key, Snippet, Snippets, Syntax, Unset};
+pub use configuration::{ConfigurationFile, Configured, Key, Snippet, Snippets, Syntax, Unset};
 pub use difference::{Differences, differences};
 pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
 pub use draft::{Dialled, Drafts};
@@ -43,12 +43,12 @@ pub use figures::figure;
 pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
-    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReportedAs, Rule, Summary,
-    SummaryModel, Switch, UsageShare, Window,
+    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput, ReportedAs, Rule,
+    Summary, SummaryModel, Switch, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
-pub use recorded_by::{RecordedBy, Recorder};
+pub use recorded_by::{RecordedBy, Recorder, window_in_force};
 pub use schema::schema;
 pub use select::{Bounds, Selection, Shortened};
 pub use selector::{

@@ -14,6 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Plan {
+    /// The agents, as readers name them, whose marks of truncation its own limits have left in their logs.
+    pub agents: Vec<String>,
     /// What the policy takes the window to be.
     pub window: Window,
     /// What it believes that texts cost.
@@ -36,7 +38,7 @@ pub struct Window {
     pub default: Option<u64>,
     /// Output reserve: tokens kept free for the reply.
     pub reserve: u64,
-    /// A compaction is `premature` where the context was below the limit by more than this.
+    /// A compaction is `early` where the context was below the limit by more than this.
     pub safety_buffer: u64,
 }
 
@@ -52,7 +54,9 @@ pub struct Belief {
     pub full: Option<u64>,
     /// Are tokens that a call wrote to the cache part of what the policy reads as its usage?
     pub cache_write: UsageShare,
-    /// Is encrypted reasoning from before the last real user message added to the usage, by estimate (Codex, where the server leaves it out)?
+    /// Which count of a reply's tokens the policy reads.
+    pub output: ReadOutput,
+    /// Is encrypted reasoning from before the last real user message added to the usage, by estimate (Codex, unless the server tells it not to)?
     pub old_reasoning: Switch,
 }
 
@@ -67,7 +71,26 @@ pub enum UsageShare {
     Ignored,
 }
 
+/// The reply's tokens in the usage that a policy reads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReadOutput {
+    /// All of them, as they stand at the end of the stream.
+    #[default]
+    Whole,
+    /// Those that its log holds, a placeholder from the beginning of the stream included.
+    Logged,
+}
+
 impl Belief {
+    /// The reply's tokens as the policy reads them: of the whole reply, or as the log has them, where it has any.
+    pub fn reads_output(&self, whole: u64, logged: Option<u64>) -> u64 {
+        match self.output {
+            ReadOutput::Whole => whole,
+            ReadOutput::Logged => logged.unwrap_or(whole),
+        }
+    }
+
     /// Prompt and output as the policy reads them in what a provider reported.
     pub fn reads(&self, usage: &Usage) -> (u64, u64) {
         let ignored = if self.cache_write == UsageShare::Ignored { usage.cache_write } else { 0 };

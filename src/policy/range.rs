@@ -36,7 +36,7 @@ impl Range {
     }
 
     fn replay_last_user(&mut self) {
-        let asks = |message: &Seen| message.role == Role::User && !message.is_summary;
+        let asks = |message: &Seen| message.role == Role::User && !message.is_summary && !message.unseen;
         let last = self.looked_at.iter().rposition(asks);
         // Where nothing was asked before it, nothing is replayed.
         let Some(last) = last.filter(|last| self.looked_at.iter().take(*last).any(asks)) else { return };

@@ -1,8 +1,10 @@
 //! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
 
 use super::plan::Switch;
+use super::preset::presets;
 use serde::Deserialize;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 /// Logs that were recorded under a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -16,6 +18,12 @@ pub struct RecordedBy {
     /// The first version, or day, that no longer is. Absent: up to now.
     #[serde(default)]
     pub before: Option<String>,
+    /// The least window. Absent: any.
+    #[serde(default)]
+    pub window_from: Option<u64>,
+    /// The least window that is too large. Absent: none is.
+    #[serde(default)]
+    pub window_before: Option<u64>,
     /// The window that the agent's logs name, as a percentage of the one that it reckons with.
     #[serde(default = "whole")]
     pub logged_window_percent: u64,
@@ -37,6 +45,8 @@ pub struct Recorder<'a> {
     pub version: &'a str,
     /// The day of the session as `2026-03-15`; empty where the log has no times.
     pub day: &'a str,
+    /// The session's window. Where nobody knows it yet, it excludes nothing.
+    pub window: Option<u64>,
 }
 
 impl RecordedBy {
@@ -49,7 +59,28 @@ impl RecordedBy {
         recorder.agent == self.agent
             && self.from.as_deref().is_none_or(|from| compared(from) != Ordering::Less)
             && self.before.as_deref().is_none_or(|before| compared(before) == Ordering::Less)
+            && self.window_from.zip(recorder.window).is_none_or(|(from, window)| window >= from)
+            && self.window_before.zip(recorder.window).is_none_or(|(before, window)| window < before)
     }
+}
+
+/// What the presets say of logs, in their order. It never changes, and a corpus asks for it once a session and policy.
+static OF_PRESETS: LazyLock<Vec<RecordedBy>> = LazyLock::new(|| {
+    let heads = presets().iter().filter_map(|preset| toml::from_str::<Head>(preset.text).ok());
+    heads.flat_map(|head| head.recorded_by).collect()
+});
+
+/// What of a preset is needed here.
+#[derive(Deserialize)]
+struct Head {
+    #[serde(default)]
+    recorded_by: Vec<RecordedBy>,
+}
+
+/// The window that the writer of a log reckons with, in tokens, where the log names this one.
+pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
+    let percent = OF_PRESETS.iter().find(|entry| entry.covers(recorder)).map_or(whole(), |entry| entry.logged_window_percent);
+    logged.saturating_mul(100) / percent.max(1)
 }
 
 fn is_day(bound: &str) -> bool {
@@ -72,10 +103,12 @@ mod tests {
             agent: "a".to_owned(),
             from: (!from.is_empty()).then(|| from.to_owned()),
             before: (!before.is_empty()).then(|| before.to_owned()),
+            window_from: None,
+            window_before: None,
             logged_window_percent: 100,
             notes_prunings: Switch::Off,
         };
-        let log = |version, day| Recorder { agent: "a", version, day };
+        let log = |version, day| Recorder { agent: "a", version, day, window: Some(200_000) };
         assert!(from("2.1.21", "").covers(log("2.1.100", "")));
         assert!(!from("2.1.21", "").covers(log("2.1.3", "")));
         assert!(from("", "2.1.21").covers(log("2.0.75", "")));
@@ -83,5 +116,19 @@ mod tests {
         assert!(from("2.1.21", "").covers(log("", "")));
         assert!(from("", "2025-12-10").covers(log("", "2025-12-09")));
         assert!(!from("", "").covers(Recorder { agent: "b", ..log("", "") }));
+        let (large, small) = (Some(200_001), Some(200_000));
+        assert!(!RecordedBy { window_from: large, ..from("", "") }.covers(log("", "")));
+        assert!(RecordedBy { window_from: small, window_before: large, ..from("", "") }.covers(log("", "")));
+        assert!(!RecordedBy { window_before: small, ..from("", "") }.covers(log("", "")));
+    }
+
+    #[test]
+    fn codex_names_the_whole_window_at_first_and_later_19_twentieths_of_it() {
+        let window = |agent, version, logged| window_in_force(Recorder { agent, version, ..Recorder::default() }, logged);
+        assert_eq!(window("codex", "0.36.0", 272_000), 272_000);
+        assert_eq!(window("codex", "0.57.0", 258_400), 272_000);
+        assert_eq!(window("codex", "0.142.2", 121_600), 128_000);
+        assert_eq!(window("codex", "", 258_400), 272_000);
+        assert_eq!(window("copilot-cli", "1.0", 128_000), 128_000);
     }
 }

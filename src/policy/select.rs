@@ -97,7 +97,8 @@ impl Select {
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
         let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, superseded: false, alone: 0 };
-        let message = Seen { id: 0, role, opens_turn: false, is_summary: false, estimated: 0, usage: None, first: 0, count: 1 };
+        let message =
+            Seen { id: 0, role, opens_turn: false, is_summary: false, unseen: false, estimated: 0, usage: None, first: 0, count: 1 };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
             kinds => kinds.iter().any(|kind| kind.matches_item(&item, &message)),
@@ -111,7 +112,7 @@ impl Select {
             return BTreeSet::new();
         }
         let all: Vec<Seen> = view.messages().filter(|message| message.role != Role::System || message.is_summary).collect();
-        let head = self.head.iter().filter(|end| end.unit != EndUnit::Items).map(|end| head_length(end, &all)).max().unwrap_or(0);
+        let head = self.head_of(&all, |end| end.unit != EndUnit::Items);
         let mut spared: BTreeSet<u32> = all.iter().take(head).map(|message| message.id).collect();
         spared.extend(self.protect.iter().flat_map(|protect| protect.spared(&all, view).0));
         spared
@@ -156,8 +157,22 @@ impl Select {
     /// Where, between the ends that it protects, the selection may take messages.
     pub fn bounds(&self, range: &Range) -> Bounds {
         let all = &range.looked_at;
-        let Some(cut) = self.cut(all) else { return Bounds::Nothing };
-        Bounds::Between(self.head.iter().map(|end| head_length(end, all)).max().unwrap_or(0).min(cut), cut)
+        let Some(cut) = self.cut_of(all) else { return Bounds::Nothing };
+        Bounds::Between(self.head_of(all, |_| true).min(cut), cut)
+    }
+
+    /// How many messages the protected old ends come to. What came before the log is in front of all of them, and counts as none.
+    fn head_of(&self, all: &[Seen], counts: fn(&End) -> bool) -> usize {
+        let (unseen, seen) = all.split_at(unseen_in(all));
+        let head = self.head.iter().filter(|end| counts(end)).map(|end| head_length(end, seen)).max().unwrap_or(0);
+        if head == 0 { 0 } else { head + unseen.len() }
+    }
+
+    /// Index of the first kept message; `None` where nothing may go. What came before the log may always go.
+    fn cut_of(&self, all: &[Seen]) -> Option<usize> {
+        let (unseen, seen) = all.split_at(unseen_in(all));
+        let cut = self.cut(seen).map(|cut| cut + unseen.len());
+        cut.or((!unseen.is_empty()).then_some(unseen.len()))
     }
 
     /// Do two selections look at the same messages?
@@ -183,7 +198,8 @@ impl Select {
             Bounds::Nothing => return Selection { eligible: all.len(), ..Selection::default() },
             Bounds::Between(start, cut) => (start, cut),
         };
-        let mut candidates: Vec<Seen> = all.get(start..cut).unwrap_or(&[]).to_vec();
+        let unseen = all.get(..unseen_in(all)).filter(|_| start > 0).unwrap_or(&[]);
+        let mut candidates: Vec<Seen> = unseen.iter().chain(all.get(start.max(unseen.len())..cut).unwrap_or(&[])).copied().collect();
         if !self.kind.is_empty() {
             candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
         }
@@ -416,6 +432,11 @@ fn usage_cut(all: &[Seen], budget: f64) -> usize {
     0
 }
 
+/// How many messages stand for what came before the log: one at the front, or none.
+fn unseen_in(all: &[Seen]) -> usize {
+    usize::from(all.first().is_some_and(|message| message.unseen))
+}
+
 /// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.
 fn head_length(end: &End, all: &[Seen]) -> usize {
     let n = end.n.max(0.0) as usize;
@@ -447,7 +468,8 @@ fn head_length(end: &End, all: &[Seen]) -> usize {
 impl Protect {
     /// The messages that it protects, and the one of them that is cut to what is left of the budget.
     fn spared(&self, messages: &[Seen], view: View<'_>) -> (BTreeSet<u32>, Option<Shortened>) {
-        let wanted = |message: &&Seen| self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message));
+        let wanted =
+            |message: &&Seen| !message.unseen && (self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message)));
         let matching: Vec<&Seen> = messages.iter().filter(wanted).collect();
         if let (None, None, None) = (self.last, self.first, self.tokens) {
             return (matching.iter().map(|message| message.id).collect(), None);

@@ -64,6 +64,7 @@ impl Plan {
             ("belief after a refusal", named(&belief.after_overflow)),
             ("full, to its belief", belief.full.map_or_else(|| "the window".to_owned(), |full| figure(full as f64))),
             ("cache writes in its belief", named(&belief.cache_write)),
+            ("replies in its belief", named(&belief.output)),
             ("earlier reasoning in its belief", named(&belief.old_reasoning)),
             ("size of a summary", size),
             ("tries after a refusal", self.reactive.retries.to_string()),

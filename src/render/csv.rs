@@ -31,8 +31,9 @@ fn field(cell: &Cell) -> String {
     }
 }
 
-/// A spreadsheet takes what begins like a formula for one, and runs it.
+/// A spreadsheet takes what begins like a formula for one, and runs it: behind blanks and quotes too, and in signs of full width.
 fn guarded(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let begins = text.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '"');
+    let formula = begins.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
     if formula { format!("'{text}") } else { text.to_owned() }
 }

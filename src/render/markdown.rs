@@ -86,17 +86,33 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// Text in which Markdown and HTML find nothing to act upon.
+/// Text in which Markdown and HTML find nothing to act upon: nobody is called by a name, and no address becomes a link.
 fn plain(text: &str) -> String {
+    let text = escape(text);
     let mut out = String::with_capacity(text.len());
-    for letter in escape(text).chars() {
+    let mut before = ' ';
+    for (at, letter) in text.char_indices() {
+        let rest = text.get(at..).unwrap_or_default();
         match letter {
+            '@' if calls(before, rest) => out += "@&#8203;",
+            ':' if rest.starts_with("://") => out += "&#58;",
+            '.' if out.len() >= 3 && out.get(out.len() - 3..).is_some_and(|www| www.eq_ignore_ascii_case("www")) => out += "&#46;",
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' | '$' => out.extend(['\\', letter]),
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '&' => out += "&amp;",
             other => out.push(other),
         }
+        before = letter;
     }
     out
+}
+
+/// Does this sign, with what follows, call somebody by name, or is it the sign in a mail address? That of a preset's version is neither.
+fn calls(before: char, rest: &str) -> bool {
+    let name: &str = rest.get(1..).unwrap_or_default();
+    let end = name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_').unwrap_or(name.len());
+    let (name, after) = name.split_at(end);
+    let is_mail = after.strip_prefix('.').is_some_and(|more| more.starts_with(|letter: char| letter.is_ascii_alphabetic()));
+    !name.is_empty() && (is_mail || !before.is_alphanumeric())
 }

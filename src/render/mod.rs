@@ -15,7 +15,7 @@ pub use csv::csv;
 pub use escape::escape;
 pub use github::github;
 pub use html::{GENERATOR, html};
-pub use json::json;
+pub use json::{harmless_json, json};
 pub use junit::junit;
 pub use layout::NARROWEST;
 pub use markdown::{markdown, summary};

@@ -9,7 +9,7 @@ use crate::experiment::{self, Backtest, Corpus, Mode, Reason, TOLERANCE, Tested,
 use crate::transcript::CompactionKind;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
-                           the error of another. Prunings between two compactions are replayed freely.";
+                           the error of another. Recorded prunings that a policy does not make itself are imposed as well; others are replayed freely.";
 
 const FREE: &str =
     "Each session is one replay from its beginning: after the first compaction the context is the simulated one, and errors add up.";
@@ -65,7 +65,7 @@ pub fn named(verdict: Verdict) -> &'static str {
 pub fn why(reason: Reason) -> String {
     match reason {
         Reason::None => String::new(),
-        Reason::AskedFor => "somebody asked for it".to_owned(),
+        Reason::AskedFor => "a person asked for it".to_owned(),
         Reason::NoRule => "the policy has no rule that does this, or it is off".to_owned(),
         Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
         Reason::NoUsage => "no call with usage stands before it".to_owned(),
@@ -79,12 +79,31 @@ pub fn why(reason: Reason) -> String {
         Reason::HigherLimit { limit, reached } => {
             format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
         }
-        Reason::Unseen { limit, tokens } => {
-            format!("{} tokens had reached the limit of {}, and the policy did not look there", grouped(tokens), grouped(limit))
+        Reason::Unseen { limit, tokens, estimate } => {
+            format!("{} tokens had reached the limit of {}, and {}", grouped(tokens), grouped(limit), believed(estimate))
         }
+        Reason::ResultNotInLog { limit, tokens, estimate } => format!(
+            "{} tokens had reached the limit of {}; the log lacks what the last tool returned, and without it {}",
+            grouped(tokens),
+            grouped(limit),
+            believed(estimate)
+        ),
+        Reason::Overestimated { limit, estimate, used } => format!(
+            "the policy's estimate of {} had reached its limit of {}, where recorded usage and what came since come to {}",
+            grouped(estimate),
+            grouped(limit),
+            grouped(used)
+        ),
         Reason::TurnWasOver { limit, tokens } => {
             format!(
-                "the turn was over, and {} tokens are below the limit of {}: somebody asked for it, or a lower limit was in force",
+                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
+                grouped(tokens),
+                grouped(limit)
+            )
+        }
+        Reason::ModelChanged { limit, tokens } => {
+            format!(
+                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
                 grouped(tokens),
                 grouped(limit)
             )
@@ -108,6 +127,14 @@ pub fn why(reason: Reason) -> String {
             grouped(went_on)
         ),
         Reason::NothingNoted => "the policy's belief reached its limit; the log notes nothing there".to_owned(),
+    }
+}
+
+/// The policy's estimate at a recorded event, in words.
+fn believed(estimate: Option<u64>) -> String {
+    match estimate {
+        Some(estimate) => format!("the policy's estimate there was {}", grouped(estimate)),
+        None => "the policy looked at no size there".to_owned(),
     }
 }
 
@@ -174,6 +201,13 @@ fn events(corpus: &Corpus, result: &Backtest) -> Table {
         number("predicted_call", "predicted", "the first call after the predicted one", Unit::Count, Provenance::Simulated),
         number("recorded_tokens", "tokens", "what the trigger saw", Unit::Tokens, Provenance::Recorded),
         number("distance_tokens", "off by", "predicted less recorded tokens", Unit::Tokens, Provenance::Simulated),
+        number(
+            "estimate",
+            "estimate",
+            "the policy's, where the agent compacted and the policy did not",
+            Unit::Tokens,
+            Provenance::Simulated,
+        ),
         number("recorded_after", "after", "the prompt of the first call after it", Unit::Tokens, Provenance::Recorded),
         number("predicted_after", "predicted after", "the same, as simulated", Unit::Tokens, Provenance::Simulated),
         number("recorded_summary", "summary", "its tokens", Unit::Tokens, Provenance::Estimated),
@@ -191,6 +225,7 @@ fn events(corpus: &Corpus, result: &Backtest) -> Table {
             count(predicted.map(|predicted| predicted.call)),
             tokens(recorded.and_then(|recorded| recorded.tokens)),
             event.distance_tokens().map_or(Cell::Empty, Cell::SignedTokens),
+            tokens(event.estimate),
             tokens(recorded.and_then(|recorded| recorded.after)),
             tokens(predicted.and_then(|predicted| predicted.after)),
             tokens(recorded.and_then(|recorded| recorded.summary)),

@@ -1,8 +1,9 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
 use super::backtest::{AskedBacktest, kind_name, named, scores, why};
+use super::figures_record::share;
 use super::read_again::ReadAgainRecord;
-use super::record::{CorpusRecord, share};
+use super::record::CorpusRecord;
 use crate::experiment::{Backtest, Corpus, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
@@ -48,6 +49,7 @@ struct EventRecord {
     predicted_tokens: Option<u64>,
     distance_tokens: Option<i64>,
     limit_tokens: Option<u64>,
+    estimate_tokens: Option<u64>,
     recorded_after_tokens: Option<u64>,
     predicted_after_tokens: Option<u64>,
     recorded_summary_tokens: Option<u64>,
@@ -139,6 +141,7 @@ impl EventRecord {
             predicted_tokens: event.predicted.map(|predicted| predicted.tokens),
             distance_tokens: event.distance_tokens(),
             limit_tokens: event.predicted.and_then(|predicted| predicted.limit),
+            estimate_tokens: event.estimate,
             recorded_after_tokens: event.recorded.and_then(|recorded| recorded.after),
             predicted_after_tokens: event.predicted.and_then(|predicted| predicted.after),
             recorded_summary_tokens: event.recorded.and_then(|recorded| recorded.summary),

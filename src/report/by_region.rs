@@ -12,7 +12,7 @@ const FIGURES: [Column; 3] = [
     Column { meaning: "tokens over calls", ..Column::number("mean_tokens", "mean a call", Unit::Tokens, Provenance::Simulated) },
 ];
 
-/// A table a policy: regions in their order, then what recorded prompts lacked, then the sum.
+/// A table a policy: regions in their order, then the sum.
 pub fn sections(replays: &[Replay]) -> Vec<Section> {
     let table = |replay: &Replay| {
         let columns = std::iter::once(REGION).chain(FIGURES).collect();
@@ -30,19 +30,14 @@ pub fn flat(replays: &[Replay]) -> Table {
     Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
 }
 
-/// The sentence that explains the row `missing`.
-pub const MISSING: &str = "The row missing is what recorded prompts lacked for reasons that the logs do not tell, such as reasoning that \
-                           was stripped; it is taken off the sum.";
+/// The sentence that explains what regions lack.
+pub const MISSING: &str = "What recorded prompts lacked for reasons that the logs do not tell, such as reasoning that was stripped, is taken \
+                           off the regions of each call in proportion.";
 
 fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
-    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-    let filled = totals.by_region().map(move |(region, tokens)| (region.replace('_', " "), signed(tokens)));
-    let missing = (totals.missing_tokens > 0).then(|| ("missing".to_owned(), -signed(totals.missing_tokens)));
-    let sum = ("all".to_owned(), signed(totals.prompt_tokens));
-    filled.chain(missing).chain([sum]).map(move |(region, tokens)| {
-        let half = signed(totals.calls / 2) * tokens.signum();
-        let mean = (tokens + half).checked_div(signed(totals.calls)).unwrap_or(0);
-        let share = Cell::Share { part: tokens, whole: totals.prompt_tokens };
-        vec![Cell::Name(region), Cell::SignedTokens(tokens), share, Cell::SignedTokens(mean)]
+    let filled = totals.by_region().map(|(region, tokens)| (region.replace('_', " "), tokens));
+    filled.chain([("all".to_owned(), totals.prompt_tokens)]).map(|(region, tokens)| {
+        let mean = (tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0);
+        vec![Cell::Name(region), Cell::Tokens(tokens), Cell::share(tokens, totals.prompt_tokens), Cell::Tokens(mean)]
     })
 }

@@ -3,9 +3,10 @@
 use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure, told};
+use super::recording::{self, Baselines, RECORDED};
 use super::sparkline;
 use crate::cost::{Bills, CacheKind};
-use crate::experiment::{Corpus, Replay};
+use crate::experiment::{Corpus, Recording, Replay};
 use crate::sim::{Outcome, Totals};
 use crate::trace::Trace;
 use std::cmp::Reverse;
@@ -21,7 +22,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     // The sort is stable: equals stay in the order of policies and corpus.
     all.sort_by_key(|(_, _, outcome, _)| {
         let totals = &outcome.totals;
-        Reverse((totals.unrecoverable_sessions, totals.overflows, totals.squeezed, totals.over_budget, totals.peak_tokens))
+        Reverse((totals.failed_sessions, totals.overflows, totals.reply_cut, totals.over_budget, totals.peak_tokens))
     });
     let rows = all.into_iter().map(|(trace, replay, outcome, bills)| {
         let names =
@@ -33,26 +34,48 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
 }
 
 /// All that is known of each policy and session, a row each.
-pub fn flat(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Table {
+pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache: CacheKind) -> Table {
     let names = [("policy", "policy"), ("session", "session"), ("source", "source"), ("agent", "agent"), ("model", "model")];
     let mut columns: Vec<Column> = names.iter().map(|(key, header)| Column::name(key, header)).collect();
     columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
     columns.extend(FIGURES.iter().chain(FURTHER).map(|figure| figure.column));
-    columns.extend(cost_figures::COLUMNS);
-    let rows = pairs(corpus, replays).map(|(trace, replay, outcome, bills)| {
-        let text = |text: &str| Cell::Text(text.to_owned());
-        let model = trace.main_model().map_or(Cell::Empty, text);
-        let names = [
-            Cell::Name(replay.policy.clone()),
-            text(&trace.id),
-            text(&trace.source),
-            text(&trace.agent),
-            model,
-            Cell::Tokens(outcome.window),
-        ];
-        names.into_iter().chain(cells(FIGURES, &outcome.totals)).chain(cells(FURTHER, &outcome.totals)).chain(costs(bills, cache)).collect()
+    columns.extend(baselines.cost_columns());
+    Table { labels: 2, rows: replays.iter().flat_map(|replay| rows_of(corpus, replay, baselines, cache)).collect(), columns }
+}
+
+/// The rows of one policy, in the order of the corpus.
+fn rows_of(corpus: &Corpus, replay: &Replay, baselines: Baselines<'_>, cache: CacheKind) -> Vec<Vec<Cell>> {
+    let sessions = pairs(corpus, std::slice::from_ref(replay)).enumerate();
+    let row = |(place, (trace, replay, outcome, bills)): (usize, (&Trace, &Replay, &Outcome, Option<&Bills>))| {
+        let names = names(&replay.policy, trace, Cell::Tokens(outcome.window));
+        let beside = |recording: &Recording| {
+            let beside = recording.beside(replay, cache, std::iter::once(place));
+            if beside.sessions > 0 { recording::cost_beside(&beside, replay) } else { Cell::Empty }
+        };
+        let figures = cells(FIGURES, &outcome.totals).chain(cells(FURTHER, &outcome.totals));
+        names.into_iter().chain(figures).chain(costs(bills, cache)).chain(baselines.recording.map(beside)).collect()
+    };
+    sessions.filter(|(_, (_, _, outcome, _))| outcome.totals.sessions > 0).map(row).collect()
+}
+
+fn names(policy: &str, trace: &Trace, window: Cell) -> [Cell; 6] {
+    let text = |text: &str| Cell::Text(text.to_owned());
+    let model = trace.main_model().map_or(Cell::Empty, text);
+    [Cell::Name(policy.to_owned()), text(&trace.id), text(&trace.source), text(&trace.agent), model, window]
+}
+
+/// Puts the rows of the recording and of the user's own agents before those of policies; what they have no figure for is empty.
+pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, cache: CacheKind) {
+    let recorded = baselines.recording.into_iter().flat_map(|recording| corpus.traces.iter().zip(&recording.sessions));
+    let recorded = recorded.map(|(trace, session)| {
+        let figures = FIGURES.iter().chain(FURTHER).map(|figure| recording::cell(figure, session));
+        names(RECORDED, trace, Cell::Empty).into_iter().chain(figures).chain(recording::costs(session)).collect()
     });
-    Table { labels: 2, rows: rows.collect(), columns }
+    let own = baselines.own.into_iter().flat_map(|own| rows_of(corpus, &own.replay, baselines, cache));
+    let mut rows: Vec<Vec<Cell>> = recorded.chain(own).collect();
+    rows.iter_mut().for_each(|row| row.resize(table.columns.len(), Cell::Empty));
+    rows.append(&mut table.rows);
+    table.rows = rows;
 }
 
 fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = (&'a Trace, &'a Replay, &'a Outcome, Option<&'a Bills>)> {

@@ -51,10 +51,17 @@ pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
     tools
 }
 
+/// Overflows before which no result came whose tool is named.
+const NO_TOOL: &str = "(no tool)";
+
+/// The overflows of all rows add up to those of the policy.
 fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
-    ranked(totals).into_iter().map(|(name, carried)| {
+    let other = Carried { overflows: totals.overflows_of_no_tool(), ..Carried::default() };
+    let tools = ranked(totals).into_iter().map(|(name, carried)| (Cell::Text(name.clone()), *carried));
+    let other = (other.overflows > 0).then(|| (Cell::Name(NO_TOOL.to_owned()), other));
+    tools.chain(other).map(|(name, carried)| {
         vec![
-            Cell::Text(name.clone()),
+            name,
             Cell::Count(carried.results),
             Cell::Tokens(carried.tokens),
             Cell::Tokens(carried.carried),

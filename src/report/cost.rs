@@ -5,12 +5,14 @@ use super::cost_record::CostRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::notes;
 use super::record::Record;
+use super::recording::{self, Baselines, COST_BESIDE, RECORDED};
 use super::refetch;
 use super::replay::title;
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
 use crate::sim::Outcome;
+use crate::statistics::median;
 use std::collections::BTreeMap;
 
 /// What a report on cost is made of.
@@ -19,6 +21,8 @@ pub struct Priced<'a> {
     pub corpus: &'a Corpus,
     /// The policies, with their bills.
     pub replays: &'a [Replay],
+    /// The recording, and the user's own agents with their bills.
+    pub baselines: Baselines<'a>,
     /// The sessions under no policy, with their bill: what the others are compared with.
     pub unchanged: &'a Replay,
     /// The model of the cache held against the recording, by agent.
@@ -44,7 +48,9 @@ pub enum Breakdown {
 }
 
 const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
-                            costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well.";
+                            costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well. \
+                            Recorded: what the modelled cache reads at a call, times what the recorded call read over what the model \
+                            reads of its prompt; modelled where a log tells nothing of its cache.";
 
 const REFUSED: &str = "Tries that a provider refuses are not billed; calls that nothing could mend are, as if they had gone through.";
 
@@ -55,6 +61,9 @@ pub fn cost(priced: &Priced<'_>) -> Report {
         notes.push(refetch::NOTE.to_owned());
     }
     notes.extend(cost_figures::unpriced(std::iter::once(priced.unchanged).chain(priced.replays)));
+    notes.extend(priced.baselines.notes(priced.corpus));
+    notes.extend(cost_figures::own_error(priced.checks, priced.cache));
+    notes.extend(cost_figures::estimated(priced.checks));
     notes.extend(beside(priced.checks));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
@@ -89,15 +98,19 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     let columns = vec![
         Column::name("policy", "policy"),
         Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") },
+        money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated),
         money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
         money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
+        money("calibrated_usd", "recorded cache", "the same, as far as the recorded calls got with it", Simulated),
         money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated),
         share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"),
-        share("against_recording", "against record\u{ad}ing", "the same against the list price of the recorded usage"),
-        Column { better: Better::More, ..share("modelled_hits", "hits", "share of the prompt tokens that the modelled cache reads") },
+        COST_BESIDE,
+        Column { better: Better::More, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads") },
+        Column { better: Better::More, ..share("modelled_hits", "modelled hits", "the same for the modelled cache") },
+        Column { better: Better::More, ..share("calibrated_hits", "recorded hits", "the same for the recorded cache") },
         Column { better: Better::More, ..share("perfect_hits", "perfect hits", "the same for the perfect cache") },
         Column {
-            meaning: "prompt tokens less than under no policy",
+            meaning: "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
             priority: 2,
             better: Better::More,
             ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
@@ -112,7 +125,6 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused")
         },
     ];
-    let recorded: u64 = priced.checks.values().map(|check| check.recorded.nano_usd()).sum();
     let none = priced.unchanged.bill.with(priced.cache).nano_usd();
     let row = |replay: &Replay| {
         let (bill, totals) = (&replay.bill, &replay.totals);
@@ -123,20 +135,36 @@ fn by_policy(priced: &Priced<'_>) -> Table {
         vec![
             Cell::Name(replay.policy.clone()),
             Cell::Count(bill.calls),
+            cost(chosen),
             cost(&bill.uncached),
             cost(&bill.modelled),
+            cost(&bill.calibrated),
             cost(&bill.perfect),
             change(none),
-            change(recorded),
+            priced.baselines.cost_beside(replay, priced.cache).unwrap_or(Cell::Empty),
+            hits(chosen),
             hits(&bill.modelled),
+            hits(&bill.calibrated),
             hits(&bill.perfect),
-            Cell::SignedTokens(totals.tokens_saved()),
+            if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty },
             cost_figures::cost(bill, chosen.summariser.nano_usd),
             Cell::Count(totals.summariser_calls),
             Cell::Count(totals.refused),
         ]
     };
-    Table { labels: 1, columns, rows: priced.replays.iter().map(row).collect() }
+    let recorded = priced.baselines.recording.map(|recording| {
+        let [cost, hits] = recording::costs(&recording.sum);
+        let known = [
+            ("policy", Cell::Name(RECORDED.to_owned())),
+            ("calls", Cell::Count(recording.sum.totals.calls)),
+            ("cost_usd", cost),
+            ("hits", hits),
+        ];
+        let cell = |column: &Column| known.iter().find(|(key, _)| *key == column.key).map_or(Cell::Empty, |(_, cell)| cell.clone());
+        columns.iter().map(cell).collect()
+    });
+    let rows = recorded.into_iter().chain(priced.baselines.with_own(priced.replays).map(row)).collect();
+    Table { labels: 1, columns, rows }
 }
 
 /// Share of the prompt tokens that were read from the cache.
@@ -186,9 +214,16 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
         error("write_error", "error of writes"),
         money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded),
         money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
-        money("recorded_usd", "all at list price", "the recorded usage of all calls at list prices", Recorded),
+        money(
+            "recorded_usd",
+            "all at list price",
+            "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder",
+            Recorded,
+        ),
         money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated),
         error("cost_error", "error of cost"),
+        money("held_out_usd", "all, recorded cache", "all calls with factors of every second call, itself not among them", Simulated),
+        error("held_out_error", "its error"),
     ];
     let row = |(agent, check): (&String, &Check)| {
         let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
@@ -211,6 +246,8 @@ fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
             cost(recorded.nano_usd()),
             cost(modelled.nano_usd()),
             if priced { apart(modelled.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
+            cost(check.held_out.nano_usd()),
+            if priced { apart(check.held_out.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
         ]
     };
     Table { labels: 1, columns, rows: checks.iter().filter(|(_, check)| check.calls > 0).map(row).collect() }
@@ -261,10 +298,12 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
     [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
 }
 
-/// The smallest minimum of least cost.
+/// The smallest minimum of least cost, of those that fail the fewest sessions.
 pub(super) fn measured_best(found: &BreakEven, cache: CacheKind) -> Option<u64> {
     let priced = found.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
-    priced.min_by_key(|(minimum, replay)| (replay.bill.with(cache).nano_usd(), *minimum)).map(|(minimum, _)| *minimum)
+    priced
+        .min_by_key(|(minimum, replay)| (replay.totals.failed_sessions, replay.bill.with(cache).nano_usd(), *minimum))
+        .map(|(minimum, _)| *minimum)
 }
 
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
@@ -276,9 +315,8 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     let count = all.len() as u64;
     let mean = |sum: u64| grouped((sum + count / 2) / count);
     let paid = all.iter().filter(|prune| prune.pays()).count() as i64;
-    let mut waits: Vec<u64> = all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect();
-    waits.sort_unstable();
-    let wait = waits.get(waits.len() / 2).map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(*calls, "call")));
+    let wait = median(all.iter().filter_map(crate::cost::Prune::calls_to_pay).collect());
+    let wait = wait.map_or_else(|| "never".to_owned(), |calls| format!("after {} (median)", counted(calls, "call")));
     let first = format!(
         "Under the policy as it stands{value}: {} that took out more than the call before had lacked, each of {} tokens and with {} tokens behind them to be written anew (means). \
          Breaking the cache cost {}, a call without the pruned tokens saves {}; a prune has paid {wait}, and {} of them pay before the \

@@ -1,10 +1,10 @@
 //! Figures of cost for tables of other questions, and what is said of calls without a price.
 
 use super::document::{Better, Cell, Column, Provenance, Unit};
-use super::words::{counted, first_few, grouped};
-use crate::cost::{Bills, CacheKind};
+use super::words::{counted, dollars, first_few, grouped, percent};
+use crate::cost::{Bills, CacheKind, Charge, Check, OwnError};
 use crate::experiment::{Charges, Replay};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many models are named; the others are counted.
 const NAMED: usize = 5;
@@ -53,6 +53,46 @@ pub fn left_out(charges: &Charges) -> Option<String> {
         )
     };
     (charges.unpriced_calls > 0).then(sentence)
+}
+
+/// Says how far bills with the chosen cache are off on the recordings themselves.
+pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<String> {
+    let error = OwnError::over(checks.values(), cache)?;
+    let agents: Vec<String> = checks
+        .iter()
+        .filter_map(|(agent, check)| Some(format!("{agent} {}", percent(off(check, cache)?, check.recorded.nano_usd()))))
+        .collect();
+    let by = match cache {
+        CacheKind::Recorded => " (each call by the factors of its session's other calls)",
+        _ => "",
+    };
+    Some(format!(
+        "The bill's own error: with this cache the recordings themselves{by} come to {} of {} more or less than the list price of their usage ({}). Differences that are smaller say nothing.",
+        dollars(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX)),
+        dollars(i64::try_from(error.recorded_nano_usd).unwrap_or(i64::MAX)),
+        first_few(&agents, NAMED),
+    ))
+}
+
+/// What the bill of an agent's recordings is off, in thousand-millionths of a dollar; absent where nothing is modelled or has a price.
+pub fn off(check: &Check, cache: CacheKind) -> Option<i64> {
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let recorded = Some(check.recorded.nano_usd()).filter(|nano| *nano > 0)?;
+    Some(signed(check.bill(cache)?.nano_usd()) - signed(recorded))
+}
+
+/// Says how much of the recorded usage is estimated.
+pub fn estimated(checks: &BTreeMap<String, Check>) -> Option<String> {
+    let mut sum = Charge::default();
+    checks.values().for_each(|check| sum += check.estimated_output);
+    let cost = dollars(i64::try_from(sum.nano_usd).unwrap_or(i64::MAX));
+    let sentence = || {
+        format!(
+            "Of the list price of the recordings {cost} are estimated: {} of replies whose log holds a placeholder.",
+            counted(sum.tokens, "token")
+        )
+    };
+    (sum.tokens > 0).then(sentence)
 }
 
 /// Says whose price nobody knows.

@@ -1,6 +1,8 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
 use super::cost::{Priced, measured_best};
+use super::cost_figures;
+use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::words::decimal_dollars;
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
@@ -8,13 +10,17 @@ use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.cost/1`.
+/// Schema `ctxsim.cost/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRecord {
     schema: &'static str,
     version: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordingRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
     agents: Vec<CheckRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,7 +36,10 @@ pub struct BillsRecord {
     unpriced_models: Vec<String>,
     uncached: BillRecord,
     modelled: BillRecord,
+    calibrated: BillRecord,
     perfect: BillRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after_end: Option<Box<BillsRecord>>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +59,11 @@ struct TierRecord {
 struct PolicyRecord {
     policy: String,
     prompt_tokens: u64,
-    tokens_saved: i64,
+    tokens_saved: Option<i64>,
+    compared_sessions: u64,
+    saved_vs_none: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
     summariser_calls: u64,
     refused: u64,
     refused_tokens: u64,
@@ -61,19 +74,40 @@ struct PolicyRecord {
     closed_loop: Option<Box<PolicyRecord>>,
 }
 
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnPolicyRecord {
+    #[serde(flatten)]
+    policy: PolicyRecord,
+    #[serde(flatten)]
+    own: OwnRecord,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct CheckRecord {
     agent: String,
     calls: u64,
     unpriced_calls: u64,
     recorded: BillRecord,
+    estimated_output_tokens: u64,
+    estimated_output_usd: String,
     modelled: BillRecord,
+    calibrated: BillRecord,
+    held_out: BillRecord,
+    cost_error: ErrorRecord,
     logged_calls: u64,
     logged_usd: String,
     logged_list_usd: String,
     logged_modelled_usd: String,
     side_calls: u64,
     side_logged_usd: String,
+}
+
+/// How far the bills of an agent's recordings are off, as shares of the list price of their usage; `null` without a price.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ErrorRecord {
+    modelled: Option<f64>,
+    recorded: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -104,10 +138,15 @@ impl CostRecord {
     /// The record of a report on cost.
     pub(super) fn new(priced: &Priced<'_>, notes: Vec<String>) -> CostRecord {
         CostRecord {
-            schema: "ctxsim.cost/1",
+            schema: "ctxsim.cost/2",
             version: env!("CARGO_PKG_VERSION"),
             command: priced.command.clone(),
-            policies: priced.replays.iter().map(PolicyRecord::new).collect(),
+            recorded: priced.baselines.recording.map(|recording| RecordingRecord::new(priced.corpus, recording)),
+            own: priced.baselines.own.map(|own| OwnPolicyRecord {
+                policy: PolicyRecord::new(&own.replay, priced),
+                own: OwnRecord::new(own, &priced.baselines, priced.cache),
+            }),
+            policies: priced.replays.iter().map(|replay| PolicyRecord::new(replay, priced)).collect(),
             agents: priced.checks.iter().map(|(agent, check)| CheckRecord::new(agent, check)).collect(),
             break_even: priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
             notes,
@@ -118,7 +157,7 @@ impl CostRecord {
 impl BillsRecord {
     /// The record of some bills; absent where none were made.
     pub(super) fn new(bills: &Bills) -> Option<BillsRecord> {
-        (bills.calls > 0).then(|| BillsRecord::of(bills))
+        (bills.calls > 0 || bills.after_end.is_some()).then(|| BillsRecord::of(bills))
     }
 
     fn of(bills: &Bills) -> BillsRecord {
@@ -128,7 +167,9 @@ impl BillsRecord {
             unpriced_models: bills.unpriced_models.iter().cloned().collect(),
             uncached: BillRecord::new(&bills.uncached),
             modelled: BillRecord::new(&bills.modelled),
+            calibrated: BillRecord::new(&bills.calibrated),
             perfect: BillRecord::new(&bills.perfect),
+            after_end: bills.after_end.as_deref().map(|bills| Box::new(BillsRecord::of(bills))),
         }
     }
 }
@@ -149,18 +190,21 @@ impl BillRecord {
 }
 
 impl PolicyRecord {
-    fn new(replay: &Replay) -> PolicyRecord {
+    fn new(replay: &Replay, priced: &Priced<'_>) -> PolicyRecord {
         let totals = &replay.totals;
         PolicyRecord {
             policy: replay.policy.clone(),
             prompt_tokens: totals.prompt_tokens,
-            tokens_saved: totals.tokens_saved(),
+            tokens_saved: totals.is_comparable().then(|| totals.tokens_saved()),
+            compared_sessions: totals.compared_sessions,
+            saved_vs_none: totals.saved_vs_none(),
+            beside_recorded: BesideRecord::of(&priced.baselines, replay, priced.cache),
             summariser_calls: totals.summariser_calls,
             refused: totals.refused,
             refused_tokens: replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum(),
             refetches: totals.refetches.calls,
             bills: BillsRecord::of(&replay.bill),
-            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed))),
+            closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(closed, priced))),
         }
     }
 }
@@ -172,7 +216,12 @@ impl CheckRecord {
             calls: check.calls,
             unpriced_calls: check.unpriced_calls,
             recorded: BillRecord::new(&check.recorded),
+            estimated_output_tokens: check.estimated_output.tokens,
+            estimated_output_usd: usd(check.estimated_output.nano_usd),
             modelled: BillRecord::new(&check.modelled),
+            calibrated: BillRecord::new(&check.calibrated),
+            held_out: BillRecord::new(&check.held_out),
+            cost_error: ErrorRecord::new(check),
             logged_calls: check.logged_calls,
             logged_usd: usd(check.logged_nano_usd),
             logged_list_usd: usd(check.logged_list_nano_usd),
@@ -180,6 +229,17 @@ impl CheckRecord {
             side_calls: check.side_calls,
             side_logged_usd: usd(check.side_logged_nano_usd),
         }
+    }
+}
+
+impl ErrorRecord {
+    /// The errors of one agent.
+    pub(super) fn new(check: &Check) -> ErrorRecord {
+        let share = |cache| {
+            let off = cost_figures::off(check, cache)?;
+            Some((off as f64 / check.recorded.nano_usd().max(1) as f64 * 1e6).round() / 1e6)
+        };
+        ErrorRecord { modelled: share(CacheKind::Modelled), recorded: share(CacheKind::Recorded) }
     }
 }
 

@@ -10,6 +10,7 @@ use super::words::{counted, first_few, grouped, percent};
 use super::{explain, notes, replay};
 use crate::experiment::{Corpus, Diff, Dropped, Parting, Side};
 use crate::sim::{CallOutcome, Event, Outcome};
+use crate::statistics::median;
 use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -78,11 +79,9 @@ fn parted<'a>(corpus: &'a Corpus, diff: &'a Diff) -> Vec<Parted<'a>> {
     parted
 }
 
-/// The call at which they part, from 1, in the middle of all sessions in which they do; of two in the middle the earlier one.
+/// The median call, from 1, at which they part.
 fn median_call(diff: &Diff) -> Option<u64> {
-    let mut calls: Vec<u64> = diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect();
-    calls.sort_unstable();
-    calls.get(calls.len().saturating_sub(1) / 2).copied()
+    median(diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect())
 }
 
 fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {

@@ -72,10 +72,17 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
         false => String::new(),
     };
     facts.push(format!("model {model}, window {} tokens{limit}", grouped(outcome.window)));
-    let saved = percent(totals.tokens_saved(), totals.baseline_tokens);
+    let saved = percent(totals.tokens_saved(), totals.recorded_tokens);
     let prompts = format!("{} prompt tokens, {saved} saved, peak {}", grouped(totals.prompt_tokens), grouped(totals.peak_tokens));
     facts.push(format!("{}, {prompts}", counted(totals.calls, "call")));
     facts.push(format!("{}, {} of them mended", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
+    facts.extend(outcome.ended_at().map(|call| {
+        let behind = counted(totals.after_end.calls, "call");
+        format!(
+            "the policy fails the session at call {}; the log holds {behind} behind it, which count for nothing",
+            grouped(call as u64 + 1)
+        )
+    }));
     facts
 }
 
@@ -88,7 +95,10 @@ fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> 
             meaning: "tokens in the context, after the event",
             ..Column::number("context_tokens", "context", Unit::Tokens, Provenance::Simulated)
         },
-        Column { meaning: "the call's reply", ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded) },
+        Column {
+            meaning: "the call's reply: as recorded, or estimated where the log holds a placeholder",
+            ..Column::number("reply_tokens", "reply", Unit::Tokens, Provenance::Recorded)
+        },
         Column::prose("what", "what happened"),
     ];
     let mut rows = Vec::with_capacity(outcome.calls.len() + outcome.events.len());
@@ -144,9 +154,9 @@ fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
         words.push(format!("believed {} {when}", grouped(belief)));
     }
     let marks = [
-        (call.unrecovered, "refused for good"),
+        (call.unrecovered, "refused, session fails"),
         (call.refused > 0 && !call.unrecovered, "refused at first"),
-        (call.squeezed, "squeezed"),
+        (call.reply_cut && !call.unrecovered, "reply cut"),
         (call.over_budget, "over budget"),
     ];
     words.extend(marks.iter().filter(|(holds, _)| *holds).map(|(_, word)| (*word).to_owned()));
@@ -203,7 +213,7 @@ pub(super) fn story(event: &Event) -> String {
             format!("{}{limit}{cause}{belief}{tool}", grouped(event.before))
         }
         EventKind::Retry => format!("the fallback ran: {}", change(event)),
-        EventKind::Unrecoverable => "nothing helped: a real session would end here".to_owned(),
+        EventKind::Unrecoverable => "nothing helped: the session fails here".to_owned(),
         EventKind::NoGain => format!("{} and could not change anything", fired(event)),
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))

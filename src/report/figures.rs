@@ -63,14 +63,16 @@ impl Figure {
 
 /// What stands in the tables, in their order.
 pub const FIGURES: &[Figure] = &[
-    figure("calls", "calls", "requests to the model", Unit::Count, |totals| Cell::Count(totals.calls)).first(1).from(Provenance::Recorded),
+    figure("calls", "calls", "requests that the provider answers", Unit::Count, |totals| Cell::Count(totals.calls))
+        .first(1)
+        .from(Provenance::Recorded),
     figure("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", Unit::Count, |totals| {
         Cell::Count(totals.overflows)
     })
     .first(1)
     .better(Better::Less),
-    figure("squeezed", "squee\u{ad}zed", "calls whose prompt and reply together leave the window", Unit::Count, |totals| {
-        Cell::Count(totals.squeezed)
+    figure("reply_cut", "reply cut", "calls whose prompt and reply together exceed the window", Unit::Count, |totals| {
+        Cell::Count(totals.reply_cut)
     })
     .first(1)
     .better(Better::Less),
@@ -79,18 +81,12 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(1)
     .better(Better::Less),
-    figure("missed", "missed", "overflows while the policy believed that the context fits", Unit::Count, |totals| {
-        Cell::Count(totals.missed)
+    figure("missed", "missed", "overflows while the policy believed it fits", Unit::Count, |totals| Cell::Count(totals.missed))
+        .first(1)
+        .better(Better::Less),
+    figure("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", Unit::Count, |totals| {
+        Cell::Count(totals.early)
     })
-    .first(1)
-    .better(Better::Less),
-    figure(
-        "premature",
-        "prema\u{ad}ture",
-        "shrinkings below the policy's own limit by more than its safety buffer",
-        Unit::Count,
-        |totals| Cell::Count(totals.premature),
-    )
     .first(2)
     .better(Better::Less),
     figure(
@@ -111,9 +107,13 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(2),
     figure("drops", "drops", "messages removed", Unit::Count, |totals| Cell::Count(totals.events_of(EventKind::Drop))).first(2),
-    figure("unrecoverable_sessions", "unrecov\u{ad}erable", "sessions with a refusal that nothing could mend", Unit::Count, |totals| {
-        Cell::Count(totals.unrecoverable_sessions)
-    })
+    figure(
+        "failed_sessions",
+        "failed sessions",
+        "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+        Unit::Count,
+        |totals| Cell::Count(totals.failed_sessions),
+    )
     .first(1)
     .better(Better::Less),
     figure("peak_tokens", "peak context", "the largest context that a call was tried with", Unit::Tokens, |totals| {
@@ -129,14 +129,17 @@ pub const FIGURES: &[Figure] = &[
     })
     .first(3)
     .better(Better::Less),
-    figure("tokens_saved", "tokens saved", "prompt tokens less than under no policy", Unit::Tokens, |totals| {
-        Cell::SignedTokens(totals.tokens_saved())
-    })
+    figure(
+        "tokens_saved",
+        "tokens saved",
+        "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
+        Unit::Tokens,
+        |totals| compared(totals, Cell::SignedTokens(totals.tokens_saved())),
+    )
     .first(3)
     .better(Better::More),
-    figure("tokens_saved_share", "saved", "the same as a share", Unit::Share, |totals| Cell::Share {
-        part: totals.tokens_saved(),
-        whole: totals.baseline_tokens,
+    figure("tokens_saved_share", "saved", "the same as a share of the recorded tokens", Unit::Share, |totals| {
+        compared(totals, Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens })
     })
     .first(1)
     .better(Better::More),
@@ -180,6 +183,16 @@ pub const FIGURES: &[Figure] = &[
 
 /// What spreadsheets get beside [`FIGURES`].
 pub const FURTHER: &[Figure] = &[
+    figure("vs_recorded", "vs recorded", "prompt tokens more than recorded, as a share of the recorded ones", Unit::Share, |totals| {
+        compared(totals, Cell::Share { part: 0_i64.saturating_sub(totals.tokens_saved()), whole: totals.recorded_tokens })
+    }),
+    figure(
+        "compared_sessions",
+        "compared sessions",
+        "sessions that the recording and the policy bring to their end: what is saved is over these",
+        Unit::Count,
+        |totals| Cell::Count(totals.compared_sessions),
+    ),
     figure("recovered", "recovered", "overflows that the policy's fallback mended", Unit::Count, |totals| Cell::Count(totals.recovered)),
     figure("refused", "refused tries", "tries that the provider would have refused", Unit::Count, |totals| Cell::Count(totals.refused)),
     figure("baseline_tokens", "baseline tokens", "prompt tokens under no policy", Unit::Tokens, |totals| {
@@ -238,7 +251,7 @@ pub const FURTHER: &[Figure] = &[
 
 /// Figures that follow from the sizes of contexts alone: those of an oracle are those of the policy that it stands beside.
 const BY_SIZE: [&str; 9] =
-    ["calls", "overflows", "squeezed", "over_budget", "peak_tokens", "mean_tokens", "prompt_tokens", "tokens_saved", "tokens_saved_share"];
+    ["calls", "overflows", "reply_cut", "over_budget", "peak_tokens", "mean_tokens", "prompt_tokens", "tokens_saved", "tokens_saved_share"];
 
 /// The cell of the oracle that stands beside a policy.
 pub fn oracle_cell(figure: &Figure, totals: &Totals) -> Cell {
@@ -260,6 +273,11 @@ pub fn compactions(totals: &Totals) -> u64 {
 /// Mean context of a call, rounded to the nearest token; 0 where there was no call.
 pub fn mean_tokens(totals: &Totals) -> u64 {
     (totals.prompt_tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0)
+}
+
+/// What stands beside the recording; empty where the policy brings fewer than half of the sessions to their end.
+fn compared(totals: &Totals, cell: Cell) -> Cell {
+    if totals.is_comparable() { cell } else { Cell::Empty }
 }
 
 /// What could have been kept; empty where nobody asked.

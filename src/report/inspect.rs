@@ -8,7 +8,7 @@ use super::replay::title;
 use super::words::{counted, grouped, percent};
 use crate::catalog::Catalog;
 use crate::experiment::{Contents, Corpus, ModelShare, by_agent, by_model};
-use crate::trace::Trace;
+use crate::trace::{Outputs, Trace};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -50,12 +50,13 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     facts.push(match corpus.facts.calls_with_usage {
         0 => "No call has recorded usage.".to_owned(),
         with => format!(
-            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens; the largest prompt is {} tokens.",
+            "{} of {} {} recorded usage: {} prompt tokens, {} output tokens{}; the largest prompt is {} tokens.",
             grouped(with),
             counted(corpus.facts.calls, "call"),
             if with == 1 { "has" } else { "have" },
             grouped(corpus.facts.recorded_prompt_tokens),
-            grouped(corpus.facts.recorded_output_tokens),
+            grouped(corpus.facts.outputs.all()),
+            estimated(corpus.facts.outputs),
             grouped(corpus.facts.max_prompt_tokens),
         ),
     });
@@ -85,6 +86,15 @@ fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
     facts
 }
 
+/// Says how many output tokens no provider counted.
+fn estimated(outputs: Outputs) -> String {
+    if outputs.estimated_replies == 0 {
+        return String::new();
+    }
+    let replies = counted(outputs.estimated_replies, "reply").replace("replys", "replies");
+    format!(" ({} of them estimated, for {replies} whose log holds a placeholder)", grouped(outputs.estimated))
+}
+
 fn times(count: u64) -> String {
     match count {
         0 => "never".to_owned(),
@@ -100,6 +110,8 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
     Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Recorded) }
 }
+
+const OUTPUTS: &str = "sum of the replies: as recorded, or estimated where the log holds a placeholder of the stream's beginning";
 
 const LARGEST: Column = tokens("largest_prompt_tokens", "largest prompt", "the largest recorded prompt of a call");
 
@@ -124,7 +136,7 @@ fn agent_table(agents: &BTreeMap<String, Contents>) -> Table {
         count("calls", "calls", "requests to the model, those of summarisers and side calls included"),
         WITH_USAGE,
         tokens("prompt_tokens", "prompt tokens", "sum of the recorded prompts"),
-        tokens("output_tokens", "output tokens", "sum of the recorded replies"),
+        tokens("output_tokens", "output tokens", OUTPUTS),
         LARGEST,
         HIDDEN,
         count("compactions", "compac\u{ad}tions", "old messages that the agent itself replaced by a summary, how often"),
@@ -140,7 +152,7 @@ fn agent_table(agents: &BTreeMap<String, Contents>) -> Table {
             Cell::Count(contents.calls),
             Cell::Count(contents.calls_with_usage),
             recorded(contents, contents.prompt_tokens),
-            recorded(contents, contents.output_tokens),
+            recorded(contents, contents.outputs.all()),
             recorded(contents, contents.largest_prompt),
             contents.overhead().map_or(Cell::Empty, Cell::Tokens),
             Cell::Count(contents.compactions),
@@ -205,7 +217,7 @@ fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
         count("calls", "calls", "calls of the conversations"),
         WITH_USAGE,
         tokens("prompt_tokens", "prompt tokens", "sum of the recorded prompts"),
-        tokens("output_tokens", "output tokens", "sum of the recorded replies"),
+        tokens("output_tokens", "output tokens", OUTPUTS),
         LARGEST,
     ];
     let mut all: Vec<(&String, &ModelShare)> = models.iter().collect();
@@ -219,7 +231,7 @@ fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
             Cell::Count(share.calls),
             Cell::Count(share.calls_with_usage),
             recorded(share.prompt_tokens),
-            recorded(share.output_tokens),
+            recorded(share.outputs.all()),
             recorded(share.largest_prompt),
         ]
     };

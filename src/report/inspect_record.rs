@@ -28,6 +28,7 @@ struct ModelRecord {
     calls_with_usage: u64,
     prompt_tokens: u64,
     output_tokens: u64,
+    estimated_output_tokens: u64,
     largest_prompt_tokens: u64,
 }
 
@@ -50,6 +51,7 @@ struct SessionRecord {
     calls_with_usage: u64,
     prompt_tokens: u64,
     output_tokens: u64,
+    estimated_output_tokens: u64,
     largest_prompt_tokens: u64,
     overhead_tokens: Option<u64>,
     compactions: u64,
@@ -95,7 +97,8 @@ impl ModelRecord {
             calls: share.calls,
             calls_with_usage: share.calls_with_usage,
             prompt_tokens: share.prompt_tokens,
-            output_tokens: share.output_tokens,
+            output_tokens: share.outputs.all(),
+            estimated_output_tokens: share.outputs.estimated,
             largest_prompt_tokens: share.largest_prompt,
         }
     }
@@ -125,7 +128,8 @@ impl SessionRecord {
             calls: contents.calls,
             calls_with_usage: contents.calls_with_usage,
             prompt_tokens: contents.prompt_tokens,
-            output_tokens: contents.output_tokens,
+            output_tokens: contents.outputs.all(),
+            estimated_output_tokens: contents.outputs.estimated,
             largest_prompt_tokens: contents.largest_prompt,
             overhead_tokens: contents.overhead(),
             compactions: contents.compactions,

@@ -9,7 +9,8 @@ pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut a
                                summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
 
-/// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals.
+/// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals. What happens less
+/// than once a call is told per 100 calls, for two decimals of one call would hide it.
 pub fn cell(value: Value, measure: &Measure) -> Cell {
     let money = measure.part.unit == MetricUnit::Money;
     match measure.whole {
@@ -20,9 +21,10 @@ pub fn cell(value: Value, measure: &Measure) -> Cell {
         Some(_) if money => Cell::Money(value.part.checked_div(i64::try_from(value.whole).unwrap_or(i64::MAX)).unwrap_or(0)),
         Some(_) => {
             let whole = i128::from(value.whole.max(1));
-            let hundredths = (i128::from(value.part) * 100 + whole / 2).div_euclid(whole);
+            let (times, per) = if measure.is_rate() { (100, " per 100") } else { (1, "") };
+            let hundredths = (i128::from(value.part) * 100 * times + whole / 2).div_euclid(whole);
             let sign = if hundredths < 0 { "-" } else { "" };
-            Cell::Name(format!("{sign}{}.{:02}", hundredths.abs() / 100, hundredths.abs() % 100))
+            Cell::Name(format!("{sign}{}.{:02}{per}", hundredths.abs() / 100, hundredths.abs() % 100))
         }
     }
 }

@@ -27,9 +27,11 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(summaries(replays));
     notes.extend(passing(replays));
     notes.extend(undone(facts));
+    notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
     notes.extend(sub_agents(corpus, replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(prompt_limits(corpus, replays));
     notes.extend(too_small(corpus, replays));
@@ -70,6 +72,7 @@ pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
     let mut notes = vec![OPEN_LOOP.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(trust(facts));
     notes.extend(undone(facts));
+    notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
@@ -81,6 +84,7 @@ pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![anchorage(facts)];
     notes.extend(trust(facts));
+    notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
@@ -92,6 +96,7 @@ pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes = vec![how.to_owned(), PROVENANCE.to_owned(), anchorage(facts)];
     notes.extend(trust(facts));
+    notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
@@ -107,6 +112,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     let replays = std::slice::from_ref(replay);
     notes.extend(summaries(replays));
     notes.extend(unknown_models(replays));
+    notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(too_small(corpus, replays));
     notes.extend(skipped(&corpus.facts));
@@ -211,6 +217,19 @@ fn undone(facts: &CorpusFacts) -> Option<String> {
     (count > 0).then(|| format!("Undone for replay: {} {what} by the recording agents themselves.", grouped(count)))
 }
 
+/// Logs that begin in the middle of their conversation.
+fn unseen(facts: &CorpusFacts) -> Option<String> {
+    let unseen = facts.unseen;
+    let told = unseen.sessions - unseen.unknown;
+    let sized = (told > 0).then(|| {
+        format!("{} tokens of it stand as one message at the front of {}, estimated", grouped(unseen.tokens), counted(told, "session"))
+    });
+    let unknown = (unseen.unknown > 0).then(|| format!("for {} nothing tells it from the hidden overhead", grouped(unseen.unknown)));
+    let parts: Vec<String> = sized.into_iter().chain(unknown).collect();
+    (unseen.sessions > 0)
+        .then(|| format!("{} after the conversation does: {}.", counted_as(unseen.sessions, "log begins", "logs begin"), parts.join("; ")))
+}
+
 fn duplicates(facts: &CorpusFacts) -> Option<String> {
     let copies = facts.duplicates;
     (copies.sessions > 0 || copies.calls > 0).then(|| {
@@ -226,6 +245,10 @@ fn duplicates(facts: &CorpusFacts) -> Option<String> {
     })
 }
 
+fn or_nameless(model: &str) -> &str {
+    if model.is_empty() { "sessions that name no model" } else { model }
+}
+
 fn unknown_models(replays: &[Replay]) -> Vec<String> {
     let mut taken: BTreeMap<&str, BTreeMap<u64, Vec<&str>>> = BTreeMap::new();
     for replay in replays {
@@ -234,7 +257,7 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
         }
     }
     let describe = |(model, windows): (&&str, &BTreeMap<u64, Vec<&str>>)| {
-        let model = if model.is_empty() { "sessions that name no model" } else { model };
+        let model = or_nameless(model);
         let by_policy: Vec<String> =
             windows.iter().map(|(window, policies)| format!("{} by {}", grouped(*window), policies.join(", "))).collect();
         match windows.first_key_value() {
@@ -250,11 +273,25 @@ fn unknown_models(replays: &[Replay]) -> Vec<String> {
     if models.is_empty() { Vec::new() } else { vec![note] }
 }
 
+/// What agents went by differs from what their models can hold.
+fn own_windows(replays: &[Replay]) -> Option<String> {
+    let named: BTreeSet<&(String, u64, u64)> = replays.iter().flat_map(|replay| &replay.own_windows).collect();
+    let named: Vec<String> = named
+        .into_iter()
+        .map(|(model, window, catalogue)| match catalogue {
+            0 => format!("{} ({})", or_nameless(model), grouped(*window)),
+            catalogue => format!("{model} ({} for {})", grouped(*window), grouped(*catalogue)),
+        })
+        .collect();
+    let what = "Windows that logs name or hosts set, in tokens, for those of the models";
+    (!named.is_empty()).then(|| format!("{what}: {}. --window N or --model sets another.", named.join(", ")))
+}
+
 fn outgrown(replays: &[Replay]) -> Option<String> {
     let models: BTreeSet<(&String, u64)> =
         replays.iter().flat_map(|replay| replay.outgrown.iter().map(|(model, window)| (model, *window))).collect();
     let models: Vec<String> = models.iter().map(|(model, window)| format!("{model} ({})", grouped(*window))).collect();
-    let reason = "Recorded prompts are larger than the catalogue's window, so a larger one was in force; taken, in tokens";
+    let reason = "Recorded prompts are larger than the known window, so a larger one was in force; taken, in tokens";
     (!models.is_empty()).then(|| format!("{reason}: {}.", models.join(", ")))
 }
 
@@ -276,15 +313,16 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     (!names.is_empty()).then(|| format!("{what}: {}.", first_few(&names, NAMED)))
 }
 
-/// Replay goes on behind a refusal that nothing mended; a real session would not.
+/// What a policy's failed sessions still hold in the logs.
 fn after_end(replays: &[Replay]) -> Option<String> {
-    let ended = replays.iter().filter(|replay| replay.totals.calls_after_end > 0).map(|replay| {
+    let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;
-        format!("{} {} ({} prompt tokens)", replay.policy, grouped(totals.calls_after_end), grouped(totals.tokens_after_end))
+        let (sessions, calls) = (counted(totals.failed_sessions, "session"), counted(totals.after_end.calls, "call"));
+        format!("{} ({sessions}, {calls} behind their ends)", replay.policy)
     });
-    let ended: Vec<String> = ended.collect();
-    let what = "Calls behind a refusal that nothing mended, where a real session would have ended, are counted all the same";
-    (!ended.is_empty()).then(|| format!("{what}: {}.", ended.join(", ")))
+    let failed: Vec<String> = failed.collect();
+    let what = "A session that a policy fails ends at the refused call; what the log holds behind it counts in no figure of that policy";
+    (!failed.is_empty()).then(|| format!("{what}: {}.", failed.join(", ")))
 }
 
 /// Where the hidden overhead alone is larger than the window, every call is refused and no policy can help.

@@ -1,7 +1,7 @@
 //! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
 
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::record::share;
+use super::figures_record::share;
 use super::words::{counted, grouped};
 use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
 use serde::Serialize;
@@ -81,7 +81,7 @@ pub fn sections(found: &ReadAgain) -> Vec<Section> {
         counted(found.compactions, "recorded compaction"),
     )];
     if found.prunings > 0 {
-        lines.push(format!("{}: logs do not say what they took", counted(found.prunings, "recorded pruning")));
+        lines.push(format!("{} not looked at", counted(found.prunings, "recorded pruning")));
     }
     let title = "Read again after a recorded compaction".to_owned();
     vec![Section { title, body: Body::Lines(lines) }, Section { title: String::new(), body: Body::Table(table(found)) }]

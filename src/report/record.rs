@@ -2,19 +2,21 @@
 
 use super::backtest_record::BacktestRecord;
 use super::by_tool::ranked;
-use super::cost_record::{BillsRecord, CostRecord};
+use super::cost_record::{BillsRecord, CostRecord, ErrorRecord};
 use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
-use super::figures::mean_tokens;
+use super::figures_record::FiguresRecord;
 use super::gate_record::GateRecord;
 use super::inspect_record::InspectRecord;
+use super::recording::Baselines;
+use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
 use super::sweep_record::SweepRecord;
 use super::tune_record::TuneRecord;
-use crate::cost::Bills;
-use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped};
-use crate::sim::{Broken, CallOutcome, Category, Cause, Drift, Event, EventKind, Fates, Outcome, Refetch, Refetches, Totals, Warning};
-use crate::trace::{Evidence, Trace};
+use crate::cost::{CacheKind, Check};
+use crate::experiment::{Corpus, CorpusFacts, Duplicates, FileLoss, LeastBudget, Mirrored, Replay, Skipped, UnseenFacts, WindowFrom};
+use crate::sim::{Broken, CallOutcome, Event, Outcome, Refetch};
+use crate::trace::Trace;
 use crate::transcript::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,7 +78,7 @@ pub enum Series {
     LeftOut,
 }
 
-/// Schema `ctxsim.replay/1`.
+/// Schema `ctxsim.replay/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
     schema: &'static str,
@@ -84,10 +86,25 @@ pub struct ReplayRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
     corpus: CorpusRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recorded: Option<RecordingRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<OwnPolicyRecord>,
     policies: Vec<PolicyRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_error: Option<BTreeMap<String, ErrorRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
     notes: Vec<String>,
+}
+
+/// The user's own agents: the figures of a policy, and what is said of them alone.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnPolicyRecord {
+    #[serde(flatten)]
+    policy: PolicyRecord,
+    #[serde(flatten)]
+    own: OwnRecord,
 }
 
 /// What it takes to keep nearly all references to lines.
@@ -110,6 +127,9 @@ pub(super) struct CorpusRecord {
     usage_by_trust: BTreeMap<Trust, u64>,
     recorded_prompt_tokens: u64,
     recorded_output_tokens: u64,
+    estimated_output_tokens: u64,
+    placeholder_output_tokens: u64,
+    estimated_replies: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     mirrored: Option<Mirrored>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,6 +137,8 @@ pub(super) struct CorpusRecord {
     max_prompt_tokens: u64,
     anchored_share: f64,
     recorded_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
@@ -134,7 +156,10 @@ pub(super) struct PolicyRecord {
     regions: BTreeMap<&'static str, u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<BillsRecord>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
     tools: Vec<ToolRecord>,
+    overflows_of_no_tool: u64,
     sessions: Vec<SessionRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     closed_loop: Option<Box<PolicyRecord>>,
@@ -148,83 +173,17 @@ struct SessionRecord {
     agent: String,
     model: Option<String>,
     window: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_from: Option<WindowFrom>,
     prompt_limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unseen_tokens: Option<u64>,
     #[serde(flatten)]
     figures: FiguresRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     cost: Option<BillsRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     series: Option<Vec<CallOutcome>>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct FiguresRecord {
-    calls: u64,
-    overflows: u64,
-    recovered: u64,
-    refused: u64,
-    squeezed: u64,
-    over_budget: u64,
-    missed: u64,
-    premature: u64,
-    events: BTreeMap<EventKind, u64>,
-    causes: BTreeMap<Cause, u64>,
-    warnings: BTreeMap<Warning, u64>,
-    overflowing_sessions: u64,
-    unrecoverable_sessions: u64,
-    calls_after_end: u64,
-    tokens_after_end: u64,
-    peak_tokens: u64,
-    mean_tokens: u64,
-    prompt_tokens: u64,
-    baseline_tokens: u64,
-    tokens_saved: i64,
-    tokens_saved_share: f64,
-    output_tokens: u64,
-    summariser_tokens: u64,
-    summariser_calls: u64,
-    injected_tokens: u64,
-    anchored_share: f64,
-    estimator_drift: DriftRecord,
-    belief_drift: DriftRecord,
-    references: Vec<ReferenceRecord>,
-    broken_calls: u64,
-    oracle: Option<u64>,
-    oracle_broken_calls: Option<u64>,
-    achievable: Option<u64>,
-    carried_tokens: u64,
-    needed_tokens: u64,
-    dead_tokens: u64,
-    broken_by_rule: Vec<RuleRecord>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    refetches: Option<Refetches>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct ReferenceRecord {
-    evidence: Evidence,
-    source: Category,
-    #[serde(flatten)]
-    fates: Fates,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct RuleRecord {
-    evidence: Evidence,
-    rule: String,
-    #[serde(flatten)]
-    fates: Fates,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct DriftRecord {
-    calls: u64,
-    guessed_tokens: u64,
-    actual_tokens: u64,
-    bias: f64,
-    p05: Option<f64>,
-    p50: Option<f64>,
-    p95: Option<f64>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -236,7 +195,7 @@ struct ToolRecord {
     overflows: u64,
 }
 
-/// Schema `ctxsim.explain/1`.
+/// Schema `ctxsim.explain/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
     schema: &'static str,
@@ -259,7 +218,41 @@ impl ReplayRecord {
     pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
         let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord { schema: "ctxsim.replay/1", version: env!("CARGO_PKG_VERSION"), command, corpus, policies, least_budget: None, notes }
+        ReplayRecord {
+            schema: "ctxsim.replay/2",
+            version: env!("CARGO_PKG_VERSION"),
+            command,
+            corpus,
+            recorded: None,
+            own: None,
+            policies,
+            cost_error: None,
+            least_budget: None,
+            notes,
+        }
+    }
+
+    /// The same beside the recording and the user's own agents.
+    pub fn beside(
+        mut self,
+        corpus: &Corpus,
+        replays: &[Replay],
+        baselines: &Baselines<'_>,
+        cache: CacheKind,
+        series: Series,
+    ) -> ReplayRecord {
+        self.recorded = baselines.recording.map(|recording| RecordingRecord::new(corpus, recording));
+        self.own = baselines.own.map(|own| OwnPolicyRecord {
+            policy: PolicyRecord {
+                beside_recorded: BesideRecord::of(baselines, &own.replay, cache),
+                ..PolicyRecord::new(corpus, &own.replay, series)
+            },
+            own: OwnRecord::new(own, baselines, cache),
+        });
+        for (policy, replay) in self.policies.iter_mut().zip(replays) {
+            policy.beside_recorded = BesideRecord::of(baselines, replay, cache);
+        }
+        self
     }
 
     /// The same with what nearly all references to lines take, where that was asked for.
@@ -272,18 +265,25 @@ impl ReplayRecord {
         };
         ReplayRecord { least_budget: least.map(record), ..self }
     }
+
+    /// The same with what bills of the recordings themselves are off, by agent, where they were held against them.
+    pub fn with_errors(self, checks: Option<&BTreeMap<String, Check>>) -> ReplayRecord {
+        let by_agent =
+            |checks: &BTreeMap<String, Check>| checks.iter().map(|(agent, check)| (agent.clone(), ErrorRecord::new(check))).collect();
+        ReplayRecord { cost_error: checks.map(by_agent), ..self }
+    }
 }
 
 impl ExplainRecord {
     /// The record of one session under one policy.
     pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
         ExplainRecord {
-            schema: "ctxsim.explain/1",
+            schema: "ctxsim.explain/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
-            session: SessionRecord::new(trace, outcome, replay.bills.first(), Series::Included),
+            session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
@@ -304,12 +304,16 @@ impl CorpusRecord {
             calls_with_usage: facts.calls_with_usage,
             usage_by_trust: facts.usage_by_trust.clone(),
             recorded_prompt_tokens: facts.recorded_prompt_tokens,
-            recorded_output_tokens: facts.recorded_output_tokens,
+            recorded_output_tokens: facts.outputs.recorded,
+            estimated_output_tokens: facts.outputs.estimated,
+            placeholder_output_tokens: facts.outputs.placeholders,
+            estimated_replies: facts.outputs.estimated_replies,
             mirrored: Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
             with_mirrored: facts.with_mirrored(),
             max_prompt_tokens: facts.max_prompt_tokens,
             anchored_share: facts.anchored_millionths as f64 / 1e6,
             recorded_compactions: facts.recorded_compactions,
+            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
@@ -329,8 +333,8 @@ impl PolicyRecord {
             carried_tokens: carried.carried,
             overflows: carried.overflows,
         };
-        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate();
-        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay.bills.get(place), series));
+        let sessions = corpus.traces.iter().zip(&replay.outcomes).enumerate().filter(|(_, (_, outcome))| outcome.totals.sessions > 0);
+        let sessions = sessions.map(|(place, (trace, outcome))| SessionRecord::new(trace, outcome, replay, place, series));
         PolicyRecord {
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
@@ -340,7 +344,9 @@ impl PolicyRecord {
             figures: FiguresRecord::new(totals),
             regions,
             cost: BillsRecord::new(&replay.bill),
+            beside_recorded: None,
             tools: ranked(totals).into_iter().map(tool).collect(),
+            overflows_of_no_tool: totals.overflows_of_no_tool(),
             sessions: sessions.collect(),
             closed_loop: replay.closed.as_deref().map(|closed| Box::new(PolicyRecord::new(corpus, closed, series))),
         }
@@ -348,7 +354,7 @@ impl PolicyRecord {
 }
 
 impl SessionRecord {
-    fn new(trace: &Trace, outcome: &Outcome, bills: Option<&Bills>, series: Series) -> SessionRecord {
+    fn new(trace: &Trace, outcome: &Outcome, replay: &Replay, place: usize, series: Series) -> SessionRecord {
         SessionRecord {
             session: trace.id.clone(),
             parent: trace.parent.clone(),
@@ -356,80 +362,12 @@ impl SessionRecord {
             agent: trace.agent.clone(),
             model: trace.main_model().map(str::to_owned),
             window: outcome.window,
+            window_from: replay.windows.get(place).copied(),
             prompt_limit: outcome.prompt_limit,
+            unseen_tokens: trace.unseen.map(|unseen| unseen.tokens),
             figures: FiguresRecord::new(&outcome.totals),
-            cost: bills.and_then(BillsRecord::new),
+            cost: replay.bills.get(place).and_then(BillsRecord::new),
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
-}
-
-impl FiguresRecord {
-    pub fn new(totals: &Totals) -> FiguresRecord {
-        let rules = totals.retention.by_rule.iter();
-        let by_rule = rules.map(|((evidence, rule), fates)| RuleRecord { evidence: *evidence, rule: rule.clone(), fates: *fates });
-        let in_hindsight = |number: u64| totals.retention.knows_hindsight().then_some(number);
-        let all = totals.retention.fates.iter();
-        let references = all.map(|((evidence, source), fates)| ReferenceRecord { evidence: *evidence, source: *source, fates: *fates });
-        FiguresRecord {
-            calls: totals.calls,
-            overflows: totals.overflows,
-            recovered: totals.recovered,
-            refused: totals.refused,
-            squeezed: totals.squeezed,
-            over_budget: totals.over_budget,
-            missed: totals.missed,
-            premature: totals.premature,
-            events: totals.events.clone(),
-            causes: totals.causes.clone(),
-            warnings: totals.warnings.clone(),
-            overflowing_sessions: totals.overflowing_sessions,
-            unrecoverable_sessions: totals.unrecoverable_sessions,
-            calls_after_end: totals.calls_after_end,
-            tokens_after_end: totals.tokens_after_end,
-            peak_tokens: totals.peak_tokens,
-            mean_tokens: mean_tokens(totals),
-            prompt_tokens: totals.prompt_tokens,
-            baseline_tokens: totals.baseline_tokens,
-            tokens_saved: totals.tokens_saved(),
-            tokens_saved_share: share(totals.tokens_saved() as f64, totals.baseline_tokens),
-            output_tokens: totals.output_tokens,
-            summariser_tokens: totals.summariser_tokens,
-            summariser_calls: totals.summariser_calls,
-            injected_tokens: totals.injected_tokens,
-            anchored_share: share(totals.anchored_tokens as f64, totals.prompt_tokens),
-            estimator_drift: DriftRecord::new(&totals.estimates),
-            belief_drift: DriftRecord::new(&totals.beliefs),
-            references: references.collect(),
-            broken_calls: totals.retention.broken_calls,
-            oracle: in_hindsight(totals.retention.oracle),
-            oracle_broken_calls: in_hindsight(totals.retention.oracle_broken_calls),
-            achievable: in_hindsight(totals.retention.achievable),
-            carried_tokens: totals.retention.carried_tokens,
-            needed_tokens: totals.retention.needed_tokens,
-            dead_tokens: totals.retention.dead_tokens,
-            broken_by_rule: by_rule.collect(),
-            refetches: (totals.refetches != Refetches::default()).then_some(totals.refetches),
-        }
-    }
-}
-
-impl DriftRecord {
-    fn new(drift: &Drift) -> DriftRecord {
-        let ratio = |hundredths| drift.quantile(hundredths).map(|ratio| ratio as f64 / 100.0);
-        DriftRecord {
-            calls: drift.calls,
-            guessed_tokens: drift.guessed_tokens,
-            actual_tokens: drift.actual_tokens,
-            bias: share(drift.guessed_tokens as f64 - drift.actual_tokens as f64, drift.actual_tokens),
-            p05: ratio(5),
-            p50: ratio(50),
-            p95: ratio(95),
-        }
-    }
-}
-
-/// A share with six decimals; 0 of nothing.
-pub(super) fn share(part: f64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }

@@ -67,7 +67,7 @@ pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
 
 fn row(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<Cell> {
     let (before, after) = (&open.totals, &closed.totals);
-    let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.baseline_tokens };
+    let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
     let cost = |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
     let refetches = &after.refetches;
     vec![
@@ -100,7 +100,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
     let (refetches, policy) = (&after.refetches, &open.policy);
     let mut words = Vec::new();
     if before.tokens_saved() > 0 && after.tokens_saved() <= 0 {
-        let (open, net) = (percent(before.tokens_saved(), before.baseline_tokens), percent(after.tokens_saved(), after.baseline_tokens));
+        let (open, net) = (percent(before.tokens_saved(), before.recorded_tokens), percent(after.tokens_saved(), after.recorded_tokens));
         words.push(format!("{policy}: reading again eats the saving, {open} before and {net} after it."));
     }
     let (paid_open, paid) = (open.bill.with(cache).nano_usd(), closed.bill.with(cache).nano_usd());
@@ -120,7 +120,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
             grouped(before.events_of(EventKind::Prune)),
         ));
     }
-    let (ended_open, ended) = (before.unrecoverable_sessions, after.unrecoverable_sessions);
+    let (ended_open, ended) = (before.failed_sessions, after.failed_sessions);
     if ended_open != ended {
         words.push(format!(
             "{policy}: {} with a refusal that nothing mends in the closed loop, {} in the open one. Nothing is read again before such a call, so \
@@ -195,6 +195,6 @@ pub fn in_short(open: &Replay, closed: &Replay) -> String {
         counted(refetches.calls, "call"),
         counted(refetches.sources, "source"),
         grouped(before.prompt_tokens),
-        percent(before.tokens_saved(), before.baseline_tokens)
+        percent(before.tokens_saved(), before.recorded_tokens)
     )
 }

@@ -3,12 +3,14 @@
 use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::{oracle_cell, told};
 use super::record::{Record, ReplayRecord, Series};
+use super::recording::Baselines;
 use super::words::{counted, first_few};
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
-use crate::cost::{Bills, CacheKind};
+use crate::cost::{Bills, CacheKind, Check};
 use crate::experiment::{Corpus, CorpusFacts, Replay, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
+use std::collections::BTreeMap;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub enum SubAgents {
 
 /// What was asked, beside the question itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Asked<'a> {
     /// What a row stands for.
     pub by: By,
     /// Are the calls one by one part of the record?
@@ -61,17 +63,23 @@ pub struct Asked {
     pub sub_agents: SubAgents,
     /// The cache that costs are shown with.
     pub cache: CacheKind,
+    /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
+    pub checks: Option<&'a BTreeMap<String, Check>>,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }
 
-/// The report on a replay.
-pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
+/// The report on a replay, beside the recording and the user's own agents.
+pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Report {
     let mut notes = notes::notes(corpus, replays);
+    if matches!(asked.by, By::Policy | By::Session) {
+        notes.extend(baselines.notes(corpus));
+    }
     notes.extend(cost_figures::unpriced(replays.iter()));
+    notes.extend(asked.checks.and_then(|checks| cost_figures::own_error(checks, asked.cache)));
     let least = (asked.by == By::Reference).then(|| least_budget(corpus)).flatten();
     let mut sections = match asked.by {
-        By::Policy => vec![by_policy(corpus, replays, asked)],
+        By::Policy => vec![by_policy(corpus, replays, baselines, asked)],
         By::Session => vec![by_session::worst_first(corpus, replays, asked.cache)],
         By::Tool => by_tool::sections(replays),
         By::Region => by_region::sections(replays),
@@ -101,7 +109,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
         sections.extend(causes::warnings(replays));
     }
     let mut rows = match asked.by {
-        By::Policy | By::Session => by_session::flat(corpus, replays, asked.cache),
+        By::Policy | By::Session => by_session::flat(corpus, replays, baselines, asked.cache),
         By::Tool => by_tool::flat(replays),
         By::Region => by_region::flat(replays),
         By::Reference => references::flat(replays),
@@ -109,23 +117,26 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Report {
     };
     if matches!(asked.by, By::Policy | By::Session) {
         refetch::widen(&mut rows, replays);
+        by_session::put_before(&mut rows, corpus, baselines, asked.cache);
     }
     let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref());
+    let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
 }
 
-/// A row a policy.
-pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> Section {
-    let figures = told(replays.iter().map(|replay| &replay.totals));
+/// A row a policy, below those of the recording and the user's own agents.
+pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
+    let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();
-    columns.extend(cost_figures::COLUMNS);
-    let cells = |name: String, totals: &Totals, bill: &Bills| -> Vec<Cell> {
+    columns.extend(baselines.cost_columns());
+    let cells = |name: String, totals: &Totals, bill: &Bills, beside: Option<Cell>| -> Vec<Cell> {
         let name = std::iter::once(Cell::Name(name));
-        name.chain(by_session::cells(figures.iter().copied(), totals)).chain(cost_figures::cells(bill, asked.cache)).collect()
+        let figures = name.chain(by_session::cells(figures.iter().copied(), totals));
+        figures.chain(cost_figures::cells(bill, asked.cache)).chain(beside).collect()
     };
-    let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill);
+    let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill, baselines.cost_beside(replay, asked.cache));
     // The two parts of a row: what people started, and what other sessions did.
     let part = |replay: &Replay, name: &str, is_part: &dyn Fn(&Trace) -> bool| {
         let (mut totals, mut bill) = (Totals::default(), Bills::default());
@@ -133,7 +144,7 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> S
             replay.outcomes.get(place).into_iter().for_each(|outcome| totals += &outcome.totals);
             replay.bills.get(place).into_iter().for_each(|own| bill += own);
         }
-        cells(format!("  {name} ({})", replay.policy), &totals, &bill)
+        cells(format!("  {name} ({})", replay.policy), &totals, &bill, baselines.recording.map(|_| Cell::Empty))
     };
     let parts = |replay: &Replay| match asked.sub_agents {
         SubAgents::Together => Vec::new(),
@@ -145,13 +156,15 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], asked: &Asked) -> S
     let oracle = |replay: &Replay| -> Vec<Cell> {
         let name = Cell::Name(format!("oracle ({})", replay.policy));
         let figures = figures.iter().map(|figure| oracle_cell(figure, &replay.totals));
-        std::iter::once(name).chain(figures).chain(cost_figures::COLUMNS.iter().map(|_| Cell::Empty)).collect()
+        std::iter::once(name).chain(figures).chain(baselines.cost_columns().map(|_| Cell::Empty)).collect()
     };
+    let before = baselines.recorded_row(&figures).into_iter().chain(baselines.own.map(|own| row(&own.replay)));
     let rows = replays.iter().flat_map(|replay| {
         let beside = (asked.oracle == Oracle::Beside).then(|| oracle(replay));
         std::iter::once(row(replay)).chain(beside).chain(parts(replay))
     });
-    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows: rows.collect() }) }
+    let rows = before.chain(rows).collect();
+    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows }) }
 }
 
 /// So many formats are named where there is little room.

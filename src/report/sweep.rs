@@ -101,10 +101,16 @@ pub(super) fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
     judged.sort_by(|one, other| {
         let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
+        let failed = |judged: &Judged<'_>| judged.row.failed_sessions();
         let order = worth(one).compare(worth(other));
         let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
         let below = |judged: &Judged<'_>| judged.verdict.standing != Standing::Best;
-        breaks(one).cmp(&breaks(other)).then(order).then(below(one).cmp(&below(other))).then(one.row.setting.cmp(&other.row.setting))
+        breaks(one)
+            .cmp(&breaks(other))
+            .then(failed(one).cmp(&failed(other)))
+            .then(order)
+            .then(below(one).cmp(&below(other)))
+            .then(one.row.setting.cmp(&other.row.setting))
     });
     judged
 }
@@ -170,14 +176,14 @@ pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
     }
 }
 
-/// The best setting may be one under which sessions end: that is for the constraints to forbid.
+/// Where every setting that is allowed fails sessions, so does the best one.
 fn ended_early(best: &Row) -> Option<String> {
-    let (open, net) = (best.totals.unrecoverable_sessions, best.charges.net_unrecoverable_sessions);
+    let (open, net) = (best.totals.failed_sessions, best.charges.net_failed_sessions);
     let closed = if net > open { format!(" ({} in the closed loop)", grouped(net)) } else { String::new() };
-    let constraint = if net > open { "net unrecoverable = 0" } else { "unrecoverable = 0" };
+    let constraint = if net > open { "net failed sessions = 0" } else { "failed sessions = 0" };
     (open.max(net) > 0).then(|| {
         format!(
-            "Under the best setting {}{closed} of {} end in a refusal that nothing mends. The calls behind it are counted all the same; \
+            "The best setting fails {}{closed} of {}, and no setting fails fewer. What the logs hold behind a failed call is not counted; \
              --subject-to '{constraint}' passes such settings over.",
             grouped(open),
             counted(best.totals.sessions, "session")

@@ -1,7 +1,8 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
+use super::figures_record::FiguresRecord;
 use super::measures::{bound_number, number};
-use super::record::{CorpusRecord, FiguresRecord};
+use super::record::CorpusRecord;
 use super::sweep::{Billed, Judged, Swept, words};
 use super::words::decimal_dollars;
 use crate::experiment::{Charges, Direction, Measure};
@@ -51,7 +52,7 @@ pub(super) struct ChargesRecord {
     /// The same with what the agent reads again; the plain cost where nobody asked for it.
     net_cost_usd: String,
     /// Sessions with a refusal that nothing mended in the loop that the net cost is of.
-    net_unrecoverable_sessions: u64,
+    net_failed_sessions: u64,
     cache_read_tokens: u64,
     billed_prompt_tokens: u64,
     calls: u64,
@@ -64,7 +65,7 @@ impl ChargesRecord {
         ChargesRecord {
             cost_usd: decimal_dollars(i64::try_from(charges.nano_usd).unwrap_or(i64::MAX)),
             net_cost_usd: decimal_dollars(i64::try_from(charges.net_nano_usd).unwrap_or(i64::MAX)),
-            net_unrecoverable_sessions: charges.net_unrecoverable_sessions,
+            net_failed_sessions: charges.net_failed_sessions,
             cache_read_tokens: charges.cache_read,
             billed_prompt_tokens: charges.prompt_tokens,
             calls: charges.calls,

@@ -16,7 +16,7 @@ use crate::policy::{Policy, Snippets, Unset, figure};
 const SHOWN: usize = 20;
 
 /// The figures that stand beside what is sought.
-const BESIDE: [&str; 5] = ["overflows", "over_budget", "compactions", "prunes", "unrecoverable_sessions"];
+const BESIDE: [&str; 5] = ["overflows", "over_budget", "compactions", "prunes", "failed_sessions"];
 
 /// What a report on tuning is made of.
 pub struct Found<'a> {
@@ -146,7 +146,11 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
     let gain = tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default();
     let broken = defaults_break(found);
     let mut sentences = match &tuned.verdict {
-        Verdict::Recommended => vec![format!("Recommended: {setting}."), format!("{}.", capital(&gain))],
+        Verdict::Recommended => [format!("Recommended: {setting}.")]
+            .into_iter()
+            .chain(fewer_failed(tuned, held_out))
+            .chain([format!("{}.", capital(&gain))])
+            .collect(),
         Verdict::DefaultIsBest => vec![
             "Keep the defaults: of all settings that were looked at and keep the constraints, none is better on the training sessions."
                 .to_owned(),
@@ -194,6 +198,14 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
     sentences
 }
 
+/// Failed sessions go before what is sought: said where they decide.
+fn fewer_failed(tuned: &Tuned, held_out: u64) -> Option<String> {
+    let failed = tuned.best.as_ref().map_or(0, |best| best.held_out.failed_sessions());
+    let default = tuned.default.held_out.failed_sessions();
+    let of = counted(held_out, "held-out session");
+    (failed < default).then(|| format!("It fails {} of {of}, the defaults {}.", grouped(failed), grouped(default)))
+}
+
 /// Constraints that the defaults do not keep themselves, with what they come to.
 fn defaults_break(found: &Found<'_>) -> Option<String> {
     let of = |row: &Row, part: &str| {
@@ -214,7 +226,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
     let of = |trial: &Trial| {
         let rows = [(&trial.training, "training"), (&trial.held_out, "held-out")];
         let count = |(row, part): (&Row, &str)| {
-            let (open, net) = (row.totals.unrecoverable_sessions, row.charges.net_unrecoverable_sessions);
+            let (open, net) = (row.totals.failed_sessions, row.charges.net_failed_sessions);
             let in_both =
                 if closed && open != net { format!("{} ({} in the closed loop)", grouped(open), grouped(net)) } else { grouped(open) };
             (open > 0 || closed && net > 0).then(|| format!("{in_both} of {} {part} sessions", grouped(row.totals.sessions)))
@@ -230,10 +242,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
         ""
     };
     (!trials.is_empty()).then(|| {
-        format!(
-            "Sessions with a refusal that nothing mends: {}. The calls behind it are counted and billed all the same{net}.",
-            trials.join("; ")
-        )
+        format!("Sessions with a refusal that nothing mends: {}. What the logs hold behind it counts in no figure{net}.", trials.join("; "))
     })
 }
 

@@ -1,7 +1,8 @@
 //! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
 
+use super::figures_record::FiguresRecord;
 use super::measures::{bound_number, number};
-use super::record::{CorpusRecord, FiguresRecord};
+use super::record::CorpusRecord;
 use super::sweep_record::ChargesRecord;
 use super::tune::Found;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};

@@ -76,7 +76,7 @@ impl State<'_> {
                 let buffer = self.plan.window.safety_buffer as f64;
                 let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
                 let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
-                self.outcome.totals.premature += u64::from(early && shrinks);
+                self.outcome.totals.early += u64::from(early && shrinks);
                 self.note(Note { kind, touched, lasts: self.lasts(rule), ..note });
                 true
             }
@@ -160,7 +160,7 @@ impl State<'_> {
             (_, SummaryRole::Assistant) => Role::Assistant,
         };
         let is_summary = place != Place::SystemPrompt;
-        let arrival = Arrival { message: None, role, opens_turn: false, is_summary, call: self.index as u32 };
+        let arrival = Arrival { message: None, role, opens_turn: false, is_summary, unseen: false, call: self.index as u32 };
         let id = self.context.push(arrival, [item], at);
         self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
     }
@@ -408,7 +408,7 @@ impl State<'_> {
     }
 
     /// The policy has rewritten its own history: what is the last usage worth now?
-    fn rewritten(&mut self) {
+    pub fn rewritten(&mut self) {
         self.actual_after_reply = self.actual();
         match self.plan.belief.after_rewrite {
             AfterRewrite::Estimate => {

@@ -16,16 +16,27 @@ impl State<'_> {
         while self.next_message < until {
             let message = self.next_message;
             let Some(row) = self.trace.messages.get(message as usize) else { return };
+            let imposed = self.trace.imposed.binary_search(&message).is_ok();
             if let Some(from) = row.rewind {
                 self.restore_turn_view();
                 self.context.withdraw(from);
+                if imposed {
+                    self.context.withdraw_own();
+                }
             }
             if row.opens_turn() {
                 self.open_turn(message);
             }
             let id = self.push(message);
-            self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
+            // What is shown again came before the last reply, or has been counted when it came.
+            if !row.copy {
+                self.pending += self.context.entry(id).map_or(0, |entry| entry.estimated);
+            }
             self.next_message = message + 1;
+            if imposed {
+                // The history was rewritten, whoever did it: the last usage says no more than after a compaction of the policy's own.
+                self.rewritten();
+            }
             if row.role == Role::Tool {
                 self.checkpoint(Hook::ToolResult);
             }
@@ -81,7 +92,8 @@ impl State<'_> {
     pub fn place(&mut self, message: u32) -> u32 {
         let row = self.trace.messages.get(message as usize);
         let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
-        let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, call: self.index as u32 };
+        let unseen = self.trace.unseen.is_some_and(|unseen| unseen.message == message);
+        let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, unseen, call: self.index as u32 };
         let id = self.context.push(arrival, self.intake.items(message).iter().copied(), None);
         let trace = self.trace;
         row.into_iter().flat_map(|row| shown_again_by(trace, row)).for_each(|part| self.context.supersede(part));

@@ -21,14 +21,11 @@ pub(super) struct Attempt {
     pub actual: u64,
     /// Is even that refused?
     pub unrecovered: bool,
-    /// Had an earlier refusal ended the session already?
-    pub ended: bool,
 }
 
 impl State<'_> {
     /// Tries the call, with the policy's fallback where the provider would refuse it.
     pub fn attempt(&mut self) -> Attempt {
-        let ended = self.outcome.totals.unrecoverable_sessions > 0;
         let limit = self.conditions.prompt_limit;
         let attempted = self.actual();
         let mut refused = 0;
@@ -50,7 +47,7 @@ impl State<'_> {
         if unrecovered {
             self.give_up(refused);
         }
-        Attempt { attempted, refused, refused_tokens, actual, unrecovered, ended }
+        Attempt { attempted, refused, refused_tokens, actual, unrecovered }
     }
 
     fn fall_back(&mut self, attempt: u32) -> bool {
@@ -72,8 +69,8 @@ impl State<'_> {
 
     fn give_up(&mut self, refused: u32) {
         let totals = &mut self.outcome.totals;
-        if totals.unrecoverable_sessions == 0 {
-            totals.unrecoverable_sessions = 1;
+        if totals.failed_sessions == 0 {
+            totals.failed_sessions = 1;
             let actual = self.actual();
             self.note(Note { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event(None) });
         }

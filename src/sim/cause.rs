@@ -28,9 +28,7 @@ impl State<'_> {
     pub fn overflow(&mut self, actual: u64) {
         let cause = self.cause(self.look);
         self.ask_referee(|referee, state| referee.overflow(state, cause));
-        // Only the call that left the window was made too large by what had just arrived; those behind it carry the same load.
-        let follows_another = self.outcome.calls.last().is_some_and(|call| call.unrecovered);
-        let tool = if follows_another { None } else { self.blame_tool() };
+        let tool = self.blame_tool();
         let totals = &mut self.outcome.totals;
         *totals.causes.entry(cause).or_default() += 1;
         totals.missed += u64::from(matches!(cause, Cause::BlindSpot | Cause::Drift | Cause::Reserve));

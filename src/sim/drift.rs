@@ -1,5 +1,6 @@
 //! How far guesses were from the truth: sums and a histogram of ratios, which merge exactly.
 
+use crate::statistics::rank;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -42,7 +43,7 @@ impl Drift {
 
     /// The ratio actual / guessed, in hundredths, below or at which this share of the calls lies; `None` without calls.
     pub fn quantile(&self, hundredths: u64) -> Option<u64> {
-        let rank = (self.calls * hundredths).div_ceil(100).max(1);
+        let rank = rank(self.calls, hundredths * 10);
         let mut seen = 0;
         self.ratios.iter().find_map(|(ratio, calls)| {
             seen += calls;

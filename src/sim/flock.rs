@@ -189,14 +189,14 @@ impl<'a> Family<'a> {
         }
         if company.is_empty() {
             shared.steps += run(&mut start, call, usize::MAX);
-            start.judge_all();
+            start.close();
             self.collect(&start, [leader].into_iter(), shared);
             return;
         }
         let mut first = start.clone();
         first.referee = Some(Box::new(Referee::new(self, company)));
         shared.steps += run(&mut first, call, usize::MAX);
-        first.judge_all();
+        first.close();
         let Some(referee) = first.referee.take() else { return };
         self.collect(&first, std::iter::once(leader).chain(referee.faithful()), shared);
         drop(first);
@@ -263,11 +263,18 @@ impl<'a> Member<'a> {
     }
 }
 
-/// Goes on from a call up to another one, which is not made; hands back how many were.
+/// Goes on from a call up to another one, which is not made, or to the call at which the session fails; hands back how many were tried.
 fn run(state: &mut State<'_>, from: usize, to: usize) -> u64 {
     let trace = state.trace;
-    let calls = trace.calls.iter().enumerate().take(to).skip(from);
-    calls.map(|(index, call)| state.step(index, call, &mut |_, _| {})).count() as u64
+    let mut tried = 0;
+    for (index, call) in trace.calls.iter().enumerate().take(to).skip(from) {
+        if state.has_ended() {
+            break;
+        }
+        state.step(index, call, &mut |_, _| {});
+        tried += 1;
+    }
+    tried
 }
 
 /// The limit of a trigger that is nothing but a size against a limit.
@@ -284,9 +291,10 @@ fn dial_of(gt: &Option<f64>, ge: &Option<f64>) -> Option<f64> {
 
 /// Are two plans the same but for their dials? What is no dial is named here, so that a new word of the vocabulary must be thought of.
 fn same_frame(one: &Plan, other: &Plan) -> bool {
-    let Plan { window, estimator, belief, summary, reactive, rule } = one;
+    let Plan { agents, window, estimator, belief, summary, reactive, rule } = one;
     let Window { default: _, reserve: _, safety_buffer } = window;
-    *safety_buffer == other.window.safety_buffer
+    *agents == other.agents
+        && *safety_buffer == other.window.safety_buffer
         && *estimator == other.estimator
         && *belief == other.belief
         && *summary == other.summary

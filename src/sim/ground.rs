@@ -37,11 +37,11 @@ impl<'a> Ground<'a> {
                 ahead.look(trace, context);
             }
         });
-        let retention = &mut outcome.totals.retention;
-        let lines = retention.of(Evidence::Line);
+        let lines = outcome.totals.retention.of(Evidence::Line);
         if lines.kept < lines.all() {
-            hindsight::add(&mut ahead, retention);
+            hindsight::add(&mut ahead, &mut outcome);
         } else {
+            let retention = &mut outcome.totals.retention;
             (retention.oracle, retention.achievable) = (lines.kept, lines.kept);
         }
         outcome

@@ -5,10 +5,10 @@ use super::references::Category;
 use super::state::{Conditions, Guesses};
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Cut, Hook, Plan, Rule, cut};
-use crate::trace::{CallRow, MessageRow, PartRow, Trace};
+use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};
+use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::rc::Rc;
@@ -28,9 +28,9 @@ pub(super) struct Intake {
 /// What does not depend on a policy: worked out when a run first asks.
 #[derive(Debug, Default)]
 struct Common {
-    needed_tokens: OnceCell<u64>,
+    /// By the number of calls that the session has.
+    needed_tokens: RefCell<BTreeMap<usize, u64>>,
     categories: OnceCell<Vec<Category>>,
-    reported_reasoning: OnceCell<BTreeMap<u32, u64>>,
 }
 
 /// What the messages of a session are to policies: worked out once for all for which they enter alike.
@@ -62,7 +62,7 @@ impl<'t, 'p> Intakes<'t, 'p> {
 
 /// Do messages enter under these two policies alike?
 fn enter_alike(one: &Plan, other: &Plan) -> bool {
-    one.estimator == other.estimator && limits(one).eq(limits(other))
+    one.estimator == other.estimator && one.agents == other.agents && limits(one).eq(limits(other))
 }
 
 /// The rules that messages enter through, with their places in the plan.
@@ -116,19 +116,10 @@ impl Intake {
         self.common.categories.get_or_init(|| Category::of_all(trace))
     }
 
-    /// The tokens of reasoning that the provider reported for a reply; 0 without a report.
-    pub fn reported_reasoning(&self, trace: &Trace, message: u32) -> u64 {
-        let reported = self.common.reported_reasoning.get_or_init(|| {
-            let of_call = |call: &CallRow| Some((call.message, call.usage?.reasoning?));
-            trace.calls.iter().filter_map(of_call).collect()
-        });
-        reported.get(&message).copied().unwrap_or(0)
-    }
-
-    /// What keeping most references to lines takes, whatever is done.
-    pub fn needed_tokens(&self, trace: &Trace) -> u64 {
-        *self.common.needed_tokens.get_or_init(|| {
-            let costs = costs(trace);
+    /// What keeping most references to lines of the first so many calls takes, whatever is done.
+    pub fn needed_tokens(&self, trace: &Trace, calls: usize) -> u64 {
+        *self.common.needed_tokens.borrow_mut().entry(calls).or_insert_with(|| {
+            let costs = costs(trace, calls);
             costs.iter().take((costs.len() * 99).div_ceil(100)).sum()
         })
     }
@@ -208,9 +199,12 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut
 /// What the ingestion limits leave of a part, and the last rule that cut it.
 fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &Item) -> Option<(Cut, usize)> {
     let mut result: Option<(Cut, usize)> = None;
+    // What the system's own agent has cut has been through these limits.
+    let has_been_cut = part.text.truncated && plan.agents.contains(&trace.agent);
     for (index, rule) in limits(plan) {
         let Some(limits) = &rule.truncate else { continue };
-        if !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools) {
+        if (has_been_cut && limits.cuts_marked == Switch::Off) || !rule.select.wants_arrival(item.region, row.role, part.tool, &trace.tools)
+        {
             continue;
         }
         let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);

@@ -5,7 +5,9 @@ mod arrive;
 mod aside;
 mod attempt;
 mod cause;
+mod compare;
 mod drift;
+mod end;
 mod finds;
 mod flock;
 mod ground;
@@ -23,8 +25,10 @@ mod request;
 mod stand;
 mod state;
 mod summary;
+mod tally;
 
 pub use drift::{Drift, LARGEST_RATIO};
+pub use end::{AfterEnd, Behind};
 pub use flock::{Flock, Shared};
 pub use ground::Ground;
 pub use hindsight::in_hindsight;
@@ -43,12 +47,13 @@ use state::State;
 /// Replays a session through a policy.
 ///
 /// For each recorded call, in order: messages arrive, checkpoints run, the call is made (and, where the provider would refuse it,
-/// the policy's fallback), and the recorded reply enters. Replay is open-loop: the recorded messages follow whatever the policy did.
+/// the policy's fallback), and the recorded reply enters. Replay is open-loop: it keeps the recorded messages, whatever the policy does.
+/// Where nothing mends a refusal, the session fails: what follows is in no sum but `after_end`.
 pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
     watch(trace, plan, conditions, &mut |_| {})
 }
 
-/// As [`simulate`], and somebody looks at the context of each call, as it goes out.
+/// As [`simulate`], and `look` is shown the context of each call, as it goes out. The last one is that of a failed call, where there is one.
 pub fn watch(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context)) -> Outcome {
     follow(trace, plan, conditions, &mut |context, _| look(context))
 }

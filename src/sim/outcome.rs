@@ -1,6 +1,7 @@
 //! What one policy did on one session: a row for each call, the events, and totals that merge exactly.
 
 use super::drift::Drift;
+use super::end::{AfterEnd, Behind};
 use super::references::{Broken, Retention};
 use super::refetch::{Refetch, Refetches};
 use crate::context::Region;
@@ -40,7 +41,7 @@ pub struct CallOutcome {
     /// Refused to the end: nothing helped.
     pub unrecovered: bool,
     /// The reply would have been cut.
-    pub squeezed: bool,
+    pub reply_cut: bool,
     /// Above the window less the output reserve.
     pub over_budget: bool,
 }
@@ -251,30 +252,28 @@ impl AddAssign for Carried {
 pub struct Totals {
     /// Sessions.
     pub sessions: u64,
-    /// Calls that were replayed.
+    /// Calls that the provider answered. One at which the session fails is not among them, nor is anything behind it.
     pub calls: u64,
-    /// Calls whose prompt was larger than the window at the first try: the provider would have refused them.
+    /// Calls whose prompt was larger than the window at the first try: the provider would have refused them. A failed call is among them.
     pub overflows: u64,
     /// Overflows that the policy's fallback mended.
     pub recovered: u64,
     /// Sessions with at least one of them.
     pub overflowing_sessions: u64,
     /// Calls whose reply would have been cut.
-    pub squeezed: u64,
-    /// Calls above window less reserve.
+    pub reply_cut: u64,
+    /// Calls above window less reserve, a failed one included.
     pub over_budget: u64,
     /// Refused calls at which the policy had believed that all was well.
     pub missed: u64,
     /// Compactions and prunings although the context was still below the limit by more than the safety buffer.
-    pub premature: u64,
+    pub early: u64,
     /// Tries that were refused.
     pub refused: u64,
-    /// Sessions that ended in a refusal that nothing could mend.
-    pub unrecoverable_sessions: u64,
-    /// Calls that follow a refusal which nothing mended: a real session would have ended there.
-    pub calls_after_end: u64,
-    /// Their prompt tokens, which are part of `prompt_tokens`.
-    pub tokens_after_end: u64,
+    /// Sessions that end in a refusal that nothing mends.
+    pub failed_sessions: u64,
+    /// What follows in the logs of those sessions. No part of any other sum.
+    pub after_end: AfterEnd,
     /// Events by kind.
     pub events: BTreeMap<EventKind, u64>,
     /// Overflows by cause.
@@ -287,8 +286,14 @@ pub struct Totals {
     pub prompt_tokens: u64,
     /// The part of `prompt_tokens` that rests on recorded usage.
     pub anchored_tokens: u64,
-    /// Sum of A(k) under no policy.
+    /// Sum of A(k) under no policy, over the calls that count for this one.
     pub baseline_tokens: u64,
+    /// Sessions that both the recording and the policy bring to their end: savings are over these alone.
+    pub compared_sessions: u64,
+    /// Their prompt tokens under the policy, the summariser's requests left out.
+    pub compared_tokens: u64,
+    /// Their prompt tokens as they were recorded.
+    pub recorded_tokens: u64,
     /// Sum of the replies.
     pub output_tokens: u64,
     /// Prompts and outputs of the summariser's own calls.
@@ -301,7 +306,8 @@ pub struct Totals {
     pub hidden_tokens: u64,
     /// Tokens that recorded prompts lacked for reasons that the logs do not tell, summed over calls.
     pub missing_tokens: u64,
-    /// Visible content by region, summed over calls, in the order of [`Region::ALL`].
+    /// Visible content by region, summed over calls, in the order of [`Region::ALL`]. What a prompt lacked (`missing_tokens`) is taken off
+    /// in proportion.
     pub regions: [u64; 9],
     /// By tool.
     pub tools: BTreeMap<String, Carried>,
@@ -321,10 +327,11 @@ impl Totals {
         *self.events.entry(kind).or_default() += 1;
     }
 
-    /// These totals without the ratios of guesses and without tools: what settings that fly together come to.
+    /// These totals without the ratios of guesses, without tools and regions, and without what is behind the end of failed sessions: what
+    /// settings that fly together come to.
     pub fn sums(&self) -> Totals {
         let (estimates, beliefs) = (self.estimates.sums(), self.beliefs.sums());
-        Totals { estimates, beliefs, tools: BTreeMap::new(), ..self.clone() }
+        Totals { estimates, beliefs, tools: BTreeMap::new(), regions: [0; 9], after_end: AfterEnd::default(), ..self.clone() }
     }
 
     /// How often an event happened.
@@ -332,15 +339,32 @@ impl Totals {
         self.events.get(&kind).copied().unwrap_or(0)
     }
 
-    /// Prompt tokens saved against no policy; negative where the policy added some.
+    /// Prompt tokens saved against the recording, over the sessions that both bring to their end; negative where the policy sends more. The
+    /// summariser's requests are on neither side.
     pub fn tokens_saved(&self) -> i64 {
+        i64::try_from(self.recorded_tokens).unwrap_or(i64::MAX) - i64::try_from(self.compared_tokens).unwrap_or(i64::MAX)
+    }
+
+    /// Prompt tokens saved against no policy; negative where the policy added some.
+    pub fn saved_vs_none(&self) -> i64 {
         i64::try_from(self.baseline_tokens).unwrap_or(i64::MAX) - i64::try_from(self.prompt_tokens).unwrap_or(i64::MAX)
     }
 
-    /// Tokens by region, hidden overhead first.
+    /// Can the policy be compared with the recording? Not where it brings fewer than half of the sessions to their end.
+    pub fn is_comparable(&self) -> bool {
+        self.compared_sessions > 0 && self.failed_sessions * 2 <= self.sessions
+    }
+
+    /// Tokens by region, hidden overhead first. They add up to `prompt_tokens`.
     pub fn by_region(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
         let visible = Region::ALL.iter().zip(self.regions).map(|(region, tokens)| (region.name(), tokens));
-        std::iter::once(("hidden", self.hidden_tokens)).chain(visible)
+        let hidden = self.prompt_tokens.saturating_sub(self.regions.iter().sum());
+        std::iter::once(("hidden", hidden)).chain(visible)
+    }
+
+    /// Overflows before which no result of a tool that the log names had arrived: those that no row of `tools` counts.
+    pub fn overflows_of_no_tool(&self) -> u64 {
+        self.overflows.saturating_sub(self.tools.values().map(|tool| tool.overflows).sum())
     }
 }
 
@@ -351,14 +375,13 @@ impl AddAssign<&Totals> for Totals {
         self.overflows += other.overflows;
         self.recovered += other.recovered;
         self.overflowing_sessions += other.overflowing_sessions;
-        self.squeezed += other.squeezed;
+        self.reply_cut += other.reply_cut;
         self.over_budget += other.over_budget;
         self.missed += other.missed;
-        self.premature += other.premature;
+        self.early += other.early;
         self.refused += other.refused;
-        self.unrecoverable_sessions += other.unrecoverable_sessions;
-        self.calls_after_end += other.calls_after_end;
-        self.tokens_after_end += other.tokens_after_end;
+        self.failed_sessions += other.failed_sessions;
+        self.after_end += other.after_end;
         merge(&mut self.events, &other.events);
         merge(&mut self.causes, &other.causes);
         merge(&mut self.warnings, &other.warnings);
@@ -366,6 +389,9 @@ impl AddAssign<&Totals> for Totals {
         self.prompt_tokens += other.prompt_tokens;
         self.anchored_tokens += other.anchored_tokens;
         self.baseline_tokens += other.baseline_tokens;
+        self.compared_sessions += other.compared_sessions;
+        self.compared_tokens += other.compared_tokens;
+        self.recorded_tokens += other.recorded_tokens;
         self.output_tokens += other.output_tokens;
         self.summariser_tokens += other.summariser_tokens;
         self.summariser_calls += other.summariser_calls;
@@ -398,7 +424,8 @@ pub struct Outcome {
     pub window: u64,
     /// The largest prompt that the provider accepts: overflows are judged by it. The window, or the model's own limit on prompts below it.
     pub prompt_limit: u64,
-    /// A row for each call.
+    /// A row for each call up to the end of the session. Where the policy fails it, the last row is that of the failed call: nothing was
+    /// answered there, and no sum but those of refusals counts it.
     pub calls: Vec<CallOutcome>,
     /// What happened, in order.
     pub events: Vec<Event>,
@@ -408,12 +435,14 @@ pub struct Outcome {
     pub summaries: Vec<SummaryCall>,
     /// Sources that the agent read again, in order; each is one more request before the recorded call. Empty in an open loop.
     pub refetches: Vec<Refetch>,
+    /// What the log holds behind the end of a failed session.
+    pub behind: Behind,
     /// Sums.
     pub totals: Totals,
 }
 
 impl Outcome {
-    /// All requests: the recorded calls, then those that read something again.
+    /// All requests: the recorded calls, a failed one included, then those that read something again.
     pub fn requests(&self) -> impl Iterator<Item = &CallOutcome> {
         self.calls.iter().chain(self.refetches.iter().map(|refetch| &refetch.request))
     }

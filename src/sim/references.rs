@@ -349,7 +349,7 @@ impl<'a> State<'a> {
         let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
         let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
         self.outcome.totals.retention.by_rule = by_rule.collect();
-        self.outcome.totals.retention.needed_tokens = self.intake.needed_tokens(self.trace);
+        self.outcome.totals.retention.needed_tokens = self.intake.needed_tokens(self.trace, self.outcome.answered().len());
     }
 
     fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {

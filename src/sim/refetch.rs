@@ -271,7 +271,7 @@ impl<'a> State<'a> {
     }
 
     fn arrival(&self, reading: &Reading, role: Role) -> Arrival {
-        Arrival { message: Some(reading.before), role, opens_turn: false, is_summary: false, call: self.index as u32 }
+        Arrival { message: Some(reading.before), role, opens_turn: false, is_summary: false, unseen: false, call: self.index as u32 }
     }
 
     /// A context comes back from which re-reads were missing: those from this place on enter that stood before this message. Hands back

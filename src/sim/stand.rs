@@ -48,7 +48,8 @@ impl<'a> Stand<'a> {
                 let gauge = state.gauge();
                 let item = |(offset, part): (usize, _)| whole_item(&gauge, row, part, row.first_part + offset as u32);
                 let items: Vec<Item> = parts.map(item).collect();
-                let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, call: 0 };
+                let arrival =
+                    Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
                 let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
                 state.context.push(arrival, items, at);
             }

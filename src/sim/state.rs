@@ -3,7 +3,7 @@
 use super::aside::Aside;
 use super::attempt::Attempt;
 use super::cause::{Look, never_fires, warnings};
-use super::drift::Drift;
+use super::end::End;
 use super::finds::Finds;
 use super::intake::{Gauge, Intake};
 use super::kept_view::KeptView;
@@ -135,7 +135,7 @@ pub(super) struct State<'a> {
     pub largest_arrival: Option<(u64, u32)>,
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
-    tools: Vec<super::outcome::Carried>,
+    pub tools: Vec<super::outcome::Carried>,
     /// What is remembered of the last request.
     pub last_request: Option<Request>,
     /// Its messages, where a view may have changed them for that request alone.
@@ -146,6 +146,8 @@ pub(super) struct State<'a> {
     pub readings: Readings,
     /// Broken references by the rule that broke them.
     pub broken_by: BTreeMap<(Evidence, u32), Fates>,
+    /// Where the session failed, what the run had come to then.
+    pub end: Option<Box<End>>,
 }
 
 impl<'a> State<'a> {
@@ -204,6 +206,7 @@ impl<'a> State<'a> {
             requests: 0,
             readings: Readings::default(),
             broken_by: BTreeMap::new(),
+            end: None,
         }
     }
 
@@ -223,7 +226,7 @@ impl<'a> State<'a> {
     }
 
     /// One call, from the arrival of its messages to the end of its reply. `look` sees the context as it goes out, and how many events
-    /// there have been.
+    /// there have been, up to the call at which the session fails.
     pub fn step(&mut self, index: usize, call: &'a CallRow, look: &mut dyn FnMut(&Context, usize)) {
         self.begin(index, call);
         self.arrive(call.message);
@@ -231,8 +234,14 @@ impl<'a> State<'a> {
         let tried = self.attempt();
         let tried = self.refetch(call.message, tried);
         self.call(tried);
+        if self.end.as_ref().is_none_or(|end| end.call == index) {
+            look(&self.context, self.notes.len());
+        }
+        if self.has_ended() && self.detail == Detail::Sums {
+            // No sum counts what is behind the end.
+            return;
+        }
         self.judge(call.message);
-        look(&self.context, self.notes.len());
         self.reply(call.message);
         self.checkpoint(Hook::PostCall);
         self.after_reply(call.message);
@@ -275,8 +284,9 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. The server
-    /// leaves it out, so that it has left the context; the agent's own history still holds it.
+    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
+    /// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
+    /// holds it too: where the server keeps it, it counts twice.
     fn old_reasoning(&self) -> u64 {
         if self.plan.belief.old_reasoning == Switch::Off {
             return 0;
@@ -286,13 +296,12 @@ impl<'a> State<'a> {
         self.context.live().take(older).map(|(_, entry)| self.reasoning_in(entry)).sum()
     }
 
-    /// What the policy takes the encrypted reasoning of a message for that the usage does not hold: what stands in the prompt is part of
-    /// the usage, and what a rule has taken out is gone from the history as well.
+    /// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.
     fn reasoning_in(&self, entry: &Entry) -> u64 {
         let Some(message) = entry.message else { return 0 };
-        let left_out = |item: &Item| if item.state == ItemState::Removed { item.by.is_none() } else { item.actual == 0 };
+        let held = |item: &Item| item.state != ItemState::Removed || item.by.is_none();
         let items = (entry.first..).zip(self.intake.items(message)).filter(|(_, item)| item.region == Region::Thinking);
-        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(left_out)).map(|(_, item)| item);
+        let thoughts = items.filter(|(id, _)| self.context.item(*id).is_some_and(held)).map(|(_, item)| item);
         let part_of = |item: &Item| self.trace.parts.get(item.part? as usize);
         let sealed = |item: &Item| part_of(item).is_some_and(|part| part.sealed_bytes >= LEAST_SEALED_BYTES);
         let (mut estimate, mut taken_out) = (0, false);
@@ -303,7 +312,8 @@ impl<'a> State<'a> {
         if !taken_out || estimate > 0 {
             return estimate;
         }
-        self.context.estimator().sealed_by_report(self.intake.reported_reasoning(self.trace, message))
+        let reported = self.trace.messages.get(message as usize).map_or(0, |row| row.reported_reasoning);
+        self.context.estimator().sealed_by_report(reported)
     }
 
     /// Runs the rules of one place in the loop, in the policy's order.
@@ -329,12 +339,13 @@ impl<'a> State<'a> {
         let Some(call) = self.call else { return };
         let row = self.request_made(tried, call, call.output, call.usage.as_ref().map(|usage| usage.prompt));
         self.outcome.totals.baseline_tokens += (call.hidden + call.visible).saturating_sub(call.missing);
+        self.behind_here();
         self.outcome.calls.push(row);
     }
 
     /// A request has gone out, and its reply is of this size.
     pub fn request_made(&mut self, tried: Attempt, call: &CallRow, output: u64, recorded: Option<u64>) -> CallOutcome {
-        let Attempt { attempted, refused, refused_tokens, actual, unrecovered, ended } = tried;
+        let Attempt { attempted, refused, refused_tokens, actual, unrecovered } = tried;
         let reserve = self.conditions.reserve.unwrap_or(self.plan.window.reserve);
         let row = CallOutcome {
             attempted,
@@ -350,14 +361,15 @@ impl<'a> State<'a> {
             refused,
             refused_tokens,
             unrecovered,
-            squeezed: actual + output > self.conditions.window,
+            reply_cut: actual + output > self.conditions.window,
             over_budget: actual > self.conditions.prompt_limit.min(self.conditions.window.saturating_sub(reserve)),
         };
-        self.add_up(&row, call, ended);
+        self.add_up(&row, call);
         self.summariser_refused = false;
         self.turn_opened = false;
         self.turn_ended = false;
-        self.usage = Some((self.read_prompt(actual, call), output));
+        let read = self.plan.belief.reads_output(output, call.usage.map(|usage| usage.output));
+        self.usage = Some((self.read_prompt(actual, call), read));
         if unrecovered && self.plan.belief.after_overflow == AfterOverflow::Full {
             self.usage = Some((self.plan.belief.full.unwrap_or(self.conditions.window), 0));
         }
@@ -369,65 +381,6 @@ impl<'a> State<'a> {
         let Some(usage) = call.usage.filter(|usage| usage.prompt > 0) else { return actual };
         let (read, _) = self.plan.belief.reads(&usage);
         u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
-    }
-
-    fn add_up(&mut self, row: &CallOutcome, call: &CallRow, ended: bool) {
-        let totals = &mut self.outcome.totals;
-        if row.recorded.is_some() {
-            let add = if self.detail == Detail::Everything { Drift::add } else { Drift::add_sums };
-            add(&mut totals.estimates, row.estimated, row.actual);
-            if let Some(look) = self.look {
-                // What a policy believed before it shrank the context is no belief about what was left.
-                add(&mut totals.beliefs, look.belief, if look.left.is_some() { look.whole } else { row.attempted });
-            }
-        }
-        if ended {
-            totals.calls_after_end += 1;
-            totals.tokens_after_end += row.actual;
-        }
-        totals.calls += 1;
-        totals.squeezed += u64::from(row.squeezed);
-        totals.over_budget += u64::from(row.over_budget);
-        totals.refused += u64::from(row.refused);
-        totals.overflows += u64::from(row.refused > 0);
-        totals.recovered += u64::from(row.refused > 0 && !row.unrecovered);
-        totals.overflowing_sessions |= u64::from(row.refused > 0);
-        totals.peak_tokens = totals.peak_tokens.max(row.attempted).max(row.actual);
-        totals.prompt_tokens += row.actual;
-        totals.anchored_tokens += row.anchored;
-        totals.output_tokens += row.output;
-        totals.hidden_tokens += call.hidden;
-        totals.missing_tokens += (call.hidden + self.context.size().actual.0).saturating_sub(row.actual);
-        for (sum, tokens) in totals.regions.iter_mut().zip(self.context.regions()) {
-            *sum += tokens;
-        }
-        if self.detail == Detail::Sums {
-            return;
-        }
-        for (carried, tokens) in self.tools.iter_mut().zip(self.context.tools()) {
-            carried.carried += tokens;
-        }
-    }
-
-    /// Counts a result that has arrived, whatever the policy made of it.
-    pub fn count_result(&mut self, tool: Option<u32>, tokens: u64) {
-        let Some(tool) = tool else { return };
-        if let Some(carried) = self.tools.get_mut(tool as usize) {
-            carried.results += 1;
-            carried.tokens += tokens;
-        }
-        if self.largest_arrival.is_none_or(|(largest, _)| tokens > largest) {
-            self.largest_arrival = Some((tokens, tool));
-        }
-    }
-
-    /// Counts an overflow against the tool whose result was the largest arrival.
-    pub fn blame_tool(&mut self) -> Option<u32> {
-        let (_, tool) = self.largest_arrival?;
-        if let Some(carried) = self.tools.get_mut(tool as usize) {
-            carried.overflows += 1;
-        }
-        Some(tool)
     }
 
     /// The recorded reply enters the context.
@@ -468,7 +421,7 @@ impl<'a> State<'a> {
 
     /// Hands over what was written down.
     pub fn finish(mut self) -> Outcome {
-        self.judge_all();
+        self.close();
         for (name, carried) in self.trace.tools.iter().zip(&self.tools) {
             if *carried != Default::default() {
                 *self.outcome.totals.tools.entry(name.clone()).or_default() += *carried;

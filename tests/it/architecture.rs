@@ -5,7 +5,7 @@ use std::process::Command;
 
 /// The floors from the ground up. A room may use those of lower floors alone; rooms of one floor are strangers to each other.
 const FLOORS: [&[&str]; 15] = [
-    &["units", "reading"],
+    &["units", "reading", "statistics"],
     &["catalog"],
     &["transcript"],
     &["trace"],
@@ -31,7 +31,7 @@ const FORBIDDEN: [(&str, &[&str]); 4] = [
 ];
 
 /// What the formats share. All else under `src/format` is a format, and knows no other.
-const SHARED_BY_FORMATS: [&str; 19] = [
+const SHARED_BY_FORMATS: [&str; 21] = [
     "anthropic",
     "blocks",
     "branches",
@@ -42,11 +42,13 @@ const SHARED_BY_FORMATS: [&str; 19] = [
     "image",
     "json",
     "lines",
+    "marks",
     "outline",
     "pieces",
     "source",
     "sqlite",
     "time",
+    "usage",
     "words",
     "yaml",
     "zstd",
@@ -223,6 +225,30 @@ fn only_the_command_speaks_to_the_outside() {
     let marks = ["println!(", "print!(", "std::env", "env::var", "process::exit", "SystemTime::now", "Instant::now", "Timestamp::now"];
     let inward = code().into_iter().filter(|code| !OUTWARD.iter().any(|outward| code.name.starts_with(outward)));
     assert_none(inward.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
+}
+
+/// Whatever is written goes through the door. Readers copy databases into a temporary folder that is theirs.
+#[test]
+fn only_the_door_writes_files() {
+    let marks = [
+        "fs::write",
+        "File::create",
+        "OpenOptions",
+        "create_dir",
+        "fs::rename",
+        "remove_file",
+        "remove_dir",
+        "fs::copy",
+        "hard_link",
+        "fs::symlink(",
+        "set_permissions",
+        "set_len(",
+        "tempfile",
+        "tempdir",
+        "NamedTempFile",
+    ];
+    let others = code().into_iter().filter(|code| !code.name.starts_with("cli/door/") && code.name != "format/sqlite/opened.rs");
+    assert_none(others.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
 }
 
 /// Paths of a machine and addresses of registries say where the project was made, which is nobody's business. The lock file is cargo's.

@@ -1,8 +1,8 @@
 //! The model catalogue: names as logs spell them, windows, picture formulas.
 
+use crate::support::shared;
 use ctxsim::catalog::{Catalog, CatalogError, Family, ImageRule, Thinking, VocabularyName};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
 fn catalog() -> Catalog {
     Catalog::builtin().expect("the tables that ship with the program parse")
@@ -11,17 +11,6 @@ fn catalog() -> Catalog {
 /// The id that a name leads to.
 fn id(name: &str) -> Option<String> {
     catalog().find(name).map(|model| model.id.clone())
-}
-
-/// The recorded sessions, where they are on this machine.
-fn shared() -> Option<PathBuf> {
-    let folder = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".into()));
-    if folder.join("transcripts/SOURCES.tsv").exists() {
-        return Some(folder);
-    }
-    assert!(std::env::var_os("CI").is_none(), "the recorded sessions are absent");
-    eprintln!("skipped: no recorded sessions in {}", folder.display());
-    None
 }
 
 #[test]

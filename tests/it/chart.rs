@@ -329,7 +329,7 @@ fn what_comes_back_after_each_request_counts_once() {
     let mask = fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cli/mask.toml")).unwrap();
     for (mode, row) in [("commit", "mask,mask,prune,session,1,298,596"), ("view", "mask,mask,prune,request,2,298,596")] {
         fs::write(folder.path().join("mask.toml"), mask.replace("id = \"mask\"", &format!("id = \"mask\"\nmode = \"{mode}\""))).unwrap();
-        ctxsim(folder.path(), &["stages", "-p", "mask.toml", "--window", "1000", "-q", "-o", "stages.svg"]).code(0);
+        ctxsim(folder.path(), &["stages", "-p", "mask.toml", "--window", "1000", "-q", "-o", "stages.svg", "--force"]).code(0);
         let data = fs::read_to_string(folder.path().join("stages.csv")).unwrap();
         assert_eq!(data.lines().nth(1), Some(row));
         let drawn = fs::read_to_string(folder.path().join("stages.svg")).unwrap();

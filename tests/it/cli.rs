@@ -34,7 +34,7 @@ fn the_session_worked_by_hand() {
     );
     let none = &value["policies"][0];
     assert_eq!(none["prompt_tokens"], 2_890);
-    assert_eq!((&none["over_budget"], &none["squeezed"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!((&none["over_budget"], &none["reply_cut"], &none["overflows"]), (&2.into(), &1.into(), &0.into()));
     let sizes: Vec<u64> =
         none["sessions"][0]["series"].as_array().expect("series").iter().filter_map(|call| call["actual"].as_u64()).collect();
     assert_eq!(sizes, [300, 640, 950, 1000]);
@@ -42,7 +42,7 @@ fn the_session_worked_by_hand() {
     assert_eq!(mask["events"]["prune"], 1);
     assert_eq!(mask["events"]["no_gain"], 1);
     assert_eq!(
-        mask["tokens_saved"].as_u64(),
+        mask["saved_vs_none"].as_u64(),
         mask["baseline_tokens"].as_u64().zip(mask["prompt_tokens"].as_u64()).map(|(all, prompt)| all - prompt)
     );
     assert_eq!(value["corpus"]["recorded_prompt_tokens"], 2_890);
@@ -58,7 +58,11 @@ fn a_folder_gets_all_forms_at_once() {
     let mut names: Vec<String> =
         fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    assert_eq!(names, ["replay.csv", "replay.json", "replay.md", "replay.txt"], "and nothing half-written beside them");
+    assert_eq!(
+        names,
+        [".ctxsim-manifest.json", "replay.csv", "replay.json", "replay.md", "replay.txt"],
+        "and nothing half-written beside them"
+    );
     let text = fs::read_to_string(out.join("replay.txt")).expect("text");
     let command = "ctxsim replay tests/data/cli/session.jsonl --policy none";
     assert_eq!(text.lines().next(), Some(format!("$ {command}").as_str()), "threads and places change no result");
@@ -109,16 +113,16 @@ fn explain_tells_a_life() {
         assert!(told.contains(words), "{words}:\n{told}");
     }
     let value = parsed(&ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).code(0));
-    assert_eq!(value["schema"], "ctxsim.explain/1");
+    assert_eq!(value["schema"], "ctxsim.explain/2");
     assert_eq!(value["series"].as_array().map(Vec::len), Some(4));
 }
 
 #[test]
 fn overflows_have_a_cause() {
     let value = parsed(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--json"]).code(0));
-    assert_eq!(value["policies"][0]["overflows"], 2);
-    assert_eq!(value["policies"][0]["causes"]["no_trigger"], 2);
-    assert_eq!(value["policies"][0]["unrecoverable_sessions"], 1);
+    assert_eq!(value["policies"][0]["overflows"], 1);
+    assert_eq!(value["policies"][0]["causes"]["no_trigger"], 1);
+    assert_eq!(value["policies"][0]["failed_sessions"], 1);
     let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100"]).code(0));
     assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
 }
@@ -126,9 +130,9 @@ fn overflows_have_a_cause() {
 #[test]
 fn checks_that_were_asked_for() {
     let failed =
-        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "squeezed"]).code(1);
+        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "reply-cut"]).code(1);
     assert!(stdout(&failed).contains("overflows"), "the report comes all the same");
-    assert!(stderr(&failed).contains("policy none: 2 calls that overflow the window"), "{}", stderr(&failed));
+    assert!(stderr(&failed).contains("policy none: 1 call that overflows the window"), "{}", stderr(&failed));
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
     let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
     assert!(stderr(&strict).contains("tests/data/cli/hostile.jsonl:6: "), "{}", stderr(&strict));

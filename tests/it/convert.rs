@@ -21,7 +21,11 @@ fn replayed(path: &Path) -> Option<Value> {
         value["corpus"][key] = json!(null);
     }
     value["notes"] = json!(null);
-    for session in value["policies"].as_array_mut()?.iter_mut().filter_map(|policy| policy["sessions"].as_array_mut()).flatten() {
+    // The own agent's settings are looked for beside the logs, which stand elsewhere now.
+    let [recorded, own] = ["recorded", "own"].map(|row| value[row].take());
+    let rows = value["policies"].as_array_mut()?;
+    rows.extend([recorded, own]);
+    for session in rows.iter_mut().filter_map(|policy| policy["sessions"].as_array_mut()).flatten() {
         session["source"] = json!(null);
     }
     Some(value)

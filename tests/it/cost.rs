@@ -2,7 +2,7 @@
 
 use crate::support::{files, read_all, shared};
 use ctxsim::catalog::{CacheRules, Catalog, CatalogError, Prices, Rate};
-use ctxsim::cost::{Bills, CacheKind, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes};
+use ctxsim::cost::{Ages, Bills, CacheKind, Calibration, Lifetime, PromptCache, Prunes, Request, Split, Tariff, bills, check, prunes};
 use ctxsim::sim::{CallOutcome, Event, EventKind, Lasts, Outcome, SummaryCall};
 use ctxsim::trace::{CallRow, MessageRow, Trace};
 use ctxsim::transcript::{Role, Usage};
@@ -45,6 +45,7 @@ fn session(model: &str, calls: &[Given]) -> (Trace, Outcome) {
             copy: false,
             synthetic: false,
             key: None,
+            reported_reasoning: 0,
         };
         trace.messages.push(message);
         trace.calls.push(CallRow {
@@ -72,6 +73,11 @@ fn session(model: &str, calls: &[Given]) -> (Trace, Outcome) {
     (trace, outcome)
 }
 
+/// A prompt in its parts: read, written for the usual lifetime, the rest.
+fn parts(read: u64, write: u64, fresh: u64) -> Split {
+    Split { read, write, write_1h: 0, fresh }
+}
+
 fn nano(bills: &Bills) -> [u64; 3] {
     [CacheKind::None, CacheKind::Modelled, CacheKind::Perfect].map(|cache| bills.with(cache).nano_usd())
 }
@@ -81,14 +87,14 @@ fn nano(bills: &Bills) -> [u64; 3] {
 fn the_bill_worked_by_hand() {
     let tables = tables();
     let (trace, kept) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000), (2, 3500, 3000), (12, 4000, 3500)]);
-    let bill = bills(&trace, &kept, &tables.tariff());
+    let bill = bills(&trace, &kept, &tables.tariff(), &Calibration::default());
     assert_eq!(nano(&bill), [43_500_000, 35_625_000, 20_550_000]);
     assert_eq!((bill.modelled.cache_read.tokens, bill.modelled.cache_write.tokens, bill.modelled.fresh.tokens), (5000, 7500, 0));
     assert_eq!((bill.perfect.cache_read.tokens, bill.perfect.fresh.tokens), (8500, 4000));
 
     let (_, mut pruned) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 3000, 2000), (2, 2700, 1600), (12, 3200, 2700)]);
     pruned.events.push(Event { call: 2, before: 3500, after: 2700, ..event() });
-    let bill = bills(&trace, &pruned, &tables.tariff());
+    let bill = bills(&trace, &pruned, &tables.tariff(), &Calibration::default());
     assert_eq!(nano(&bill), [38_700_000, 34_800_000, 21_690_000]);
     assert_eq!((bill.modelled.cache_read.tokens, bill.modelled.cache_write.tokens), (3500, 7400));
     let Prunes { all, calls } = prunes(&trace, &pruned, &tables.tariff());
@@ -120,13 +126,13 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     let tables = tables();
     let (mut trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000)]);
     outcome.summaries.push(SummaryCall { call: 1, prompt: 2600, prefix: 2000, output: 300, calls: 1 });
-    let bill = bills(&trace, &outcome, &tables.tariff());
+    let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
     assert_eq!((bill.calls, bill.unpriced_calls), (3, 0));
     assert_eq!(bill.modelled.summariser.tokens, 2900);
     assert_eq!(bill.uncached.summariser.nano_usd, 2600 * 3000 + 300 * 15_000);
     assert_eq!(bill.modelled.summariser.nano_usd, 2000 * 300 + 600 * 3000 + 300 * 15_000);
     trace.models = vec!["nobody-knows-it".to_owned()];
-    let bill = bills(&trace, &outcome, &tables.tariff());
+    let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
     assert_eq!((bill.calls, bill.unpriced_calls, bill.is_priced()), (3, 3, false));
     assert_eq!(bill.unpriced_models.iter().map(String::as_str).collect::<Vec<_>>(), ["nobody-knows-it"]);
     assert_eq!(nano(&bill), [0, 0, 0]);
@@ -146,7 +152,7 @@ fn prices_are_read_as_litellm_and_models_dev_publish_them() {
         "context_over_200k": {"input": 2, "output": 20}}}}}}"#;
     for text in [litellm, models_dev] {
         let own = Tables { prices: Prices::builtin().unwrap().with_file(text).unwrap(), ..self::tables() };
-        let bill = bills(&trace, &outcome, &own.tariff());
+        let bill = bills(&trace, &outcome, &own.tariff(), &Calibration::default());
         assert_eq!(bill.uncached.nano_usd(), 2000 * 1000 + 100 * 10_000 + 210_000 * 2000 + 100 * 20_000, "{text}");
         assert_eq!(bill.perfect.cache_read.nano_usd, 2000 * 2000, "a tier without a price for reads has no discount");
     }
@@ -194,30 +200,30 @@ fn caches_have_minimums_steps_and_lifetimes() {
     let ask =
         |cache: &mut PromptCache<'_>, minutes: i64, prompt: u64, prefix: u64, blocks: u32| asked(cache, minutes, prompt, prefix, blocks, 0);
     // OpenAI: steps of 128, writes free, a part of a broken prefix is still good.
-    let mut gpt = PromptCache::new(rule("gpt-5"), Lifetime::Usual);
-    assert_eq!(ask(&mut gpt, 0, 3000, 0, 1), Split { read: 0, write: 0, fresh: 3000 });
-    assert_eq!(ask(&mut gpt, 1, 4000, 3000, 3), Split { read: 2944, write: 0, fresh: 1056 });
-    assert_eq!(ask(&mut gpt, 2, 4000, 2000, 3), Split { read: 1920, write: 0, fresh: 2080 });
-    assert_eq!(ask(&mut gpt, 3, 4100, 1000, 3), Split { read: 0, write: 0, fresh: 4100 });
+    let mut gpt = PromptCache::new(rule("gpt-5"), Lifetime::Usual, Ages::Lives);
+    assert_eq!(ask(&mut gpt, 0, 3000, 0, 1), parts(0, 0, 3000));
+    assert_eq!(ask(&mut gpt, 1, 4000, 3000, 3), parts(2944, 0, 1056));
+    assert_eq!(ask(&mut gpt, 2, 4000, 2000, 3), parts(1920, 0, 2080));
+    assert_eq!(ask(&mut gpt, 3, 4100, 1000, 3), parts(0, 0, 4100));
     // From GPT-5.6 on writes are paid.
-    assert_eq!(ask(&mut PromptCache::new(rule("gpt-5.6"), Lifetime::Usual), 0, 3000, 0, 1), Split { read: 0, write: 2944, fresh: 56 });
+    assert_eq!(ask(&mut PromptCache::new(rule("gpt-5.6"), Lifetime::Usual, Ages::Lives), 0, 3000, 0, 1), parts(0, 2944, 56));
     // Anthropic: only ends of earlier prompts are found, and only within 20 blocks; else the system prompt alone.
-    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual);
-    assert_eq!(ask(&mut claude, 0, 3000, 0, 2), Split { read: 0, write: 3000, fresh: 0 });
-    assert_eq!(ask(&mut claude, 1, 4000, 3000, 21), Split { read: 3000, write: 1000, fresh: 0 });
-    assert_eq!(ask(&mut claude, 2, 5000, 4000, 41), Split { read: 1200, write: 3800, fresh: 0 });
+    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual, Ages::Lives);
+    assert_eq!(ask(&mut claude, 0, 3000, 0, 2), parts(0, 3000, 0));
+    assert_eq!(ask(&mut claude, 1, 4000, 3000, 21), parts(3000, 1000, 0));
+    assert_eq!(ask(&mut claude, 2, 5000, 4000, 41), parts(1200, 3800, 0));
     assert_eq!(ask(&mut claude, 3, 5000, 4999, 41).read, 1200);
     // Five minutes, begun anew by each read; an hour where it was asked for.
-    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual);
+    let mut claude = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Usual, Ages::Lives);
     let reads: Vec<u64> =
         [(0, 0), (4, 3000), (8, 3000), (14, 3000)].map(|(minute, prefix)| ask(&mut claude, minute, 3000, prefix, 2).read).into();
     assert_eq!(reads, [0, 3000, 3000, 0]);
-    let mut long = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Long);
+    let mut long = PromptCache::new(rule("claude-sonnet-4-5"), Lifetime::Long, Ages::Lives);
     let reads: Vec<u64> =
         [(0, 0), (59, 3000), (120, 3000)].map(|(minute, prefix)| asked(&mut long, minute, 3000, prefix, 2, 700).read).into();
-    assert_eq!(reads, [700, 3000, 700], "what others keep in the cache is read whatever happens");
+    assert_eq!(reads, [700, 3000, 0], "what others had put there is an entry like any other");
     // Below the minimum nothing is cached; a bigger window is the same model.
-    assert_eq!(ask(&mut PromptCache::new(rule("claude-haiku-4-5"), Lifetime::Usual), 0, 4095, 0, 2).fresh, 4095);
+    assert_eq!(ask(&mut PromptCache::new(rule("claude-haiku-4-5"), Lifetime::Usual, Ages::Lives), 0, 4095, 0, 2).fresh, 4095);
     assert_eq!(rule("claude-sonnet-4-5[1m]"), rule("claude-sonnet-4-5"));
 }
 
@@ -236,7 +242,7 @@ proptest! {
             (clock, prompt, prefix)
         }).collect();
         let (trace, outcome) = session(model, &calls);
-        let bill = bills(&trace, &outcome, &tables.tariff());
+        let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
         let prompt: u64 = calls.iter().map(|(_, prompt, _)| prompt).sum();
         for cache in [CacheKind::None, CacheKind::Modelled, CacheKind::Perfect] {
             prop_assert_eq!(bill.with(cache).prompt_tokens(), prompt);
@@ -247,7 +253,7 @@ proptest! {
         prop_assert!(perfect <= modelled + slack && modelled <= none + slack);
         let mut forth = Bills::default();
         let mut back = Bills::default();
-        let pieces: Vec<Bills> = calls.iter().map(|call| { let (t, o) = session(model, &[*call]); bills(&t, &o, &tables.tariff()) }).collect();
+        let pieces: Vec<Bills> = calls.iter().map(|call| { let (t, o) = session(model, &[*call]); bills(&t, &o, &tables.tariff(), &Calibration::default()) }).collect();
         pieces.iter().for_each(|piece| forth += piece);
         pieces.iter().rev().for_each(|piece| back += piece);
         prop_assert_eq!(forth, back);

@@ -24,12 +24,7 @@ const OPENAI: [Vocabulary; 2] = [Vocabulary::O200kBase, Vocabulary::Cl100kBase];
 
 /// All strings of the recorded transcripts, or `None` (with a word to the reader) where they are not at hand.
 pub fn recorded_texts() -> Option<Vec<String>> {
-    let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
-    if !shared.is_dir() {
-        assert!(std::env::var_os("CI").is_none(), "CI needs the recorded transcripts: set CTXSIM_SHARED");
-        eprintln!("skipped: no recorded transcripts (CTXSIM_SHARED)");
-        return None;
-    }
+    let shared = crate::support::shared()?.join("transcripts");
     let mut texts = Vec::new();
     for format in ["claude-code", "pi", "codex", "opencode-export", "gemini-cli", "tau2_results"] {
         for path in files(&shared.join(format)) {

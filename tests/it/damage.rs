@@ -36,8 +36,7 @@ enum Damage {
     Huge,
 }
 
-const ALL: [Damage; 7] =
-    [Damage::Cut, Damage::PackedCut, Damage::PackedFlip, Damage::NoText, Damage::Zeros, Damage::Deep, Damage::Huge];
+const ALL: [Damage; 7] = [Damage::Cut, Damage::PackedCut, Damage::PackedFlip, Damage::NoText, Damage::Zeros, Damage::Deep, Damage::Huge];
 
 /// Damage that no reader can know of, with the reason.
 const UNKNOWABLE: [(&str, Damage, &str); 2] = [
@@ -139,7 +138,10 @@ fn last_line(bytes: &[u8]) -> &[u8] {
 
 fn fixtures(reader: &Reader) -> Vec<PathBuf> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    files(&data.join(reader.name)).into_iter().filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "sql")).collect()
+    files(&data.join(reader.name))
+        .into_iter()
+        .filter(|path| path.is_file() && path.extension().is_none_or(|ending| ending != "sql"))
+        .collect()
 }
 
 #[test]

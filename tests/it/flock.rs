@@ -12,7 +12,7 @@ use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch, watch_ane
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
@@ -36,7 +36,7 @@ impl Progress for Unwatched {
 }
 
 /// A session of nothing but numbers, with everything that traces know: rewinds, reasoning that expires, prompts that were smaller.
-fn session(random: &mut Random) -> Trace {
+pub(crate) fn session(random: &mut Random) -> Trace {
     let mut trace = Trace { tools: ["bash", "read", "grep"].map(str::to_owned).to_vec(), ..Trace::default() };
     let (mut visible, hidden) = (0, random.below(3_000));
     for place in 0..20 + random.below(120) {
@@ -102,6 +102,7 @@ fn session(random: &mut Random) -> Trace {
             copy: false,
             synthetic: random.one_in(30),
             key: None,
+            reported_reasoning: 0,
         });
     }
     remember(&mut trace, random);

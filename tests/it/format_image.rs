@@ -38,9 +38,18 @@ fn sizes_of_the_four_formats() {
 fn wrapped_lines_and_addresses() {
     let text = base64(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x03\x20\0\0\x02\x58");
     let wrapped = format!("{}\r\n{}", &text[..10], &text[10..]);
-    assert_eq!(from_base64(&wrapped), Image { width: 800, height: 600, bytes: wrapped.len() as u32 });
-    assert_eq!(from_data_url(&format!("data:image/png;base64,{text}")), Image { width: 800, height: 600, bytes: text.len() as u32 });
-    assert_eq!(from_data_url("https://example.org/a.png"), Image::default());
+    assert_eq!(from_base64(&wrapped), Image { width: 800, height: 600, bytes: wrapped.len() as u32, address: 0 });
+    assert_eq!(
+        from_data_url(&format!("data:image/png;base64,{text}")),
+        Image { width: 800, height: 600, bytes: text.len() as u32, address: 22 }
+    );
+    let url = "https://example.org/a.png";
+    assert_eq!(from_data_url(url), Image { address: url.len() as u32, ..Image::default() });
+    // Data that is no base64 is as long as it is written.
+    let drawn = "data:image/svg+xml,<svg/>";
+    assert_eq!(from_data_url(drawn), Image { address: drawn.len() as u32, ..Image::default() });
+    let odd = format!("DATA:image/png;name=a;BASE64,{text}");
+    assert_eq!(from_data_url(&odd), Image { width: 800, height: 600, bytes: text.len() as u32, address: 29 });
 }
 
 #[test]

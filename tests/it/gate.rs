@@ -164,7 +164,7 @@ fn a_baseline_holds_what_replay_and_cost_count() {
     {
         assert_eq!(baseline["totals"][place(metric)], policy[key], "{metric}");
     }
-    let dollars: f64 = policy["cost"]["modelled"]["cost_usd"].as_str().unwrap().parse().unwrap();
+    let dollars: f64 = policy["cost"]["calibrated"]["cost_usd"].as_str().unwrap().parse().unwrap();
     assert!((baseline["totals"][place("cost")].as_f64().unwrap() / 1e9 - dollars).abs() < 1e-9);
     assert_eq!(baseline["sessions"].as_array().unwrap().len(), policy["sessions"].as_array().unwrap().len());
 }

@@ -11,7 +11,7 @@ fn ctxsim(folder: &Path, words: &[&str]) -> Output {
 }
 
 /// The help of a command and of all below it, each with the words that ask for it.
-fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
+pub fn helps(folder: &Path, path: &[String], all: &mut Vec<(String, String)>) {
     let words: Vec<&str> = path.iter().map(String::as_str).chain(["--help"]).collect();
     let help = String::from_utf8(ctxsim(folder, &words).stdout).unwrap();
     let below = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
@@ -92,10 +92,22 @@ fn every_example_of_every_help_runs() {
         if !done.insert(own.clone()) {
             continue;
         }
+        // A file that is there is not written over: it goes aside, and comes back where the example writes none.
+        let words: Vec<&str> = own.split_whitespace().collect();
+        let places = words.windows(2).filter(|pair| ["-o", "--out", "--calibrate"].contains(&pair[0])).map(|pair| folder.join(pair[1]));
+        let aside: Vec<_> = places
+            .flat_map(|place| [place.with_extension("csv"), place])
+            .filter_map(|place| {
+                let bytes = fs::read(&place).ok()?;
+                fs::remove_file(&place).unwrap();
+                Some((place, bytes))
+            })
+            .collect();
         let home = folder.join("home");
         let mut shell = Command::new("sh");
         shell.args(["-c", &own]).current_dir(folder).env("PATH", &path).env("HOME", &home).env("CTXSIM_CONFIG", "");
         let run = shell.output().unwrap();
+        aside.into_iter().filter(|(place, _)| !place.exists()).for_each(|(place, bytes)| fs::write(place, bytes).unwrap());
         // 1 is a check that failed, 3 nothing readable; 2 is a wrong word.
         if !matches!(run.status.code(), Some(0 | 1 | 3)) {
             wrong.push(format!("{own}\n{}", String::from_utf8_lossy(&run.stderr)));

@@ -42,7 +42,8 @@ fn files_of_copies_are_counted_and_named() {
     assert_eq!((&inspected["corpus"]["files"], &inspected["corpus"]["duplicates"]["files"]), (&3.into(), &2.into()));
     assert!(stdout(&ctxsim(&["inspect", &logs]).code(0)).contains("2 files hold nothing else"));
     // What was measured before says the same.
-    let trace = folder.path().join("all.ctxtrace").to_string_lossy().into_owned();
+    let elsewhere = tempfile::tempdir().expect("folder");
+    let trace = elsewhere.path().join("all.ctxtrace").to_string_lossy().into_owned();
     ctxsim(&["trace", "build", &logs, "-o", &trace]).code(0);
     assert_eq!(parsed(&ctxsim(&["inspect", &trace, "--json"]).code(0))["corpus"]["duplicates"], inspected["corpus"]["duplicates"]);
 }

@@ -29,12 +29,22 @@ const VOCABULARIES: [(Vocabulary, &str, &str, &str, &str); 8] = [
     ),
     (Vocabulary::MistralV3, "Mistral AI: Tekken", "github.com/mistralai/mistral-common", "Apache-2.0", "LICENSE-APACHE"),
     (Vocabulary::KimiK2, "Moonshot AI: Kimi K2", "huggingface.co/moonshotai/Kimi-K2-Base", "Modified MIT", "licences/kimi-k2.txt"),
-    (Vocabulary::Glm4, "Z.ai: GLM 4.5 to 4.7", "huggingface.co/zai-org/GLM-4.5", "MIT, and Apache-2.0 for its code", "licences/glm-4.5.txt"),
+    (
+        Vocabulary::Glm4,
+        "Z.ai: GLM 4.5 to 4.7",
+        "huggingface.co/zai-org/GLM-4.5",
+        "MIT, and Apache-2.0 for its code",
+        "licences/glm-4.5.txt",
+    ),
 ];
 
 /// What else is built in and is no package: what, terms, and their text.
 const ASSETS: [(&str, &str, &str); 2] = [
-    ("DejaVu Sans, regular and bold, subsets (letters of charts)", "Bitstream Vera and Arev licences, public domain", "src/render/chart/font/LICENSE"),
+    (
+        "DejaVu Sans, regular and bold, subsets (letters of charts)",
+        "Bitstream Vera and Arev licences, public domain",
+        "src/render/chart/font/LICENSE",
+    ),
     ("uPlot (plots of the page)", "MIT", "assets/uplot/LICENSE"),
 ];
 
@@ -118,7 +128,8 @@ fn made(packages: &[Value]) -> String {
     let mut page = HEAD.to_owned();
     // Text by its words, and who stands under it.
     let mut texts: BTreeMap<String, (String, Vec<String>)> = BTreeMap::new();
-    let mut under = |who: &str, content: String| texts.entry(words(&content)).or_insert_with(|| (content, Vec::new())).1.push(who.to_owned());
+    let mut under =
+        |who: &str, content: String| texts.entry(words(&content)).or_insert_with(|| (content, Vec::new())).1.push(who.to_owned());
     page.push_str("\n## Vocabularies\n\n| name | of | published at | terms | text |\n|---|---|---|---|---|\n");
     for (vocabulary, of, source, terms, file) in VOCABULARIES {
         let name = vocabulary.name();

@@ -10,6 +10,8 @@ mod bad_databases;
 mod bad_input;
 /// Chromium through its driver, for pages.
 mod browser;
+/// Bills held against recordings.
+mod calibration;
 mod catalog;
 /// Charts: golden pictures, words that never meet, files from outside.
 mod chart;
@@ -29,10 +31,15 @@ mod damage;
 mod determinism;
 /// `ctxsim diff`: where two policies part.
 mod diff;
+/// The one door for writing: every option that writes, against all that must not be written over.
+#[cfg(unix)]
+mod door;
 /// Drift: the example worked by hand, bars on recorded sessions, calibration.
 mod drift;
 /// `ctxsim explain`, line by line.
 mod explain;
+/// Sessions that a policy fails: where they end, what still counts, how they rank.
+mod failed;
 /// Settings that fly together come to the sums of each by itself.
 mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
@@ -43,6 +50,9 @@ mod format_json;
 mod gate;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
+/// A cloned repository with settings, names, links and pipes that mean harm.
+#[cfg(unix)]
+mod hostile_repository;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.
@@ -143,6 +153,8 @@ mod read_telemetry;
 mod read_variants;
 /// VS Code chat exports.
 mod read_vscode_chat;
+/// The recording and the user's own agents beside policies, on sessions made for it.
+mod recording;
 /// References: what later messages take up again, and what policies lose of it.
 mod references;
 /// The closed loop: what is read again, by hand and by properties.
@@ -161,16 +173,18 @@ mod sums;
 mod support;
 /// What is typed: one name for one thing, options that fit, files that are not written over.
 mod typed;
+mod usage;
 
-/// Licences of all that is built in, and advisories.
-mod licences;
 /// Every golden vector, through the presets.
 mod conformance;
 mod counting;
-/// One door for reading: streams, links, devices, bounds.
-mod reading;
+/// Licences of all that is built in, and advisories.
+mod licences;
 /// The README's report and commands.
 mod manual;
+mod marks;
+/// One door for reading: streams, links, devices, bounds.
+mod reading;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
@@ -178,5 +192,9 @@ mod sweep;
 mod truth;
 /// `ctxsim tune`: the optimum, held-out sessions, refusals.
 mod tune;
+/// Logs that begin in the middle: what they lack is conversation, and no overhead.
+mod unseen;
+/// Windows: from where they come, and which goes before which.
+mod windows;
 /// Texts that make tokenizers slow.
 mod worst_strings;

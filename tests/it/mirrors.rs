@@ -33,8 +33,14 @@ fn independent(files: &[PathBuf]) -> Option<[Value; 2]> {
 }
 
 fn totals(corpus: &Value) -> [Value; 2] {
-    let own = ["calls_with_usage", "recorded_prompt_tokens", "recorded_output_tokens"].map(|key| corpus[key].as_u64().unwrap());
-    [total(own[0], own[1], own[2]), corpus["with_mirrored"].clone()]
+    let own = ["calls_with_usage", "recorded_prompt_tokens", "recorded_output_tokens", "placeholder_output_tokens"];
+    let own = own.map(|key| corpus[key].as_u64().unwrap());
+    let mut with_mirrored = corpus["with_mirrored"].clone();
+    if let Some(output) = with_mirrored["output_tokens"].as_u64() {
+        // Where a log holds a placeholder, an estimate stands in its place.
+        with_mirrored["output_tokens"] = (output + own[3] - corpus["estimated_output_tokens"].as_u64().unwrap()).into();
+    }
+    [total(own[0], own[1], own[2] + own[3]), with_mirrored]
 }
 
 #[test]
@@ -58,6 +64,44 @@ fn without_its_file_a_helper_is_known_from_the_mirror() {
     let corpus = inspected(&[&format!("{PROJECT}/s1.jsonl")])["corpus"].clone();
     assert_eq!((&corpus["calls_with_usage"], &corpus["mirrored"]), (&json!(2), &total(3, 612, 19)));
     assert_eq!(inspected(&["transcripts/codex"])["corpus"]["mirrored"], Value::Null);
+}
+
+/// A session that is a copy of another goes, and what it mirrors stays, wherever the two files stand in the order.
+#[test]
+fn mirrored_calls_of_a_copy_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = std::fs::read_to_string(format!("{PROJECT}/s1.jsonl")).unwrap();
+    let lines: Vec<&str> = session.lines().collect();
+    // The copy has all mirrors, and fewer calls: the longer file owns them.
+    let last = lines.iter().rposition(|line| line.contains("\"type\":\"assistant\",\"uuid\"")).unwrap();
+    let without: Vec<&str> = lines.iter().enumerate().filter(|(index, _)| *index != last).map(|(_, line)| *line).collect();
+    let expected = inspected(&[&format!("{PROJECT}/s1.jsonl")])["corpus"]["mirrored"].clone();
+    for (copy, whole) in [("a.jsonl", "b.jsonl"), ("b.jsonl", "a.jsonl")] {
+        std::fs::write(folder.path().join(copy), without.join("\n")).unwrap();
+        std::fs::write(folder.path().join(whole), lines.join("\n")).unwrap();
+        assert_eq!(inspected(&[&folder.path().to_string_lossy()])["corpus"]["mirrored"], expected, "{copy}");
+    }
+}
+
+/// Without ids a session is known by what it says: the same conversation in two files is one, a second run is another.
+#[test]
+fn copies_without_ids_are_known_by_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |replies: &[&str]| {
+        let turns =
+            replies.iter().map(|reply| format!(r#"{{"role":"user","content":"Go on"}},{{"role":"assistant","content":"{reply}"}}"#));
+        format!(r#"{{"messages":[{}]}}"#, turns.collect::<Vec<_>>().join(","))
+    };
+    let write = |name: &str, lines: &[String]| std::fs::write(folder.path().join(name), lines.join("\n")).unwrap();
+    write("a.jsonl", &[said(&["one", "two", "six"])]);
+    // The same session before its last reply; a run that parts from it; what another session may well begin with.
+    write("b.jsonl", &[said(&["one", "two"]), said(&["one", "two", "ten"]), said(&["one"])]);
+    let corpus = inspected(&[&folder.path().to_string_lossy()])["corpus"].clone();
+    assert_eq!((&corpus["sessions"], &corpus["calls"]), (&json!(3), &json!(7)), "{corpus}");
+    assert_eq!(corpus["duplicates"]["sessions"], json!(1), "{corpus}");
+    // Equal lines of one file are runs of their own.
+    write("b.jsonl", &[said(&["one", "three"]), said(&["one", "three"])]);
+    assert_eq!(inspected(&[&folder.path().to_string_lossy()])["corpus"]["sessions"], json!(3));
 }
 
 /// A measured corpus says the same as its logs, and sub-agents that are left out are left out of mirrors too.

@@ -59,6 +59,7 @@ fn session(steps: &[Step]) -> Trace {
             copy: false,
             synthetic: false,
             key: None,
+            reported_reasoning: 0,
         });
     };
     push(&mut trace, Role::System, PartKind::Text, 50, 0);

@@ -42,12 +42,18 @@ fn claude_code_compacts_at_window_less_33_000() {
     let override_of = |percent| [("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", percent)];
     assert_eq!(calls_of(&replay("claude-code", &override_of("50"), &pending(99_000, 500, 2_000)), EventKind::Compact), [1]);
     assert_eq!(calls_of(&replay("claude-code", &override_of("99"), &pending(166_500, 500, 2_000)), EventKind::Compact), [1]);
-    // The optional rule keeps the newest five results.
+    // The optional rule keeps the newest three results, and of others 40,000 tokens; it clears no less than 20,000.
     let steps = (0..8).fold(Session::default().user(400), |session, _| session.step(4, None, "Read", text(4_000, 1_000)));
-    let settings = [("microcompact", "1"), ("microcompact_threshold", "6000")];
-    let outcome = replay("claude-code", &settings, &steps.reply(4, None).trace());
-    assert!(calls_of(&replay("claude-code", &settings[1..], &pending(6_000, 500, 2_000)), EventKind::Prune).is_empty());
-    assert_eq!(of_kind(&outcome, EventKind::Prune).iter().map(|event| event.touched).sum::<u32>(), 3);
+    let settings =
+        [("microcompact", "1"), ("microcompact_threshold", "6000"), ("microcompact_keep_tokens", "4500"), ("microcompact_least", "4000")];
+    let steps = steps.reply(4, None).trace();
+    assert!(calls_of(&replay("claude-code", &settings[1..], &steps), EventKind::Prune).is_empty());
+    // At 8,000 tokens of results four older ones are 4,000.
+    let touched = |settings| {
+        of_kind(&replay("claude-code", settings, &steps), EventKind::Prune).iter().map(|event| event.touched).collect::<Vec<u32>>()
+    };
+    assert_eq!(touched(&settings), [4]);
+    assert!(touched(&settings[..2]).is_empty());
 }
 
 #[test]
@@ -82,7 +88,7 @@ fn goose_compacts_above_80_percent_between_turns_alone() {
     }
     // Within a turn nothing is looked at before the provider refuses, and then everything but the user's message goes.
     let refused = replay("goose", &[], &pending(190_000, 10, 80_000));
-    assert_eq!((refused.totals.overflows, refused.totals.unrecoverable_sessions), (1, 0));
+    assert_eq!((refused.totals.overflows, refused.totals.failed_sessions), (1, 0));
     assert_eq!(calls_of(&refused, EventKind::Compact), [1]);
 }
 
@@ -216,5 +222,5 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((qwen(139_999), qwen(140_000)), (vec![], vec![1]));
     // OpenAI's truncation drops the oldest messages where the prompt does not fit, and only then.
     let refused = replay("openai@truncation", &[], &pending(190_000, 10, 80_000));
-    assert_eq!((refused.totals.overflows, refused.totals.unrecoverable_sessions), (1, 0));
+    assert_eq!((refused.totals.overflows, refused.totals.failed_sessions), (1, 0));
 }

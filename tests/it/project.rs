@@ -22,6 +22,8 @@ fn project(defaults: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("folder");
     fs::create_dir_all(folder.path().join("logs")).expect("folder");
     fs::create_dir_all(folder.path().join("src/deep")).expect("folder");
+    // Settings above a folder hold within one repository.
+    fs::create_dir_all(folder.path().join(".git")).expect("folder");
     fs::copy(SESSION, folder.path().join("logs/session.jsonl")).expect("copied");
     fs::write(folder.path().join("ctxsim.toml"), defaults).expect("written");
     folder
@@ -33,7 +35,7 @@ fn defaults_are_found_above_and_meant_from_their_own_folder() {
     let deep = project.path().join("src/deep");
     let replayed = stdout(&ctxsim(&deep, &["replay", "--csv"]).code(0));
     let policies: Vec<&str> = replayed.lines().skip(1).filter_map(|line| line.split(',').next()).collect();
-    assert_eq!(policies.len(), 2, "{replayed}");
+    assert_eq!(policies, ["recorded", "none", "pi@1.5"], "{replayed}");
     let json: serde_json::Value = serde_json::from_str(&stdout(&ctxsim(&deep, &["replay", "--json"]).code(0))).expect("JSON");
     assert_eq!(json["policies"][0]["over_budget"], 2, "the reserve of [replay] and the window hold");
     let alone = stdout(&ctxsim(&deep, &[]).code(0));
@@ -59,7 +61,7 @@ fn wrong_defaults_are_named_with_what_was_meant() {
         ("[replay]\nvary = \"a=1\"\n", "`vary` is no option"),
         ("window = { size = 3 }\n", "`[window]` is named after no command"),
         ("policy = [[\"none\"]]\n", "takes a text, a number, true or false, or a list of them"),
-        ("resume = true\n", "`resume` is no option"),
+        ("resume = true\n", "`resume` says what is written"),
         ("policy = [\n", "ctxsim.toml"),
         ("window = \"much\"\n", "ctxsim.toml: `window`: invalid value 'much'"),
         ("window = [1, 2]\n", "ctxsim.toml: `window`: it takes one value"),
@@ -131,7 +133,7 @@ fn the_demo_needs_no_data() {
     let objectives: std::collections::BTreeSet<&str> = rows.lines().skip(1).filter_map(|line| line.split(',').nth(4)).collect();
     assert!(objectives.len() > 3, "{rows}");
     let again = ctxsim(folder.path(), &["demo", "--write", "logs"]).code(2);
-    assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("holds sessions of claude-code"), "{}", stderr(&again));
 }
 
 #[test]

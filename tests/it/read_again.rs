@@ -100,6 +100,7 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
                 copy: false,
                 synthetic: false,
                 key: None,
+                reported_reasoning: 0,
             });
             trace.parts.push(part(kind));
         }
@@ -115,6 +116,8 @@ fn session(requests: &[u32], events: &[(u32, Option<u32>)], references: &[(u32, 
             tokens_before: None,
             tokens_after: None,
             summary_tokens: None,
+            taken: Vec::new(),
+            copy: false,
             usage: None,
             key: None,
         })

@@ -113,8 +113,8 @@ fn codex_tells_who_asked_for_a_compaction() {
     assert_eq!(asked(&[&turn[..], &[&begins, compacted]].concat()), [None]);
 }
 
-/// Codex adds an estimate of the encrypted reasoning of earlier turns, which the server leaves out of prompts. Where somebody took it out
-/// of the log, what the provider reported stands for it.
+/// Codex adds an estimate of the encrypted reasoning of earlier turns, which most servers leave out of prompts. Where somebody took it out
+/// of the log, what the provider reported stands for it. Codex adds it, too, where the server keeps it in the prompt.
 #[test]
 fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
     let item = |payload: &str| format!(r#"{{"type":"response_item","payload":{payload}}}"#);
@@ -126,20 +126,20 @@ fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
             prompt + output
         )
     };
-    let compactions = |reasoning: &str, reported: u64, settings: &[(&str, &str)]| {
+    let compactions_of = |model: &str, [second, third]: [u64; 2], reasoning: &str, reported: u64, settings: &[(&str, &str)]| {
         let lines = [
             r#"{"type":"session_meta","payload":{"id":"s","cli_version":"0.140.0","source":"cli"}}"#.to_owned(),
-            r#"{"type":"turn_context","payload":{"model":"gpt-5"}}"#.to_owned(),
+            format!(r#"{{"type":"turn_context","payload":{{"model":"{model}"}}}}"#),
             user("Go"),
             item(&format!(r#"{{"type":"reasoning","summary":[]{reasoning}}}"#)),
             reply.clone(),
             usage(1, 8_000, 900, reported),
             user("On"),
             item(r#"{"type":"function_call","name":"shell","arguments":"{}","call_id":"c"}"#),
-            usage(2, 8_120, 50, 0),
+            usage(2, second, 50, 0),
             item(r#"{"type":"function_call_output","call_id":"c","output":"ok"}"#),
             reply.clone(),
-            usage(3, 8_190, 10, 0),
+            usage(3, third, 10, 0),
         ];
         let (session, lost) = read("codex", &lines.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(lost.is_empty(), "{lost:?}");
@@ -147,12 +147,17 @@ fn reasoning_that_a_log_lacks_still_makes_codex_compact() {
         let trace = measure::trace(session, "codex", Measure { catalog: &catalog, model: None, vocabulary: Vocabulary::O200kBase });
         calls_of(&run(&preset("codex", settings), &trace, 10_000), EventKind::Compact)
     };
+    let compactions =
+        |reasoning: &str, reported: u64, settings: &[(&str, &str)]| compactions_of("gpt-5", [8_120, 8_190], reasoning, reported, settings);
     let sealed = format!(r#","encrypted_content":"{}""#, "g".repeat(867 + 646 * 8));
     let included = [("server_reasoning_included", "1")];
     for reasoning in ["", r#","encrypted_content":"REDACTED""#, sealed.as_str()] {
         assert_eq!(compactions(reasoning, 800, &[]), [2], "{reasoning}");
         assert_eq!(compactions(reasoning, 800, &included), [] as [u32; 0], "{reasoning}");
     }
+    // A model whose reasoning stays in the prompt.
+    let kept = |settings| compactions_of("claude-opus-4-5", [8_910, 8_965], &sealed, 800, settings);
+    assert_eq!((kept(&[]), kept(&included)), (vec![2], vec![]));
     // What is encrypted in few bytes is estimated at nothing, as Codex does it.
     assert_eq!(compactions(&format!(r#","encrypted_content":"{}""#, "g".repeat(800)), 800, &[]), [] as [u32; 0]);
     // Too little to matter.

@@ -135,6 +135,15 @@ fn compactions_are_facts_and_no_messages() {
     assert!(transcript.messages.iter().all(|message| message.rewind.is_none()));
 }
 
+/// Message 0 is the prompt, 1 the reply with two calls, 2 and 3 their results, 4 the attachment, 5 a call, 6 its result.
+#[test]
+fn a_pruning_names_the_results_and_attachments_that_it_took() {
+    let (transcripts, losses) = fixture("microcompact.jsonl");
+    assert!(losses.is_empty());
+    let pruning = &transcripts[0].compactions[0];
+    assert_eq!((pruning.kind, pruning.before, pruning.taken.as_slice()), (CompactionKind::Prune, 7, &[(2, 0), (4, 0), (6, 0)][..]));
+}
+
 #[test]
 fn sub_agents_have_sessions_of_their_own() {
     let (transcripts, losses) = fixture("sessions.jsonl");

@@ -12,7 +12,7 @@ pub fn database(fixture: &str, name: &str) -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn sessions_have_no_usage_by_call() {
+fn sessions_have_the_usage_of_their_last_call() {
     let (_folder, path) = database("crush/crush.sql", "crush.db");
     let (transcripts, lost) = read_all(&path);
     let mut lost: Vec<(&str, u64)> = lost.iter().map(|loss| (loss.reason.as_str(), loss.count)).collect();
@@ -24,7 +24,7 @@ fn sessions_have_no_usage_by_call() {
             ("message without a session", 1),
             ("session without messages", 1),
             ("unknown content part", 1),
-            ("usage of the session's last call alone", 1),
+            ("usage of the session's last call alone, what was read from the cache among the reply", 1),
         ]
     );
     let session = &transcripts[0];

@@ -8,7 +8,11 @@ fn documented() -> Vec<Transcript> {
     let page = include_str!("../../docs/native.md");
     let (_, rest) = page.split_once("```jsonl\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
-    let mut source = Source::from_reader(Path::new("example.jsonl"), Box::new(std::io::Cursor::new(example.to_owned()))).unwrap();
+    read(example)
+}
+
+fn read(lines: &str) -> Vec<Transcript> {
+    let mut source = Source::from_reader(Path::new("example.jsonl"), Box::new(std::io::Cursor::new(lines.to_owned()))).unwrap();
     let (reader, _) = format::sniff(&source).unwrap();
     let mut transcripts = Vec::new();
     let scale = crate::support::PlainScale { keep_content: true };
@@ -35,10 +39,25 @@ fn the_documented_example_says_what_the_page_says() {
     assert!(main.messages[5].synthetic);
     assert!(call(6).is_none());
     assert_eq!(main.messages[7].rewind, Some(5));
-    assert_eq!(main.messages[7].parts[1], Part::Image(Image { width: 640, height: 480, bytes: 0 }));
+    assert_eq!(main.messages[7].parts[1], Part::Image(Image { width: 640, height: 480, ..Image::default() }));
     assert_eq!((call(8).unwrap().model.as_str(), call(8).unwrap().unchained), ("gpt-5-mini", true));
     let sums = sums(&transcripts);
     assert_eq!((sums.calls, sums.prompt), (4, 1210 + 1290 + 1320 + 200));
+}
+
+/// Parts are numbered from 1 in the file, and from 0 in the transcript.
+#[test]
+fn a_pruning_says_what_it_took_and_is_written_as_it_was_read() {
+    let written = concat!(
+        "{\"ctxsim\":\"native/1\",\"session\":\"s\",\"agent\":\"a\"}\n",
+        "{\"role\":\"tool\",\"id\":\"m1\",\"parts\":[{\"text\":\"x\"},{\"result\":{\"id\":\"c1\",\"text\":\"y\"}}]}\n",
+        "{\"compaction\":{\"kind\":\"prune\",\"taken\":[[\"m1\",2]]}}\n",
+    );
+    let transcripts = read(written);
+    assert_eq!(transcripts[0].compactions[0].taken, [(0, 1)]);
+    let mut again = Vec::new();
+    ctxsim::format::native::write(&transcripts[0], "", &mut again).unwrap();
+    assert_eq!(read(&String::from_utf8(again).unwrap())[0].compactions[0].taken, [(0, 1)]);
 }
 
 #[test]

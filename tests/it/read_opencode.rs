@@ -116,7 +116,12 @@ fn prunings_and_compactions_stand_where_they_took_effect() {
     let [pruning, compaction] = session.compactions.as_slice() else { panic!() };
     // Pruned at 2050: the next request is that of step 16.
     assert_eq!((pruning.kind, pruning.before, pruning.time), (CompactionKind::Prune, 16, Some(2050)));
+    assert!(!pruning.taken.is_empty());
+    for (message, part) in &pruning.taken {
+        assert!(*message < 16 && matches!(session.messages[*message].parts[*part], Part::ToolResult { .. } | Part::Image(_)));
+    }
     assert_eq!((compaction.kind, compaction.before, compaction.kept_from), (CompactionKind::Compact, 19, Some(15)));
+    assert!(compaction.taken.is_empty());
     assert_eq!((compaction.automatic, compaction.tokens_before), (Some(true), None));
     assert_eq!(compaction.summary.as_ref().and_then(|summary| summary.content.as_deref()), Some("the summary"));
     assert_eq!(compaction.call.as_ref().and_then(|call| call.usage).map(|usage| usage.prompt), Some(750));

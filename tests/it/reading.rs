@@ -59,13 +59,17 @@ fn devices_and_folders_are_no_files() {
     for (option, value) in [("--policy", "/dev/zero"), ("--prices", "/dev/zero"), ("--policy", "tests"), ("--prices", "tests")] {
         let refused = ctxsim(&["cost", SESSION, option, value]).code(2);
         let said = stderr(&refused);
-        assert!(said.contains("is a device") || said.contains("is a directory") || said.contains("Is a directory"), "{option} {value}: {said}");
+        assert!(
+            said.contains("is a device") || said.contains("is a directory") || said.contains("Is a directory"),
+            "{option} {value}: {said}"
+        );
     }
 }
 
 /// Three calls of one session in the files of OpenHands: the first one is named, the others lie beside it.
 fn calls(folder: &Path) {
-    let message = |number: usize| format!(r#"{{"role":"user","content":"question {number}"}},{{"role":"assistant","content":"answer {number}"}}"#);
+    let message =
+        |number: usize| format!(r#"{{"role":"user","content":"question {number}"}},{{"role":"assistant","content":"answer {number}"}}"#);
     for number in 1..=3 {
         let asked = (1..number).map(message).collect::<Vec<_>>().join(",");
         let comma = if asked.is_empty() { "" } else { "," };
@@ -123,8 +127,11 @@ fn each_bound_has_a_sentence_and_an_option() {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packed.write_all(long.as_bytes()).unwrap();
     fs::write(place("long.jsonl.gz"), packed.finish().unwrap()).unwrap();
-    fs::write(place("document.json"), format!("{{\"info\":{{\"id\":\"ses_1\",\"directory\":\"x\"}},\"messages\":[\"{}\"]}}", "a".repeat(5_000)))
-        .unwrap();
+    fs::write(
+        place("document.json"),
+        format!("{{\"info\":{{\"id\":\"ses_1\",\"directory\":\"x\"}},\"messages\":[\"{}\"]}}", "a".repeat(5_000)),
+    )
+    .unwrap();
     for (file, option, value, said) in [
         ("long.jsonl", "--max-line", "1K", "line longer than 1 KiB (--max-line)"),
         ("document.json", "--max-line", "2048", "document larger than 2 KiB (--max-line)"),

@@ -191,7 +191,7 @@ fn the_session_worked_by_hand() {
     assert_eq!((lines.kept, lines.cleared, lines.broken()), (1, 2, 2));
     assert_eq!(masked.totals.retention.of(Evidence::Identifier).broken(), 0);
     assert_eq!(masked.totals.retention.broken_calls, 2);
-    assert_eq!(costs(&trace), [120, 600, 840]);
+    assert_eq!(costs(&trace, trace.calls.len()), [120, 600, 840]);
     assert_eq!(masked.totals.retention.needed_tokens, 1_560);
     let judged = in_hindsight(&trace, &masking(1), &WIDE, &mut |_, _| {}).totals.retention;
     assert_eq!((judged.of(Evidence::Line).kept, judged.oracle, judged.oracle_broken_calls, judged.achievable), (1, 1, 2, 1));

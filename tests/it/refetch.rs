@@ -16,7 +16,7 @@ fn the_session_worked_by_hand() {
     let trace = worked();
     let open = simulate(&trace, &masking(1), &WIDE);
     assert_eq!(open.calls.iter().map(|call| call.actual).collect::<Vec<_>>(), [300, 640, 651, 442, 553]);
-    assert_eq!((open.totals.prompt_tokens, open.totals.tokens_saved()), (2_586, 1_464));
+    assert_eq!((open.totals.prompt_tokens, open.totals.saved_vs_none()), (2_586, 1_464));
 
     let closed = closed(&trace, &masking(1), &WIDE);
     let calls: Vec<(u64, u64)> = closed.calls.iter().map(|call| (call.actual, call.prefix)).collect();
@@ -28,7 +28,7 @@ fn the_session_worked_by_hand() {
         .collect();
     assert_eq!(again, [(2, 2, 651, 340, 40, 300), (4, 4, 594, 473, 30, 280)]);
     let totals = &closed.totals;
-    assert_eq!((totals.calls, totals.prompt_tokens, totals.tokens_saved()), (7, 4_185, -135));
+    assert_eq!((totals.calls, totals.prompt_tokens, totals.saved_vs_none()), (7, 4_185, -135));
     assert_eq!((totals.retention.of(Evidence::Line).kept, totals.retention.broken_calls), (3, 0));
     let refetches = &totals.refetches;
     assert_eq!((refetches.calls, refetches.prompt_tokens, refetches.output_tokens, refetches.result_tokens), (2, 1_245, 70, 580));
@@ -108,10 +108,14 @@ fn reading_again_adds_calls_and_mends_references() {
             let open = simulate(&trace, &plan, &conditions);
             let closed = closed(&trace, &plan, &conditions);
             let (sum, all) = (&closed.totals.refetches, &closed.totals);
-            assert_eq!(all.calls, open.totals.calls + sum.calls);
+            // The two loops may fail a session at different calls.
+            assert_eq!(all.calls, closed.answered().len() as u64 + sum.calls);
             assert_eq!(sum.calls as usize, closed.refetches.len());
-            assert_eq!(all.baseline_tokens, open.totals.baseline_tokens);
-            assert_eq!(all.prompt_tokens, closed.requests().map(|call| call.actual).sum::<u64>());
+            if open.ended_at().is_none() && closed.ended_at().is_none() {
+                assert_eq!(all.baseline_tokens, open.totals.baseline_tokens);
+            }
+            let answered = closed.answered().iter().chain(closed.refetches.iter().map(|refetch| &refetch.request));
+            assert_eq!(all.prompt_tokens, answered.map(|call| call.actual).sum::<u64>());
             assert!(closed.requests().all(|call| call.prefix <= call.actual));
             assert!(sum.sources <= sum.calls && sum.sources_again <= sum.sources);
             // Whatever is still broken has its reason.

@@ -3,7 +3,7 @@
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
 use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
-use ctxsim::report::{Asked, By, Oracle, Report, Series, grouped, percent, replay};
+use ctxsim::report::{Asked, Baselines, By, Oracle, Report, Series, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
 use unicode_width::UnicodeWidthStr;
@@ -16,13 +16,16 @@ fn totals(size: u64) -> Totals {
         sessions: 1,
         calls: 12_345,
         overflows: 321,
-        squeezed: 3_000,
+        reply_cut: 3_000,
         over_budget: 10_000,
         missed: 21,
         peak_tokens: 1_048_576,
         prompt_tokens: size,
         anchored_tokens: size / 2,
         baseline_tokens: 9_876_543_210,
+        compared_sessions: 1,
+        compared_tokens: size,
+        recorded_tokens: 9_876_543_210,
         summariser_tokens: 123_456_789,
         events: [(EventKind::Prune, 4_000), (EventKind::Compact, 3), (EventKind::Reset, 2)].into(),
         causes: [(Cause::BlindSpot, 300), (Cause::Drift, 21)].into(),
@@ -54,6 +57,7 @@ fn replays() -> Vec<Replay> {
             policy: policy.to_owned(),
             window: 200_000,
             prompt_limit: 200_000,
+            behind: Default::default(),
             totals: totals(size),
             calls: vec![CallOutcome::default()],
             events: Vec::new(),
@@ -78,12 +82,14 @@ fn report(by: By) -> Report {
     replay(
         &corpus(),
         &replays(),
+        Baselines::default(),
         &Asked {
             by,
             series: Series::LeftOut,
             oracle: Oracle::LeftOut,
             sub_agents: Default::default(),
             cache: CacheKind::Modelled,
+            checks: None,
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
     )
@@ -179,7 +185,7 @@ fn markdown_cells_hold_no_markup() {
 fn json_says_the_same_and_gives_names_back_whole() {
     let report = report(By::Policy);
     let value: serde_json::Value = serde_json::from_str(&json(&report).expect("json")).expect("well-formed");
-    assert_eq!(value["schema"], "ctxsim.replay/1");
+    assert_eq!(value["schema"], "ctxsim.replay/2");
     assert_eq!(value["corpus"]["anchored_share"], 0.4);
     assert_eq!(value["corpus"]["skipped"][0]["path"], HOSTILE);
     let policy = &value["policies"][1];
@@ -228,8 +234,50 @@ fn settings_are_never_shortened() {
     let columns = vec![Column::name("setting", "setting"), Column::name("part", "part"), Column::name("session", "session")];
     let row = vec![Cell::Name(setting.to_owned()), Cell::Name("held-out".to_owned()), Cell::Text(id.to_owned())];
     let body = Body::Table(Table { labels: 2, columns, rows: vec![row] });
-    let shown = Report { sections: vec![Section { title: String::new(), body }], ..replay(&corpus(), &replays(), &Asked::default()) };
+    let shown = Report {
+        sections: vec![Section { title: String::new(), body }],
+        ..replay(&corpus(), &replays(), Baselines::default(), &Asked::default())
+    };
     let text = text(&shown, Page { width: 80, emphasis: Emphasis::Plain });
     assert!(setting.split(' ').all(|word| text.contains(word)) && !text.contains(id), "{text}");
     assert!(text.lines().all(|line| line.width() <= 80), "{text}");
+}
+
+/// What a build server, a spreadsheet or a page would act upon.
+#[test]
+fn words_of_others_command_nobody() {
+    for (words, shown) in [
+        ("::error::X", "\\u{3a}:error::X"),
+        ("read ::add-mask::x", "read \\u{3a}:add-mask::x"),
+        ("one\n::error::X", "one\\u{a}\\u{3a}:error::X"),
+        ("##[error]X", "\\u{23}#[error]X"),
+        ("a\u{3164}b\u{2800}c\u{fe0f}d\u{e0100}", "a\\u{3164}b\\u{2800}c\\u{fe0f}d\\u{e0100}"),
+        ("std::fs::read and a:b", "std::fs::read and a:b"),
+        ("\u{26a0}\u{fe0f} careful", "\u{26a0}\u{fe0f} careful"),
+    ] {
+        assert_eq!(escape(words), shown);
+    }
+    let named = |id: &str| {
+        let mut corpus = corpus();
+        corpus.traces[0].id = id.to_owned();
+        replay(&corpus, &replays(), Baselines::default(), &Asked { by: By::Session, ..Asked::default() })
+    };
+    for formula in ["\u{ff1d}1+1", " =1+1", "\"=1+1", "\u{a0}@SUM(1)", "\u{ff0b}1", "-1+1"] {
+        let table = csv(&named(formula)).unwrap();
+        let mut rows = ::csv::Reader::from_reader(table.as_bytes());
+        let guarded = format!("'{formula}");
+        assert!(rows.records().flatten().any(|row| row.iter().any(|field| field == guarded)), "{formula}: {table}");
+    }
+    for (words, shown) in [
+        ("@octocat please", "@&#8203;octocat please"),
+        ("pi@1.15 beside me@example.org", "pi@1.15 beside me@&#8203;example.org"),
+        ("https://evil.example/x", "https&#58;//evil.example/x"),
+        ("WWW.evil.example", "WWW&#46;evil.example"),
+    ] {
+        assert!(markdown(&named(words)).contains(shown), "{words}: {}", markdown(&named(words)));
+    }
+    let record = json(&named("##[error]X")).unwrap();
+    assert!(!record.contains("##["));
+    let value: serde_json::Value = serde_json::from_str(&record).unwrap();
+    assert!(value.to_string().contains("##[error]X"), "the value is the same");
 }

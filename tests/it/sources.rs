@@ -103,9 +103,9 @@ const OTHERWISE: [(&str, u64, u64, &str); 14] = [
         "the row has what the program took for the context at the exit; the one request read what the totals say",
     ),
     ("copilot-cli/agentv__d8_8be769afd1_0.jsonl", 0, 0, "the row counts replies; what their prompts were is not recorded"),
-    ("crush-sqlite/fit-rs__fitrs-crush.db", 0, 0, "the row has the last call of the largest session, which no message is known to be"),
-    ("opencode-go-sqlite/Noora__noora-opencode.db", 0, 0, "as above"),
-    ("opencode-go-sqlite/utils__utils-opencode.db", 0, 0, "as above"),
+    ("crush-sqlite/fit-rs__fitrs-crush.db", 5, 106_405, "the row adds the reply of the session's last call to its prompt"),
+    ("opencode-go-sqlite/Noora__noora-opencode.db", 0, 0, "its last call counts what was read from the cache among the reply"),
+    ("opencode-go-sqlite/utils__utils-opencode.db", 4, 21_104, "as above, for the largest session, which the row has"),
     ("aider/Monochromatic__aider.chat.history.md.md", 39, 29_000, "the row leaves the rounded sizes out"),
 ];
 

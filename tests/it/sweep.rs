@@ -82,7 +82,7 @@ fn a_row_is_what_replay_counts() {
         let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("replay").args(words).output().unwrap();
         let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
         for key in
-            ["calls", "overflows", "squeezed", "over_budget", "missed", "premature", "peak_tokens", "prompt_tokens", "summariser_tokens"]
+            ["calls", "overflows", "reply_cut", "over_budget", "missed", "early", "peak_tokens", "prompt_tokens", "summariser_tokens"]
         {
             assert_eq!(replay["policies"][0][key].to_string(), value(key), "{key} of {set}");
         }

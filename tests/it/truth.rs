@@ -1,12 +1,12 @@
 use crate::support::{PlainScale, shared};
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, read, replay};
+use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, impose, read, replay};
 use ctxsim::measure::{Measure, largest_remainder, trace};
 use ctxsim::policy::{Plan, Policy};
 use ctxsim::sim::{Conditions, simulate};
 use ctxsim::trace::{PartKind, Trace};
-use ctxsim::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use ctxsim::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -144,6 +144,37 @@ proptest! {
     fn none_reproduces_recorded_prompts(steps in proptest::collection::vec(step(), 1..30)) {
         let trace = measured(session(&steps));
         prop_assert_eq!(differences(&trace), vec![]);
+    }
+}
+
+proptest! {
+    /// Compactions and prunings that the log holds are undone; once they are imposed, the recorded prompts come back call by call.
+    #[test]
+    fn none_reproduces_recorded_prompts_behind_imposed_compactions(
+        steps in proptest::collection::vec(step(), 1..30),
+        events in proptest::collection::vec((0..64_usize, 0..3_u32), 0..4),
+    ) {
+        let mut transcript = session(&steps);
+        let end = transcript.messages.len();
+        let mut places: Vec<(usize, bool)> = events.iter().map(|(at, kind)| (*at % (end + 1), *kind == 0)).collect();
+        places.sort_unstable();
+        transcript.compactions = places
+            .into_iter()
+            .map(|(before, prune)| Compaction {
+                before,
+                kind: if prune { CompactionKind::Prune } else { CompactionKind::Compact },
+                automatic: None,
+                tokens_before: None,
+                tokens_after: None,
+                summary: None,
+                kept_from: None,
+                taken: Vec::new(),
+                call: None,
+                time: None,
+            })
+            .collect();
+        let trace = measured(transcript);
+        prop_assert_eq!(differences(&impose(&trace, &|_| true)), vec![]);
     }
 }
 

@@ -117,7 +117,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     let sessions = by_session(&split.held_out, &turned, &replay, Some(billing)).unwrap();
     let sum: i64 = sessions.iter().map(|session| session.value(objective.measure.part)).sum();
     assert_eq!(sum, best.held_out.value(&objective.measure).part);
-    let ended = Measure::parse("net unrecoverable").unwrap();
+    let ended = Measure::parse("net failed sessions").unwrap();
     let sum: i64 = sessions.iter().map(|session| session.value(ended.part)).sum();
     assert_eq!(sum, best.held_out.value(&ended).part);
 }
@@ -130,13 +130,13 @@ fn what_is_sought_in_a_closed_loop_must_not_end_in_it() {
     };
     assert_eq!(words("tokens"), ["overflows = 0", "no more broken references than the defaults"]);
     assert_eq!(words("cost"), words("tokens"));
-    assert_eq!(words("net cost"), ["overflows = 0", "no more broken references than the defaults", "net unrecoverable = 0"]);
+    assert_eq!(words("net cost"), ["overflows = 0", "no more broken references than the defaults", "net failed sessions = 0"]);
     // A setting that overflows for good in that loop alone breaks the last of them, and no other.
     let mut row = Row::default();
-    row.charges.net_unrecoverable_sessions = 1;
+    row.charges.net_failed_sessions = 1;
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
     let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default()));
-    assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net unrecoverable = 0"]);
+    assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net failed sessions = 0"]);
 }
 
 /// A report on a setting and the defaults, with figures made for it, in one line.
@@ -153,8 +153,8 @@ fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Op
 fn trial(values: &[(&str, &str)], overflows: [u64; 2], ended: [u64; 2]) -> Trial {
     let part = |overflows: u64| {
         let mut row = Row::default();
-        (row.totals.sessions, row.totals.overflows, row.totals.unrecoverable_sessions) = (6, overflows, ended[0]);
-        row.charges.net_unrecoverable_sessions = ended[1];
+        (row.totals.sessions, row.totals.overflows, row.totals.failed_sessions) = (6, overflows, ended[0]);
+        row.charges.net_failed_sessions = ended[1];
         row
     };
     let values = values.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -165,8 +165,7 @@ fn trial(values: &[(&str, &str)], overflows: [u64; 2], ended: [u64; 2]) -> Trial
 fn a_headline_says_that_the_defaults_break_the_constraints_themselves() {
     let (sound, broken) = (trial(&[], [0, 0], [0, 0]), trial(&[], [646, 388], [5, 5]));
     let best = trial(&[("reserveTokens", "9000")], [0, 0], [0, 0]);
-    let breaks =
-        "The defaults themselves break overflows = 0 (646) and net unrecoverable = 0 (5) on the training sessions, and overflows = 0 (388)";
+    let breaks = "The defaults themselves break overflows = 0 (646) and net failed sessions = 0 (5) on the training sessions, and overflows = 0 (388)";
     for verdict in [Verdict::Recommended, Verdict::NoDifference(None), Verdict::Worse, Verdict::TooFew(3), Verdict::NoneAllowed(vec![])] {
         let said = report_of(verdict.clone(), &broken, Some(best.clone()), None);
         assert!(said.contains(breaks), "{verdict:?} {said}");

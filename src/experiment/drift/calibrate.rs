@@ -1,6 +1,5 @@
 //! An `[estimator]` table out of a corpus: what content costs and what is hidden, family by family.
 
-use super::figures::{median, quantile};
 use super::fit::{from_growth, shipped, since_first};
 use super::hidden::over_calls;
 use super::predict::{Method, Prediction, families};
@@ -8,6 +7,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::{Catalog, Family};
 use crate::estimate::ContentKind;
+use crate::statistics::{median, quantile};
 use crate::units::counted;
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], ba
             sessions: overheads.len() as u64,
             calls,
             costs,
-            overhead: (median(overheads.clone())?, quantile(&overheads, 5)?, quantile(&overheads, 95)?),
+            overhead: (median(overheads.clone())?, quantile(&overheads, 50)?, quantile(&overheads, 950)?),
             held_out: held_out.filter_map(|prediction| Some((prediction.source.clone()?, prediction.figures.mape_millionths))).collect(),
         })
     };
@@ -54,13 +54,13 @@ pub(super) fn calibrate(sessions: &[Session<'_>], predictions: &[Prediction], ba
 pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, command: &str, catalog: &Catalog) -> String {
     let mut text = String::new();
     let unit = if basis == Basis::Tokens { "tokens" } else { "chars" };
-    let _ = writeln!(text, "# An estimator fitted to recorded usage by: {command}");
+    let _ = writeln!(text, "# An estimator fitted to recorded usage by: {}", one_line(command));
     let _ = writeln!(
         text,
         "# Weights are thousandths of a token for each of the {unit}. Overhead is the median over sessions of what calls carry unseen."
     );
     match base {
-        Some(base) => drop(writeln!(text, "extends = \"{base}\"")),
+        Some(base) => drop(writeln!(text, "extends = {}", toml::Value::String(base.to_owned()))),
         None => drop(writeln!(
             text,
             "# A policy takes it over with `extends = \"...\"` in this place, or with the tables below copied into its file."
@@ -72,7 +72,8 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
         text,
         "\n[estimator]\nunit = \"{unit}\"\nmessage_unit = \"{unit}\"\ncall_unit = \"{unit}\"\nnumerator = 1\ndenominator = 1000\n\
          rounding = \"round\"\nround_at = \"part\"\nper_message = {}\nmessage_units = 0\ntext_units = 0\nsystem_units = 0\nuser_units = 0\n\
-         assistant_units = 0\ncall_units = 0\nresult_units = 0\ndefinition_units = 0\nimage_units = 0\nimage_tokens = {}\nuser_images = \"counted\"\n\
+         assistant_units = 0\ncall_units = 0\nresult_units = 0\ndefinition_units = 0\nimage_units = 0\nimage_address_units = 0\n\
+         image_link_units = 0\nthinking_units = 0\nimage_tokens = {}\nuser_images = \"counted\"\n\
          ids = \"ignored\"\nthinking = \"counted\"\nsealed = \"ignored\"\ntools = \"counted\"\nsystem = \"counted\"\noverhead = 0\n\
          safety_thousandths = 1000\nweights = {}\n",
         (other.message + 500) / 1000,
@@ -89,9 +90,7 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
             counted(family.sessions, "session")
         );
         for (source, error) in &family.held_out {
-            // A name from a log could end the comment and go on as TOML.
-            let source: String = source.chars().filter(|letter| !letter.is_control()).collect();
-            let _ = write!(text, "\n# Held-out sessions of {source}: mean error {}.{} %.", error / 10_000, error / 1000 % 10);
+            let _ = write!(text, "\n# Held-out sessions of {}: mean error {}.{} %.", one_line(source), error / 10_000, error / 1000 % 10);
         }
         let _ = write!(
             text,
@@ -102,6 +101,18 @@ pub fn document(calibrated: &[Calibrated], basis: Basis, base: Option<&str>, com
         );
     }
     text
+}
+
+/// What comes from outside, in a comment: it could end the line and go on as TOML, or as commands of a shell.
+fn one_line(text: &str) -> String {
+    let shown = |letter: char| {
+        if letter.is_control() || matches!(letter, '\u{2028}' | '\u{2029}') {
+            letter.escape_unicode().collect()
+        } else {
+            String::from(letter)
+        }
+    };
+    text.chars().map(shown).collect()
 }
 
 fn weights(costs: &Costs) -> String {

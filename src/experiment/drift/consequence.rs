@@ -77,7 +77,7 @@ fn perfect(corpus: &Corpus, ready: Ready<'_>) -> Replay {
 
 impl Counts {
     fn of(totals: &Totals) -> Counts {
-        Counts { calls: totals.calls, overflows: totals.overflows, late: totals.missed, early: totals.premature }
+        Counts { calls: totals.calls, overflows: totals.overflows, late: totals.missed, early: totals.early }
     }
 }
 

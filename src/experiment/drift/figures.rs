@@ -1,5 +1,6 @@
 //! Figures over pairs of an estimate and a recorded prompt. Integers all through: the order of the pairs cannot change them.
 
+use crate::statistics::quantile;
 use serde::Serialize;
 
 /// Ratios of recorded to estimated from here on are given as this, in thousandths: estimates of nothing have no other.
@@ -87,7 +88,7 @@ impl Figures {
         sessions.dedup();
         let mut ratios: Vec<u64> = pairs.iter().map(Pair::ratio).collect();
         ratios.sort_unstable();
-        let at = |percent| quantile(&ratios, percent);
+        let at = |percent: u64| quantile(&ratios, percent * 10);
         let low = pairs.iter().filter(|pair| pair.missing() > 0);
         let worst = low.max_by_key(|pair| (pair.missing(), std::cmp::Reverse((pair.session, pair.call))));
         Figures {
@@ -105,18 +106,6 @@ impl Figures {
     pub fn bias_tokens(&self) -> i64 {
         signed(self.estimated_tokens) - signed(self.recorded_tokens)
     }
-}
-
-/// The smallest of these sorted numbers below or at which this share of them lies.
-pub(super) fn quantile<T: Copy>(sorted: &[T], percent: usize) -> Option<T> {
-    let rank = (sorted.len() * percent).div_ceil(100).max(1);
-    sorted.get(rank - 1).copied()
-}
-
-/// The middle one; of an even number the lower of the two.
-pub(super) fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
-    numbers.sort_unstable();
-    quantile(&numbers, 50)
 }
 
 pub(super) fn signed(tokens: u64) -> i64 {

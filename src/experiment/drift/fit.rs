@@ -1,11 +1,11 @@
 //! Costs of content fitted to recorded usage: from what each step of a session added, and from how whole sessions grew.
 
-use super::bootstrap::{Interval, interval};
 use super::regression::{Basis, COSTS, Costs, Normal, row};
 use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, ContentCosts, Family};
 use crate::estimate::ContentKind;
 use crate::measure::own_vocabulary;
+use crate::statistics::{Interval, interval};
 
 /// A step whose growth is this many times what it is expected to be, or as small a part of it, holds something that the log does not show.
 const PLAUSIBLE: f64 = 3.0;

@@ -1,11 +1,10 @@
 //! Hidden overhead: what every call carries and no log shows, session by session, version by version.
 
-use super::bootstrap::{Interval, interval};
-use super::figures::{median, quantile};
 use super::halves::version;
 use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
+use crate::statistics::{Interval, interval, median, quantile};
 use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
@@ -86,17 +85,17 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
         version,
         family: first.family,
         sessions: tokens.len() as u64,
-        p05: quantile(&tokens, 5)?,
-        median: quantile(&tokens, 50)?,
+        p05: quantile(&tokens, 50)?,
+        median: quantile(&tokens, 500)?,
         interval: interval.map(|[interval]| interval),
-        p95: quantile(&tokens, 95)?,
+        p95: quantile(&tokens, 950)?,
     })
 }
 
 /// The overhead to expect of a version: the median of its own sessions; where there are none, that of the nearest older or newer version,
 /// whichever has more leading numbers in common with it, their mean where both have as many. Agents' prompts change from version to version.
 /// `None` where both versions are known and not even the first number is the same: another major version is another program.
-pub(super) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
+pub(in crate::experiment) fn expected(known: &[(String, u64)], wanted: &str) -> Option<u64> {
     let mut versions: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
     for (name, tokens) in known {
         versions.entry(version(name)).or_default().push(*tokens);

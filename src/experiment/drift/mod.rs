@@ -1,7 +1,6 @@
 //! How far estimates are from recorded usage, and why: compared, taken apart, held out, priced in tokens of safety.
 
 mod along;
-mod bootstrap;
 mod buffer;
 mod calibrate;
 mod consequence;
@@ -16,8 +15,8 @@ mod regression;
 mod sample;
 mod separate;
 
+pub use crate::statistics::Interval;
 pub use along::{STRETCHES, Stretch};
-pub use bootstrap::Interval;
 pub use buffer::{Buffer, LEVELS};
 pub use calibrate::{Calibrated, document};
 pub use consequence::{Consequence, Counts};
@@ -25,6 +24,7 @@ pub use estimators::{Compared, Estimates};
 pub use figures::{Figures, Pair, Ratios, Worst};
 pub use findings::{Along, Buffers, Comparison, DriftSettings, Findings, Paired, Pairs, Use, drift, pairs};
 pub use fit::{EVIDENCE, FamilyCosts};
+pub(super) use hidden::expected as expected_overhead;
 pub use hidden::{Overhead, Spread};
 pub use predict::{Method, Prediction};
 pub use regression::{Basis, COSTS, Costs};

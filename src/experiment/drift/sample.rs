@@ -63,6 +63,8 @@ pub enum LeftOut {
     Picture,
     /// The agent had compacted or pruned before: the real prompt lacked what the log still shows.
     AfterCompaction,
+    /// The log begins in the middle: what the prompt held of the conversation before it is not known.
+    Unseen,
     /// The recorded prompt fell without the log saying why.
     AfterFall,
     /// A recorded prompt of the session is smaller than what the log shows of it, which it cannot have held.
@@ -127,6 +129,7 @@ impl LeftOut {
             LeftOut::NotFromProvider => "with usage that is not the provider's",
             LeftOut::Picture => "with a picture in their context",
             LeftOut::AfterCompaction => "behind a recorded compaction or pruning",
+            LeftOut::Unseen => "of sessions whose log begins in the middle",
             LeftOut::AfterFall => "behind an unexplained fall of the recorded prompt",
             LeftOut::LessThanShown => "of sessions in which a recorded prompt is smaller than what the log shows of it",
             LeftOut::Unexplained => "of sessions that grew by far more than what the log shows",
@@ -142,8 +145,8 @@ impl Session<'_> {
     }
 
     /// The order in which sessions are dealt out: the same whatever files they stand in.
-    pub fn order(&self) -> (u64, &str) {
-        (xxh3_64(format!("{}\0{}", self.trace.agent, self.trace.id).as_bytes()), &self.trace.source)
+    pub fn order(&self) -> (u64, usize) {
+        (xxh3_64(format!("{}\0{}", self.trace.agent, self.trace.id).as_bytes()), self.place)
     }
 
     /// A prompt that is smaller than what it shows was made up, or what the log shows was never sent: nothing of the session is compared.
@@ -225,7 +228,7 @@ pub fn observe<'a>(trace: &'a Trace, place: usize, catalog: &Catalog, model: Opt
     let mut walk = Walk { trace, catalog, model, standing: Content::default(), live: Vec::new(), next: 0, pictures: 0 };
     let mut session = Session { trace, place, observations: Vec::new(), left_out: BTreeMap::new() };
     let mut events = trace.compactions.iter().map(|event| (event.before, event.kind)).peekable();
-    let mut broken: Option<LeftOut> = None;
+    let mut broken = (trace.unseen_tokens() > 0).then_some(LeftOut::Unseen);
     let mut last: Option<(&CallRow, Usage, Content)> = None;
     let mut reasoning = 0;
     for (index, call) in trace.calls.iter().enumerate() {
@@ -359,6 +362,9 @@ impl<'a> Walk<'a> {
     }
 
     fn message(&self, message: u32) -> Content {
+        if self.trace.unseen.is_some_and(|unseen| unseen.message == message) {
+            return Content::default();
+        }
         let mut content = Content { messages: 1, ..Content::default() };
         for part in self.parts(message) {
             let (text, name) = (&part.text, u64::from(part.name.bytes.div_ceil(4)));

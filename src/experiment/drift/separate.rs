@@ -1,11 +1,11 @@
 //! What is hidden, apart from what is misjudged: an estimator's bias in three parts that add up to it.
 
-use super::bootstrap::{Interval, interval};
 use super::estimators::Compared;
 use super::figures::signed;
 use super::regression::Costs;
 use super::sample::Session;
 use crate::catalog::Family;
+use crate::statistics::{Interval, interval};
 
 /// An estimator's bias on a family's calls, in millionths of the recorded tokens: below zero where it says too little.
 #[derive(Clone, Debug, PartialEq, Eq)]

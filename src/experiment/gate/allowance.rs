@@ -44,7 +44,7 @@ pub struct Allowance {
 impl Allowance {
     /// What is allowed where nobody says otherwise.
     pub fn usual() -> Result<Vec<Allowance>, SweepError> {
-        ["tokens +2%", "overflows +0", "unrecoverable +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
+        ["tokens +2%", "overflows +0", "failed sessions +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
     }
 
     /// Parses an allowance in words: a measure, a sign, and a number, percent of the baseline (`%`) or points of a share (`pp`, `points`).

@@ -1,6 +1,7 @@
 //! What the calls of a setting cost: the part of its bills that settings are judged by.
 
-use crate::cost::{CacheKind, Tariff, bills};
+use crate::cost::{CacheKind, Calibration, Tariff, bills};
+use crate::experiment::price::calibrate;
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, Refetching, Shared, simulate};
 use crate::trace::{Evidence, Trace};
@@ -27,7 +28,7 @@ pub struct Charges {
     /// The same in a closed loop, in which the agent reads again what the policy took from it.
     pub net_nano_usd: u64,
     /// Sessions with a refusal that nothing mended in that loop: nothing is read again before a call that is refused to the end.
-    pub net_unrecoverable_sessions: u64,
+    pub net_failed_sessions: u64,
     /// Prompt tokens that the cache reads.
     pub cache_read: u64,
     /// Prompt tokens, the summariser's left out.
@@ -40,15 +41,22 @@ pub struct Charges {
     pub unpriced_sessions: u64,
 }
 
+impl Billing<'_> {
+    /// What a session's recording says of its cache, where bills are made by it.
+    pub fn calibration(&self, trace: &Trace) -> Calibration {
+        if self.cache == CacheKind::Recorded { calibrate(trace, self.tariff) } else { Calibration::default() }
+    }
+}
+
 impl Charges {
     /// The charges of one session in the open loop. Where nothing is read again, they are the net ones as well.
-    pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>) -> Charges {
-        let bills = bills(trace, outcome, billing.tariff);
+    pub fn open(trace: &Trace, outcome: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
+        let bills = bills(trace, outcome, billing.tariff, calibration);
         let bill = bills.with(billing.cache);
         Charges {
             nano_usd: bill.nano_usd(),
             net_nano_usd: bill.nano_usd(),
-            net_unrecoverable_sessions: outcome.totals.unrecoverable_sessions,
+            net_failed_sessions: outcome.totals.failed_sessions,
             cache_read: bill.cache_read.tokens,
             prompt_tokens: bill.prompt_tokens(),
             calls: bills.calls,
@@ -58,9 +66,9 @@ impl Charges {
     }
 
     /// The same with what its closed loop comes to.
-    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>) -> Charges {
-        let net_nano_usd = bills(trace, closed, billing.tariff).with(billing.cache).nano_usd();
-        Charges { net_nano_usd, net_unrecoverable_sessions: closed.totals.unrecoverable_sessions, ..self }
+    pub fn net_of(self, trace: &Trace, closed: &Outcome, billing: Billing<'_>, calibration: &Calibration) -> Charges {
+        let net_nano_usd = bills(trace, closed, billing.tariff, calibration).with(billing.cache).nano_usd();
+        Charges { net_nano_usd, net_failed_sessions: closed.totals.failed_sessions, ..self }
     }
 }
 
@@ -68,7 +76,7 @@ impl AddAssign<&Charges> for Charges {
     fn add_assign(&mut self, other: &Charges) {
         self.nano_usd += other.nano_usd;
         self.net_nano_usd += other.net_nano_usd;
-        self.net_unrecoverable_sessions += other.net_unrecoverable_sessions;
+        self.net_failed_sessions += other.net_failed_sessions;
         self.cache_read += other.cache_read;
         self.prompt_tokens += other.prompt_tokens;
         self.calls += other.calls;
@@ -88,11 +96,12 @@ pub(super) fn billed(
 ) -> (Shared, Vec<Charges>) {
     let none = vec![Charges::default(); shared.totals.len()];
     let Some(billing) = billing else { return (shared, none) };
+    let calibration = billing.calibration(trace);
     let of_one = |place: usize| {
         let acts_so = shared.of.iter().position(|of| *of as usize == place);
         let (plan, conditions) = acts_so.and_then(|setting| settings.get(setting))?;
         let outcome = simulate(trace, plan, conditions);
-        Some(Charges::open(trace, &outcome, billing))
+        Some(Charges::open(trace, &outcome, billing, &calibration))
     };
     let open: Vec<Charges> = (0..shared.totals.len()).map(|place| of_one(place).unwrap_or_default()).collect();
     if billing.refetch == Refetching::Never {
@@ -107,9 +116,9 @@ pub(super) fn billed(
             *open
         } else {
             let conditions = Conditions { refetch: billing.refetch, ..(*conditions).clone() };
-            open.net_of(trace, &simulate(trace, plan, &conditions), billing)
+            open.net_of(trace, &simulate(trace, plan, &conditions), billing, &calibration)
         };
-        let place = *known.entry((*of, net.net_nano_usd, net.net_unrecoverable_sessions)).or_insert_with(|| {
+        let place = *known.entry((*of, net.net_nano_usd, net.net_failed_sessions)).or_insert_with(|| {
             parted.totals.push(totals.clone());
             charges.push(net);
             charges.len() as u32 - 1

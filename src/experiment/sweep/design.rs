@@ -1,8 +1,8 @@
 //! Which settings are looked at: all of a grid, or a sample of it.
 
 use super::{Dimension, SweepError};
-use crate::experiment::chance::Chance;
 use crate::policy::{Policy, PolicyError, number};
+use crate::statistics::Chance;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

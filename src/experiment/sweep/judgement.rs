@@ -8,13 +8,13 @@ use std::cmp::Ordering;
 /// How a setting stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// The best of those that keep all constraints; of several that are equally good the one nearest to what its policy has by itself.
+    /// The best of those that keep all constraints and fail the fewest sessions; of several that are equally good the one nearest to what its policy has by itself.
     Best,
     /// What is sought comes to exactly the same as under the best one.
     Equal,
     /// Its difference from the best one is smaller than the uncertainty over sessions.
     NoDifference,
-    /// Worse than the best one.
+    /// Worse than the best one, or it fails more sessions.
     Worse,
     /// It breaks a constraint.
     Breaks,
@@ -27,11 +27,12 @@ pub struct Judgement {
     pub standing: Standing,
     /// Places of the constraints that it breaks.
     pub broken: Vec<usize>,
-    /// Is there no other setting that is at least as good in everything and better in something?
+    /// Does no setting fail fewer sessions, and is none of those that fail as many at least as good in everything and better in something?
     pub on_front: bool,
 }
 
-/// A verdict on each row. Of rows that are equally good the one of the least remoteness is called the best, then the first one; rows look
+/// A verdict on each row. A setting that fails a session makes fewer calls, so that whatever it comes to looks small: settings are ranked by
+/// the sessions that they fail first, and by the objective then. Of rows that are equally good the one of the least remoteness is called the best, then the first one; rows look
 /// theirs up by their setting, and those without one are as near as can be.
 pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint], remoteness: &[f64]) -> Vec<Judgement> {
     let broken = |row: &Row| {
@@ -42,9 +43,14 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
     let worth_of = |row: &Row| row.value(&objective.measure);
     let worth = |place: &usize| rows.get(*place).map(worth_of);
     let allowed = (0..rows.len()).filter(|place| broken.get(*place).is_some_and(Vec::is_empty));
+    let failed = |place: &usize| rows.get(*place).map_or(0, Row::failed_sessions);
     let far = |place: &usize| rows.get(*place).and_then(|row| remoteness.get(row.setting)).copied().unwrap_or_default();
     let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
-        (Some(a), Some(b)) => toward(objective.direction, a, b).then(far(one).total_cmp(&far(other))).then(one.cmp(other)),
+        (Some(a), Some(b)) => failed(one)
+            .cmp(&failed(other))
+            .then(toward(objective.direction, a, b))
+            .then(far(one).total_cmp(&far(other)))
+            .then(one.cmp(other)),
         _ => Ordering::Equal,
     });
     let best_row = best.and_then(|place| rows.get(place));
@@ -52,6 +58,7 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
     let standing = |place: usize, row: &Row, broken: &[usize]| match best_row {
         _ if !broken.is_empty() => Standing::Breaks,
         _ if best == Some(place) => Standing::Best,
+        Some(best) if row.failed_sessions() != best.failed_sessions() => Standing::Worse,
         Some(best) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
         Some(best) if cannot_be_told(row, best) => Standing::NoDifference,
         _ => Standing::Worse,
@@ -95,16 +102,17 @@ fn front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec
         let (Some(one), Some(other)) = (values.get(one), values.get(other)) else { return Vec::new() };
         axes.iter().zip(one.iter().zip(other)).map(|((direction, _), (one, other))| toward(*direction, *one, *other)).collect()
     };
+    let failed = |place: usize| rows.get(place).map_or(0, Row::failed_sessions);
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let first_unequal = |one: usize, other: usize| orders(one, other).into_iter().find(|order| *order != Ordering::Equal);
-    order.sort_by(|one, other| first_unequal(*one, *other).unwrap_or(one.cmp(other)));
+    order.sort_by(|one, other| failed(*one).cmp(&failed(*other)).then_with(|| first_unequal(*one, *other).unwrap_or(one.cmp(other))));
     let mut on_front = vec![false; rows.len()];
     let mut kept: Vec<usize> = Vec::new();
     for place in order {
         // Whatever beats a setting stands before it in this order, and is beaten itself only by what stands before it and is kept.
         let beats = |known: &usize| {
             let orders = orders(*known, place);
-            orders.iter().all(|order| *order != Ordering::Greater) && orders.contains(&Ordering::Less)
+            failed(*known) < failed(place) || orders.iter().all(|order| *order != Ordering::Greater) && orders.contains(&Ordering::Less)
         };
         if kept.iter().any(beats) {
             continue;

@@ -70,27 +70,25 @@ pub const METRICS: &[Metric] = &[
     sum("summariser tokens", Tokens, |totals, _| signed(totals.summariser_tokens)),
     sum("tokens saved", Tokens, |totals, _| totals.tokens_saved()),
     sum("overflows", Count, |totals, _| signed(totals.overflows)),
-    sum("squeezed", Count, |totals, _| signed(totals.squeezed)),
+    sum("reply cut", Count, |totals, _| signed(totals.reply_cut)),
     sum("over budget", Count, |totals, _| signed(totals.over_budget)),
     sum("missed", Count, |totals, _| signed(totals.missed)),
-    sum("premature", Count, |totals, _| signed(totals.premature)),
+    sum("early", Count, |totals, _| signed(totals.early)),
     sum("refused tries", Count, |totals, _| signed(totals.refused)),
     sum("prunes", Count, |totals, _| signed(totals.events_of(EventKind::Prune))),
     sum("compactions", Count, |totals, _| signed(totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset))),
     sum("drops", Count, |totals, _| signed(totals.events_of(EventKind::Drop))),
     sum("truncations", Count, |totals, _| signed(totals.events_of(EventKind::Truncate))),
-    sum("unrecoverable", Count, |totals, _| signed(totals.unrecoverable_sessions)),
+    sum("failed sessions", Count, |totals, _| signed(totals.failed_sessions)),
     sum("broken references", Count, |totals, _| signed(totals.retention.of(Evidence::Line).broken())),
     sum("references", Count, |totals, _| signed(totals.retention.of(Evidence::Line).all())),
     sum("calls", Count, |totals, _| signed(totals.calls)),
     sum("sessions", Count, |totals, _| signed(totals.sessions)),
+    sum("recorded tokens", Tokens, |totals, _| signed(totals.recorded_tokens)),
     sum("baseline tokens", Tokens, |totals, _| signed(totals.baseline_tokens)),
     billed("cost", Money, |_, charges| signed(charges.nano_usd)),
     Metric { known_from: KnownFrom::ClosedLoop, ..billed("net cost", Money, |_, charges| signed(charges.net_nano_usd)) },
-    Metric {
-        known_from: KnownFrom::ClosedLoop,
-        ..sum("net unrecoverable", Count, |_, charges| signed(charges.net_unrecoverable_sessions))
-    },
+    Metric { known_from: KnownFrom::ClosedLoop, ..sum("net failed sessions", Count, |_, charges| signed(charges.net_failed_sessions)) },
     billed("cache reads", Tokens, |_, charges| signed(charges.cache_read)),
     billed("billed prompt tokens", Tokens, |_, charges| signed(charges.prompt_tokens)),
     Metric { over_sessions: OverSessions::Largest, ..sum("peak context", Tokens, |totals, _| signed(totals.peak_tokens)) },
@@ -98,19 +96,27 @@ pub const METRICS: &[Metric] = &[
 
 /// Other words for metrics, and what they stand for.
 const ALSO: &[(&str, &str)] = &[
-    ("saved", "tokens saved per baseline tokens"),
+    ("saved", "tokens saved per recorded tokens"),
     ("hit rate", "cache reads per billed prompt tokens"),
     ("mean context", "prompt tokens per calls"),
-    ("unrecoverable sessions", "unrecoverable"),
     ("peak tokens", "peak context"),
+];
+
+/// Names that metrics had, which no list shows any more.
+const FORMERLY: &[(&str, &str)] = &[
+    ("unrecoverable", "failed sessions"),
+    ("unrecoverable sessions", "failed sessions"),
+    ("net unrecoverable", "net failed sessions"),
+    ("squeezed", "reply cut"),
+    ("premature", "early"),
 ];
 
 /// What a metric is a share of where a limit is given in percent.
 const SHARES: &[(&str, &str)] = &[
     ("broken references", "references"),
-    ("tokens saved", "baseline tokens"),
+    ("tokens saved", "recorded tokens"),
     ("overflows", "calls"),
-    ("squeezed", "calls"),
+    ("reply cut", "calls"),
     ("over budget", "calls"),
     ("cache reads", "billed prompt tokens"),
 ];
@@ -143,6 +149,7 @@ impl Measure {
         let words = words.split_whitespace().collect::<Vec<_>>().join(" ").replace('_', " ").to_lowercase();
         let words = ALSO.iter().find(|(name, _)| *name == words).map_or(words.as_str(), |(_, meaning)| meaning);
         let find = |name: &str| {
+            let name = FORMERLY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
             let known = METRICS.iter().find(|metric| metric.name == name || metric.name.strip_suffix('s') == Some(name));
             known.ok_or_else(|| {
                 let names = || METRICS.iter().map(|metric| metric.name).chain(ALSO.iter().map(|(name, _)| *name));
@@ -186,6 +193,11 @@ impl Measure {
     /// What it takes to know it.
     pub fn known_from(&self) -> KnownFrom {
         self.parts().map(|metric| metric.known_from).max().unwrap_or(KnownFrom::Replay)
+    }
+
+    /// Is it a number of events, or of calls of some kind, per call?
+    pub fn is_rate(&self) -> bool {
+        self.part.unit == Count && self.whole.is_some_and(|whole| whole.name == "calls")
     }
 
     /// Is it a share: tokens of tokens, calls of calls?

@@ -18,7 +18,7 @@ pub use judgement::{Judgement, Standing, judgements};
 pub use metric::{KnownFrom, METRICS, Measure, Metric, MetricUnit, OverSessions, Value};
 pub(super) use run::between;
 pub use run::{Row, Sweep};
-pub use store::{Header, Store};
+pub use store::{Header, Known, Store};
 
 use crate::policy::PolicyError;
 

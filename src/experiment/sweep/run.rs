@@ -4,13 +4,13 @@ use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
 use super::{Setting, SweepError};
-use crate::catalog::Family;
-use crate::experiment::chance::resamples;
 use crate::experiment::corpus::Corpus;
-use crate::experiment::replay::{ReplaySettings, Window, window_of};
+use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
+use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
+use crate::statistics;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -21,6 +21,9 @@ const BLOCK: usize = 1_024;
 
 /// Sessions whose sums wait to be added up.
 const BATCH: usize = 64;
+
+/// The share of the resamples beyond each bound, in thousandths.
+const OUTSIDE: u64 = 50;
 
 /// Quotients are told in parts of one of this size.
 pub(super) const PARTS: u64 = 1_000_000;
@@ -47,6 +50,11 @@ impl Row {
     pub fn value(&self, measure: &Measure) -> Value {
         measure.of(&self.totals, &self.charges)
     }
+
+    /// Sessions that the setting fails, in the open loop or in the closed one, whichever fails more.
+    pub fn failed_sessions(&self) -> u64 {
+        self.totals.failed_sessions.max(self.charges.net_failed_sessions)
+    }
 }
 
 /// A sweep that can be run.
@@ -70,7 +78,7 @@ pub struct Sweep<'a> {
 }
 
 /// The windows of one session under each default that a policy may have: sessions with the same ones share their plans.
-type Windows = Vec<(u64, u64, u64, u64, Option<Family>)>;
+type Windows = Vec<(Facts, u64, u64)>;
 
 /// Sessions in which the settings come to the same plans, under the same conditions.
 struct Alike {
@@ -93,8 +101,7 @@ impl Alike {
 impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
-        let sessions = self.corpus.traces.len();
-        let weights = resamples(&self.corpus.by_identity(), if sessions < 2 { 0 } else { self.resamples }, self.seed);
+        let weights = statistics::weights(self.corpus.traces.len(), self.resamples, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
@@ -140,8 +147,7 @@ impl Sweep<'_> {
         defaults.dedup();
         let mut by_windows: BTreeMap<Windows, Vec<usize>> = BTreeMap::new();
         for (place, trace) in self.corpus.traces.iter().enumerate() {
-            let key =
-                |window: Window| (window.window, window.prompt_limit, window.facts.max_input, window.facts.max_output, window.facts.family);
+            let key = |window: Window| (window.facts, window.window, window.prompt_limit);
             let windows = defaults.iter().map(|default| key(window_of(trace, *default, self.replay))).collect();
             by_windows.entry(windows).or_default().push(place);
         }
@@ -153,8 +159,7 @@ impl Sweep<'_> {
             };
             let mut plans = Vec::with_capacity(block.len());
             for ((setting, dialled), default) in block.iter().zip(&mut dialled).zip(&own) {
-                let (window, _, max_input, max_output, family) = window(default);
-                let facts = Facts { window: Some(window), max_input, max_output, family };
+                let (facts, ..) = window(default);
                 let Some(drafts) = drafts.get_mut(setting.base) else { continue };
                 plans.push(drafts.plan(dialled, &facts)?);
             }
@@ -167,7 +172,7 @@ impl Sweep<'_> {
             }
             for (recorded_summary, places) in by_summary {
                 let conditions = |default: &Option<u64>| {
-                    let (window, prompt_limit, ..) = window(default);
+                    let (_, window, prompt_limit) = window(default);
                     Conditions { window, prompt_limit, reserve: self.replay.reserve, recorded_summary, ..Conditions::default() }
                 };
                 let conditions: Vec<Conditions> = own.iter().map(conditions).collect();
@@ -213,11 +218,6 @@ impl Sweep<'_> {
 }
 
 /// The 5th and the 95th percentile; `None` of nothing.
-pub(in crate::experiment) fn between(mut values: Vec<i64>) -> Option<(i64, i64)> {
-    let last = values.len().checked_sub(1)?;
-    let (low, high) = (last * 5 / 100, (last * 95).div_ceil(100));
-    let (_, high, _) = values.select_nth_unstable(high);
-    let high = *high;
-    let (_, low, _) = values.select_nth_unstable(low);
-    Some((*low, high))
+pub(in crate::experiment) fn between(values: Vec<i64>) -> Option<(i64, i64)> {
+    statistics::between(values, OUTSIDE)
 }

@@ -6,9 +6,7 @@ use super::run::Row;
 use crate::experiment::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
-use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::io::{BufRead, BufReader, Read, Write};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128};
 
 /// What rows rest upon. Rows of another header are no rows of this sweep.
@@ -32,10 +30,21 @@ pub struct Header {
     pub chance: String,
 }
 
+/// What a file holds already.
+#[derive(Default)]
+pub struct Known {
+    /// The rows that are whole.
+    pub rows: Vec<Row>,
+    /// How many bytes they take with the header.
+    pub bytes: u64,
+    /// The checksum of the last line.
+    sum: u64,
+}
+
 /// The file.
 pub struct Store {
-    path: String,
-    file: File,
+    name: String,
+    out: Box<dyn Write>,
     /// The checksum of the last line, which the next one goes on from.
     sum: u64,
 }
@@ -88,69 +97,54 @@ impl Write for Sink {
 }
 
 impl Store {
-    /// Begins a file. One that is there already is not touched.
-    pub fn begin(path: &Path, header: &Header) -> Result<Store, SweepError> {
-        let name = path.to_string_lossy().into_owned();
-        let opened = OpenOptions::new().write(true).create_new(true).open(path);
-        let file = opened.map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                SweepError::Asked(format!("{name} is there already: --resume goes on with it, another name begins a new one"))
-            }
-            _ => SweepError::File { path: name.clone(), error },
-        })?;
-        let mut store = Store { path: name, file, sum: 0 };
-        store.head(header)?;
+    /// Begins a file, which is named so in errors.
+    pub fn begin(name: String, out: Box<dyn Write>, header: &Header) -> Result<Store, SweepError> {
+        let mut store = Store { name, out, sum: 0 };
+        let line = line(header);
+        store.sum = line.as_ref().map_or(0, |line| xxh3_64_with_seed(line, 0));
+        store.write([line].into_iter().collect())?;
         Ok(store)
     }
 
-    /// Goes on with a file: hands over the rows that are whole, and cuts off what is not. Begins one where there is none.
-    pub fn resume(path: &Path, header: &Header) -> Result<(Store, Vec<Row>), SweepError> {
-        let name = path.to_string_lossy().into_owned();
-        let failed = |error: std::io::Error| SweepError::File { path: name.clone(), error };
-        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Store::begin(path, header)?, Vec::new())),
-            Err(error) => return Err(failed(error)),
-        };
-        let mut reader = BufReader::new(&file);
+    /// Goes on with a file, behind its last whole row.
+    pub fn go_on(name: String, out: Box<dyn Write>, known: &Known) -> Store {
+        Store { name, out, sum: known.sum }
+    }
+
+    /// The rows of a file that are whole. A file without a whole header, that may be the beginning of
+    /// one, has none; any other file is somebody else's.
+    pub fn known(name: &str, file: impl Read, header: &Header) -> Result<Known, SweepError> {
+        let failed = |error: std::io::Error| SweepError::File { path: name.to_owned(), error };
+        let mut reader = BufReader::new(file);
         let mut text = Vec::new();
         let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-        let mut rows: Vec<Row> = Vec::new();
-        let (mut whole, mut sum) = (0, 0);
-        if text.ends_with(b"\n") {
-            let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(&name, "form"))?;
-            if let Some(what) = header.difference(&found) {
-                return Err(foreign(&name, what));
-            }
-            (whole, sum) = (length as u64, xxh3_64_with_seed(&text, 0));
-            loop {
-                text.clear();
-                let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-                // A line that was cut off when the sweep was killed is worked out again; one that was changed is not believed.
-                let Some(written) = text.strip_suffix(b"\n") else { break };
-                let (row, next) = checked(written, sum).filter(|(row, _)| row.setting == rows.len()).ok_or_else(|| SweepError::Changed { path: name.clone() })?;
-                sum = next;
-                rows.push(row);
-                whole += length as u64;
-            }
-        } else if !text.is_empty() && !line(header).map_err(failed)?.starts_with(&text) {
-            // Not the beginning of our own first line: somebody else's file, which is left alone.
-            return Err(foreign(&name, "form"));
+        if !text.ends_with(b"\n") {
+            let is_begun = text.is_empty() || line(header).map_err(failed)?.starts_with(&text);
+            return if is_begun { Ok(Known::default()) } else { Err(foreign(name, "form")) };
         }
-        file.set_len(whole).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
-        let mut store = Store { path: name.clone(), file, sum };
-        if whole == 0 {
-            store.head(header)?;
+        let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(name, "form"))?;
+        if let Some(what) = header.difference(&found) {
+            return Err(foreign(name, what));
         }
-        Ok((store, rows))
+        let mut known = Known { rows: Vec::new(), bytes: length as u64, sum: xxh3_64_with_seed(&text, 0) };
+        loop {
+            text.clear();
+            let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
+            // A line that was cut off when the sweep was killed is worked out again; one that was changed is not believed.
+            let Some(written) = text.strip_suffix(b"\n") else { return Ok(known) };
+            let sound = checked(written, known.sum).filter(|(row, _)| row.setting == known.rows.len());
+            let (row, sum) = sound.ok_or_else(|| SweepError::Changed { path: name.to_owned() })?;
+            known.rows.push(row);
+            known.sum = sum;
+            known.bytes += length as u64;
+        }
     }
 
     /// Adds rows.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), SweepError> {
         let mut lines = Vec::new();
         for row in rows {
-            let body = serde_json::to_vec(row).map_err(|error| SweepError::File { path: self.path.clone(), error: error.into() })?;
+            let body = serde_json::to_vec(row).map_err(|error| SweepError::File { path: self.name.clone(), error: error.into() })?;
             let body = body.strip_suffix(b"}").unwrap_or(&body);
             self.sum = xxh3_64_with_seed(body, self.sum);
             lines.push([body, CHECK, format!("{:016x}", self.sum).as_bytes(), b"\"}\n"].concat());
@@ -158,15 +152,10 @@ impl Store {
         self.write(Ok(lines))
     }
 
-    fn head(&mut self, header: &Header) -> Result<(), SweepError> {
-        let line = line(header);
-        self.sum = line.as_ref().map_or(0, |line| xxh3_64_with_seed(line, 0));
-        self.write([line].into_iter().collect())
-    }
-
+    /// Writes lines at once, so that a door that takes a write whole or not at all takes them so.
     fn write(&mut self, lines: std::io::Result<Vec<Vec<u8>>>) -> Result<(), SweepError> {
-        let written = lines.and_then(|lines| self.file.write_all(&lines.concat())).and_then(|()| self.file.sync_data());
-        written.map_err(|error| SweepError::File { path: self.path.clone(), error })
+        let written = lines.and_then(|lines| self.out.write_all(&lines.concat())).and_then(|()| self.out.flush());
+        written.map_err(|error| SweepError::File { path: self.name.clone(), error })
     }
 }
 

@@ -23,7 +23,7 @@ impl Bound {
     /// What is usually kept: no overflow, and no more broken references than the defaults. What is sought in a closed loop must not overflow for good in that
     /// loop either: nothing is read again before a call that is refused to the end, which would make it look cheap.
     pub fn usual(objective: &Objective) -> Result<Vec<Bound>, SweepError> {
-        let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net unrecoverable = 0");
+        let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net failed sessions = 0");
         ["overflows = 0", "broken references <= default"].into_iter().chain(closed).map(Bound::parse).collect()
     }
 
@@ -129,7 +129,7 @@ impl<'a> Search<'a> {
         Setting { base: 0, values: values.collect() }
     }
 
-    /// The best one that keeps all bounds; of equals the one that changes least, then the one that came first.
+    /// The best of those that keep all bounds and fail the fewest sessions; of equals the one that changes least, then the one that came first.
     fn best(&self) -> Option<usize> {
         let default = self.rows.first()?;
         let keeps = |row: &&Row| self.bounds.iter().all(|bound| bound.holds(row, default));
@@ -137,7 +137,11 @@ impl<'a> Search<'a> {
         let better = |one: &&Row, other: &&Row| {
             let order: Ordering = one.value(&self.objective.measure).compare(other.value(&self.objective.measure));
             let order = if self.objective.direction == Direction::Minimise { order } else { order.reverse() };
-            order.then(changes(one).cmp(&changes(other))).then(one.setting.cmp(&other.setting))
+            one.failed_sessions()
+                .cmp(&other.failed_sessions())
+                .then(order)
+                .then(changes(one).cmp(&changes(other)))
+                .then(one.setting.cmp(&other.setting))
         };
         self.rows.iter().filter(keeps).min_by(better).map(|row| row.setting)
     }

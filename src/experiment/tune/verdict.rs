@@ -3,6 +3,7 @@
 use super::search::Bound;
 use super::split::Split;
 use crate::experiment::sweep::{Direction, Objective, Row, Setting, between};
+use std::cmp::Ordering;
 
 /// With fewer held-out sessions than this nothing is recommended: intervals over them would say nothing.
 pub const FEWEST: usize = 5;
@@ -35,13 +36,14 @@ pub struct Difference {
 /// What is to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The setting is better on the held-out sessions, by more than the uncertainty, and keeps every bound there.
+    /// On the held-out sessions the setting keeps every bound and fails fewer sessions than the defaults, or as many and is better by more
+    /// than the uncertainty.
     Recommended,
     /// Nothing that keeps the bounds is better than the defaults on the training sessions.
     DefaultIsBest,
     /// No setting keeps all bounds on the training sessions, the defaults included; these are kept by none.
     NoneAllowed(Vec<String>),
-    /// On the held-out sessions these bounds are broken.
+    /// On the held-out sessions these bounds are broken, or more sessions fail than under the defaults.
     Breaks(Vec<String>),
     /// The difference on the held-out sessions is within the uncertainty. About so many more sessions in all would tell; `None` where
     /// there is no difference at all.
@@ -91,13 +93,17 @@ impl Tuned {
         if best.setting.values.is_empty() {
             return Verdict::DefaultIsBest;
         }
-        let broken = self.broken(&best.held_out, &self.default.held_out);
+        let mut broken = self.broken(&best.held_out, &self.default.held_out);
+        let failed = best.held_out.failed_sessions().cmp(&self.default.held_out.failed_sessions());
+        if failed == Ordering::Greater {
+            broken.push("no more failed sessions than the defaults".to_owned());
+        }
         if !broken.is_empty() {
             return Verdict::Breaks(broken);
         }
         let Some(difference) = self.difference else { return Verdict::TooFew(1) };
         let better = if self.objective.direction == Direction::Minimise { difference.high < 0 } else { difference.low > 0 };
-        if better {
+        if failed == Ordering::Less || better {
             Verdict::Recommended
         } else if difference.low <= 0 && difference.high >= 0 {
             Verdict::NoDifference(more_sessions(difference, held_out, split.percent))

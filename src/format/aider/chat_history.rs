@@ -1,7 +1,8 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
-use crate::format::count::MOST;
+use crate::format::count::{Count, MOST};
+use crate::format::usage::Reported;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
 
@@ -138,23 +139,19 @@ impl<'s> Session<'s> {
 /// `9.7k sent, 1.2k cache write, 85 received. Cost: ...`
 fn usage(text: &str) -> Option<Usage> {
     let counts = text.split(" Cost:").next()?.trim_end_matches(['.', ' ']);
-    let mut usage = Usage { trust: Trust::Estimated, output_is_final: true, ..Usage::default() };
+    let mut reported = Reported { trust: Trust::Estimated, ..Reported::default() };
     for count in counts.split(", ") {
         let (number, what) = count.trim().split_once(' ')?;
-        let number = tokens(number)?;
+        let number = Count::Sound(tokens(number)?);
         match what.trim_end_matches('.') {
-            "sent" => usage.prompt = number,
-            "received" => usage.output = number,
-            "cache hit" => usage.cache_read = number,
-            "cache write" => usage.cache_write = number,
+            "sent" => reported.input = number,
+            "received" => reported.output = number,
+            "cache hit" => reported.cache_read = number,
+            "cache write" => reported.cache_write = number,
             _ => return None,
         }
     }
-    // Where the cached part was left out of what was sent, nothing is known of how they add up.
-    if usage.cache_read + usage.cache_write > usage.prompt {
-        (usage.cache_read, usage.cache_write) = (0, 0);
-    }
-    (usage.prompt > 0).then_some(usage)
+    reported.usage().ok()?
 }
 
 /// `85`, `9.7k`, `12k`: thousands have one digit behind the point, or none.

@@ -8,8 +8,9 @@ use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher, visible_tex
 use crate::format::blocks::{Block, Blocks};
 use crate::format::count::ABSURD;
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
-use std::collections::HashMap;
+use crate::format::words::Words;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, parts_where};
+use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Receives the reason of each loss.
@@ -152,6 +153,7 @@ impl<'s> Conversation<'s> {
             unchained: self.interrupted || (!self.last_model.is_empty() && *self.last_model != *wire.model),
         });
         self.interrupted = call.is_none();
+        self.transcript.refused = call.is_none() && (self.transcript.refused || is_refusal(record, wire));
         if call.is_some() {
             self.last_model = wire.model.to_string();
             self.queue.delivered().iter().for_each(|text| self.put_aside(record, node, text));
@@ -209,6 +211,7 @@ impl<'s> Conversation<'s> {
             tokens_after: metadata.post_tokens.known().ok().flatten(),
             summary: None,
             kept_from,
+            taken: Vec::new(),
             call: None,
             time: millis(&record.timestamp),
         });
@@ -216,6 +219,13 @@ impl<'s> Conversation<'s> {
 
     /// The boundary that a pruning of old tool results leaves. Its figures are no context tokens, and are not taken.
     pub fn pruned(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>) {
+        let results: HashSet<&str> = metadata.compacted_tool_ids.iter().map(Words::id).collect();
+        let attachments: HashSet<&str> = metadata.cleared_attachments.iter().map(Words::id).collect();
+        let is_taken = |message: &Message, part: &Part| match part {
+            Part::ToolResult { call_id, .. } => results.contains(call_id.as_str()),
+            _ => attachments.contains(message.id.as_str()),
+        };
+        let taken = parts_where(&self.transcript.messages, is_taken);
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
             kind: CompactionKind::Prune,
@@ -224,6 +234,7 @@ impl<'s> Conversation<'s> {
             tokens_after: None,
             summary: None,
             kept_from: None,
+            taken,
             call: None,
             time: millis(&record.timestamp),
         });
@@ -295,11 +306,11 @@ impl<'s> Conversation<'s> {
 /// Usage that can be used; a loss is reported where there is none.
 pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
     match usage.usage() {
-        Ok(usage) if usage.prompt == 0 => {
+        Ok(None) => {
             lose("usage of zero tokens (not used)");
             None
         }
-        Ok(usage) => Some(usage),
+        Ok(usage) => usage,
         Err(_) => {
             lose(ABSURD);
             None
@@ -363,6 +374,17 @@ pub(super) fn is_prompt(record: &Record<'_>) -> bool {
 }
 
 /// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
+/// Does the agent say in the model's name that the provider refused the prompt for its size?
+fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
+    let says_so = |text: &str| text.to_ascii_lowercase().starts_with("prompt is too long");
+    record.is_api_error_message == Some(true)
+        && wire.content.0.iter().any(|block| match block {
+            Block::Text(text) => says_so(text),
+            Block::Object(piece) => says_so(&piece.text),
+            Block::Other => false,
+        })
+}
+
 fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
     const OPENINGS: [&str; 8] = [
         "<local-command-",

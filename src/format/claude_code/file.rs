@@ -5,6 +5,7 @@ use super::conversation::{Conversation, Lose, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::json::{fault, values};
+use crate::format::marks::{Mark, Marked};
 use crate::format::pieces::{Take, each_piece};
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Source};
@@ -61,9 +62,27 @@ fn is_cut_record(line: &str) -> bool {
     line.starts_with('{') && marks.iter().all(|mark| line.contains(mark)) && !line.contains("\"parts\":[")
 }
 
+/// Up to 2.1.1 the end of what a command printed is cut off; later a preview stays of every long result, and the middle of a failed
+/// command's output goes.
+const MARKS: &[Mark] = &[
+    Mark::Start("<persisted-output>"),
+    Mark::Start("[Truncated. Full output: "),
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("... [# characters truncated] ..."),
+    Mark::Line("[# lines truncated]"),
+];
+
 /// Reads the sessions of a file: the main one and those of sub-agents that write into it.
 pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut file = File { scale, conversations: Vec::new(), sessions: HashMap::new(), nodes: HashMap::new(), latest: [None; 2] };
+    let scale = &Marked::new(MARKS, scale);
+    let mut file = File {
+        scale,
+        conversations: Vec::new(),
+        sessions: HashMap::new(),
+        nodes: HashMap::new(),
+        went_on: HashMap::new(),
+        latest: [None; 2],
+    };
     let mut take = |source: &mut Source, text: &str, number: u64, at_end: bool| {
         for record in values::<Record>(text) {
             match record {
@@ -81,8 +100,10 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
     }
     let name = source.name();
-    for conversation in file.conversations {
+    for (index, conversation) in file.conversations.into_iter().enumerate() {
         let mut transcript = conversation.finish();
+        // Records may come in another order than they were made: by now all are known.
+        transcript.begins_in_middle = file.went_on.get(&index).is_some_and(|parent| !file.nodes.contains_key(parent));
         if transcript.messages.is_empty() && transcript.compactions.is_empty() {
             continue;
         }
@@ -104,6 +125,8 @@ struct File<'s> {
     sessions: HashMap<IdHash, usize>,
     /// Conversation and node of each record.
     nodes: HashMap<IdHash, (usize, usize)>,
+    /// What the first record of a conversation goes on from, where that was not known yet.
+    went_on: HashMap<usize, IdHash>,
     /// The conversation spoken of last: a main one, a sub-agent's.
     latest: [Option<usize>; 2],
 }
@@ -168,6 +191,9 @@ impl File<'_> {
         let conversation = &mut self.conversations[index];
         if !record.program().is_empty() {
             conversation.transcript.version = record.program().to_owned();
+        }
+        if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
+            self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
         }
         let parent = match parent.filter(|(of, _)| *of == index) {
             Some((_, node)) => Parent::Node(node),
@@ -255,7 +281,7 @@ fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, 
         },
         ("system", "microcompact_boundary", _) => {
             let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose).unwrap_or_default();
-            if metadata.compacted_tool_ids.is_empty() {
+            if metadata.compacted_tool_ids.is_empty() && metadata.cleared_attachments.is_empty() {
                 lose("microcompact boundary that names no tool result (not taken for a pruning)");
             } else {
                 conversation.pruned(record, &metadata);

@@ -113,6 +113,9 @@ pub(super) struct CompactMetadata<'a> {
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
     #[serde(borrow)]
     pub compacted_tool_ids: Vec<Words<'a>>,
+    /// Attachments that it cleared, by their records.
+    #[serde(rename = "clearedAttachmentUUIDs", borrow)]
+    pub cleared_attachments: Vec<Words<'a>>,
 }
 
 /// The stretch of old messages that stays.

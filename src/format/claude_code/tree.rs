@@ -60,6 +60,11 @@ impl Tree {
         self.chained
     }
 
+    /// Has no record come yet?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
     /// Adds a record.
     pub fn grow(&mut self, parent: Parent) -> usize {
         let (parent, reply) = match parent {

@@ -10,6 +10,7 @@ mod screen;
 mod task;
 
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::reading::is_beside;
 use crate::transcript::{Scale, Transcript};
 use std::path::{Path, PathBuf};
@@ -57,7 +58,14 @@ fn task_id(source: &Source) -> String {
     folder.filter(|name| !name.is_empty()).unwrap_or_else(|| source.name())
 }
 
+const MARKS: &[Mark] = &[
+    Mark::Line("[... output truncated ...]"),
+    Mark::Line("[File truncated]"),
+    Mark::Line("[... output truncated, full output persisted ...]"),
+];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let id = task_id(source);
     let transcript = if is_screen(source) {
         let entries = screen::entries(source)?;

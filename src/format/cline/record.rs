@@ -3,6 +3,7 @@
 use crate::format::anthropic;
 use crate::format::blocks::Blocks;
 use crate::format::count::{Absurd, Count, Dollars};
+use crate::format::usage::{Cached, Reported};
 use crate::format::words::Words;
 use crate::transcript::Usage;
 use serde::Deserialize;
@@ -76,26 +77,22 @@ impl Started<'_> {
     /// The agent itself leaves the cached part out of `tokensIn`. Its relatives count it in for providers of OpenAI's kind; for those of
     /// Anthropic's, older versions leave it out and newer ones count it in. What was left out is small beside the cached part.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let (sent, read, written) = (self.tokens_in.or_zero()?, self.cache_reads.or_zero()?, self.cache_writes.or_zero()?);
-        let within = match &*self.api_protocol {
-            "" => false,
-            "anthropic" => sent >= read + written,
-            _ => true,
+        let cached = match &*self.api_protocol {
+            "" => Cached::Beside,
+            "anthropic" => Cached::Either,
+            _ => Cached::Within,
         };
-        let prompt = if within { sent } else { sent + read + written };
-        if within && read + written > prompt {
-            return Err(Absurd);
-        }
-        Ok((prompt > 0).then_some(Usage {
-            prompt,
-            cache_read: read,
-            cache_write: written,
-            output: self.tokens_out.or_zero()?,
+        let reported = Reported {
+            input: self.tokens_in,
+            cache_read: self.cache_reads,
+            cache_write: self.cache_writes,
+            cached,
+            output: self.tokens_out,
             cost_nano_usd: self.cost.above_zero(),
-            // A reply that was cancelled is counted as far as it had come.
-            output_is_final: self.cancel_reason.is_empty(),
-            ..Usage::default()
-        }))
+            ..Reported::default()
+        };
+        // A reply that was cancelled is counted as far as it had come.
+        Ok(reported.usage()?.map(|usage| Usage { output_is_final: self.cancel_reason.is_empty(), ..usage }))
     }
 }
 

@@ -97,6 +97,7 @@ fn compaction(before: usize, summary: Option<Text>, time: Option<i64>) -> Compac
         tokens_after: None,
         summary,
         kept_from: None,
+        taken: Vec::new(),
         call: None,
         time,
     }

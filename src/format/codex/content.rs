@@ -5,7 +5,7 @@ use super::session::Lost;
 use crate::format::blocks::{Block, Blocks};
 use crate::format::image;
 use crate::format::json::text_or_json;
-use crate::transcript::{Part, Scale};
+use crate::transcript::{Image, Part, Scale};
 use std::borrow::Cow;
 
 /// The parts of a content list, and whether there was something unknown among them.
@@ -28,7 +28,12 @@ pub fn pictures_of(content: &Blocks<Piece>) -> ItemParts {
 
 fn picture(block: &Block<Piece>) -> Option<Part> {
     match block {
-        Block::Object(piece) if &*piece.kind == "input_image" => Some(Part::Image(image::from_data_url(&piece.image_url))),
+        Block::Object(piece) if &*piece.kind == "input_image" => {
+            let image = image::from_data_url(&piece.image_url);
+            // How closely it is looked at is written beside its address: `,"detail":"high"`.
+            let detail = if piece.detail.is_empty() { 0 } else { piece.detail.len() as u32 + 12 };
+            Some(Part::Image(Image { address: image.address + detail, ..image }))
+        }
         _ => None,
     }
 }

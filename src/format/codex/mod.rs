@@ -11,6 +11,7 @@ mod turn;
 use super::json::{fault, values};
 use super::outline::Outline;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::Session;
@@ -29,7 +30,18 @@ fn claims(source: &Source) -> Claim {
     if known { Claim::Yes } else { Claim::No }
 }
 
+/// What a command printed is cut before it is sent, and every result once more as it is recorded.
+const MARKS: &[Mark] = &[
+    Mark::Inside("…# tokens truncated…"),
+    Mark::Inside("…# chars truncated…"),
+    Mark::Inside("[... omitted # of # lines ...]"),
+    Mark::Inside("[... output truncated to fit # bytes ...]"),
+    Mark::Line("Total output lines: #"),
+    Mark::Line("[omitted # text items ...]"),
+];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut session = Session::new(scale, source.name());
     source.each_line(|source, line| {
         for value in values::<Record>(&line.text) {

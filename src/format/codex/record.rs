@@ -2,8 +2,9 @@
 
 use crate::format::blocks::Blocks;
 use crate::format::count::{Absurd, Count};
+use crate::format::usage::Reported;
 use crate::format::words::Words;
-use crate::transcript::{Trust, Usage};
+use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -105,6 +106,15 @@ pub struct Event<'a> {
     pub kind: Words<'a>,
 }
 
+/// `error`.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Failure<'a> {
+    /// What went wrong, as a word; an object for errors of other kinds.
+    #[serde(borrow)]
+    pub codex_error_info: Option<&'a RawValue>,
+}
+
 /// `thread_rolled_back`.
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -148,19 +158,14 @@ impl TokenUsage {
 
     /// The usage of a call; `None` for a record of no call (the estimate after a compaction has zeros here).
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let usage = Usage {
-            prompt: self.input_tokens.or_zero()?,
-            cache_read: self.cached_input_tokens.or_zero()?,
-            output: self.output_tokens.or_zero()?,
-            reasoning: self.reasoning_output_tokens.known()?,
-            trust: Trust::Provider,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        if usage.cache_read > usage.prompt {
-            return Err(Absurd);
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cached_input_tokens,
+            output: self.output_tokens,
+            reasoning: self.reasoning_output_tokens,
+            ..Reported::default()
         }
-        Ok((usage.prompt > 0 || usage.output > 0).then_some(usage))
+        .usage()
     }
 }
 
@@ -211,6 +216,9 @@ pub struct Piece<'a> {
     pub refusal: Words<'a>,
     #[serde(borrow)]
     pub image_url: Words<'a>,
+    /// How closely a picture is looked at.
+    #[serde(borrow)]
+    pub detail: Words<'a>,
     /// The text of the earliest tool results: `{content, success}`.
     #[serde(borrow)]
     pub content: Option<&'a RawValue>,

@@ -5,13 +5,15 @@
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
 use super::content::{ItemParts, contextual, failed, parts_of, pictures_of, text_of};
-use super::record::{Compacted, Event, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext};
+use super::record::{
+    Compacted, Event, Failure, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext,
+};
 use super::turn::Turn;
 use crate::format::blocks::Block;
 use crate::format::count::{ABSURD, Count};
 use crate::format::json::{string, text_or_json};
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -26,6 +28,9 @@ pub struct Session<'s> {
     transcript: Transcript,
     /// The id of the oldest session that this file's history goes back to: copies of a call in a fork share it.
     root: String,
+    /// No record has come yet.
+    first: bool,
+    windows: NamedWindows,
     model: String,
     /// The model of the last call.
     called: String,
@@ -62,6 +67,8 @@ impl<'s> Session<'s> {
             scale,
             transcript,
             root: String::new(),
+            first: true,
+            windows: NamedWindows::default(),
             model: String::new(),
             called: String::new(),
             names: HashMap::new(),
@@ -80,6 +87,8 @@ impl<'s> Session<'s> {
     pub fn take(&mut self, record: &Record, line: &str) -> Lost {
         let time = millis(&record.timestamp);
         let Some(payload) = record.payload.map(|payload| payload.get()) else { return self.bare(record, line, time) };
+        // Each file begins with what is known of its session.
+        self.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
         match &*record.kind {
             "response_item" => self.item(&decode(payload)?, time),
             "event_msg" => self.event(payload, time),
@@ -109,6 +118,7 @@ impl<'s> Session<'s> {
     pub fn finish(mut self) -> Transcript {
         self.flush_pending();
         self.close();
+        self.transcript.window = self.windows.of(self.transcript.main_model());
         self.transcript
     }
 
@@ -183,6 +193,10 @@ impl<'s> Session<'s> {
                 }
                 Ok(())
             }
+            "error" => {
+                self.transcript.refused |= string(decode::<Failure>(payload)?.codex_error_info) == "context_window_exceeded";
+                Ok(())
+            }
             "exited_review_mode" => {
                 self.report_follows = true;
                 Ok(())
@@ -199,7 +213,7 @@ impl<'s> Session<'s> {
     /// The record is repeated at every change of the rate limits: it tells of a new call only where the totals have changed.
     fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
         if let Count::Sound(window) = info.model_context_window {
-            self.transcript.window = Some(window);
+            self.windows.name(&self.model, window);
         }
         let last = &info.last_token_usage;
         let usage = last.usage();
@@ -256,6 +270,7 @@ impl<'s> Session<'s> {
     }
 
     fn new_call(&mut self) -> Call {
+        self.transcript.refused = false;
         let changed = !self.called.is_empty() && self.called != self.model;
         self.called.clone_from(&self.model);
         Call { id: String::new(), model: self.model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed }
@@ -274,6 +289,7 @@ impl<'s> Session<'s> {
             summary,
             kept_from: None,
             // Usage without a response before this point is that of the summariser.
+            taken: Vec::new(),
             call: self.pending.take(),
             time,
         });

@@ -1,8 +1,11 @@
 //! The rows of a database. Columns came and went: those that may be absent are looked for first.
 
 use super::session::{MessageRow, Session};
+use crate::format::count::Count;
+use crate::format::marks::{Mark, Marked};
 use crate::format::sqlite::{Database, damaged, readable};
 use crate::format::time::millis;
+use crate::format::usage::Reported;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use rusqlite::types::ValueRef;
@@ -14,11 +17,21 @@ pub struct SessionRow {
     pub parent: Option<String>,
     /// The message that the context starts with since the last summary.
     pub summary_message: Option<String>,
-    pub has_usage: bool,
+    /// Usage of the last call.
+    pub last: Reported,
 }
+
+const MARKS: &[Mark] = &[
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("[Content truncated to # bytes]"),
+    Mark::Line("[Note: Content truncated by width to fit response limits]"),
+    Mark::Line("(File has more lines. Use 'offset' parameter to read beyond line #)"),
+    Mark::Line("(Results are truncated. Consider using a more specific path or pattern.)"),
+];
 
 /// Reads all sessions of the database, one after the other.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let database = Database::open(source)?;
     let connection = &database.connection;
     // The archived program did not note the provider.
@@ -28,13 +41,8 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         let mut lose = |reason: &str| source.lose(number, reason);
         let mut session = Session::new(&row, agent, scale);
         match messages(connection, &row.id, marked, &mut session, &mut lose) {
-            Ok(()) => match session.finish() {
-                Some(transcript) => {
-                    if row.has_usage {
-                        lose("usage of the session's last call alone");
-                    }
-                    hand_over(transcript);
-                }
+            Ok(()) => match session.finish(&row.last, &mut lose) {
+                Some(transcript) => hand_over(transcript),
                 None => lose("session without messages"),
             },
             Err(_) => lose("session whose rows cannot be read"),
@@ -54,8 +62,7 @@ fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::R
 
 fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
     let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
-    let sql =
-        format!("SELECT id, parent_session_id, {summary}, prompt_tokens + completion_tokens FROM sessions ORDER BY created_at, rowid");
+    let sql = format!("SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens FROM sessions ORDER BY created_at, rowid");
     let mut statement = connection.prepare(&sql)?;
     let some = |row: &Row<'_>, column| -> rusqlite::Result<Option<String>> {
         Ok(row.get::<_, Option<String>>(column)?.filter(|text| !text.is_empty()))
@@ -65,10 +72,14 @@ fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Ve
             id: row.get(0)?,
             parent: some(row, 1)?,
             summary_message: some(row, 2)?,
-            has_usage: row.get::<_, Option<i64>>(3)?.unwrap_or(0) > 0,
+            last: Reported { input: count(row, 3)?, output: count(row, 4)?, ..Reported::default() },
         })
     })?;
     Ok(readable(rows, source))
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Count> {
+    Ok(row.get::<_, Option<i64>>(column)?.map_or(Count::Absent, |number| u64::try_from(number).map_or(Count::Absurd, Count::Sound)))
 }
 
 fn messages(

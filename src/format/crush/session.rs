@@ -1,8 +1,10 @@
 //! One session, put together from its rows.
 
 use super::rows::SessionRow;
+use crate::format::count::ABSURD;
 use crate::format::image;
 use crate::format::json::text_or_json;
+use crate::format::usage::Reported;
 use crate::format::words::Words;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -165,6 +167,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: text,
             kept_from: Some(before),
+            taken: Vec::new(),
             call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
             time: row.time,
         });
@@ -172,7 +175,30 @@ impl<'s> Session<'s> {
     }
 
     /// The session; `None` where nothing was said.
-    pub fn finish(self) -> Option<Transcript> {
+    ///
+    /// The database keeps the usage of the last call alone. Some versions add what was read from the cache to the reply: a reply of more
+    /// tokens than it has bytes is such a sum, and says nothing of the prompt.
+    pub fn finish(mut self, last: &Reported, lose: Lose<'_>) -> Option<Transcript> {
+        let reply = self.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
+        match (last.usage(), reply) {
+            (Err(_), _) => lose(ABSURD),
+            (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
+                call.usage = Some(usage);
+            }
+            (Ok(Some(_)), _) => lose("usage of the session's last call alone, what was read from the cache among the reply"),
+            (Ok(None), _) => {}
+        }
         (!self.transcript.messages.is_empty()).then_some(self.transcript)
+    }
+}
+
+/// Bytes of what a part of a reply says.
+fn bytes(part: &Part) -> u64 {
+    match part {
+        Part::Text(text) | Part::Other(text) | Part::Tools(text) | Part::Thinking { text, .. } | Part::ToolResult { text, .. } => {
+            u64::from(text.length.bytes)
+        }
+        Part::ToolCall { name, arguments, .. } => name.len() as u64 + u64::from(arguments.length.bytes),
+        Part::Image(_) => 0,
     }
 }

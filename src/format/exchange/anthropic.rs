@@ -5,7 +5,7 @@ use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::format::count::ABSURD;
 use crate::format::json::compact;
 use crate::format::words::Words;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -126,7 +126,7 @@ fn hides(reply: &Spoken<'_>) -> bool {
 fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn {
     let usage = reply.usage.as_ref().and_then(|usage| {
         let usage = usage.usage().inspect_err(|_| lose(ABSURD)).ok()?;
-        (usage.prompt > 0).then_some(usage).or_else(|| {
+        usage.or_else(|| {
             lose("usage of zero tokens (not used)");
             None
         })
@@ -151,17 +151,18 @@ fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
     let mut summarising = passes.iter().filter(|pass| pass.is_kind("compaction"));
     let blocks = spoken.content.objects().filter(|block| &*block.kind == "compaction");
     let compaction = |block: &Piece| {
-        let usage = summarising.next().and_then(|pass| pass.usage().ok());
-        let after = spoken.usage.as_ref().and_then(|usage| usage.usage().ok());
+        let usage = summarising.next().and_then(|pass| pass.usage().ok()?);
+        let after = spoken.usage.as_ref().and_then(|usage| usage.usage().ok()?);
         let summary = block.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
         Compaction {
             before: 0,
             kind: CompactionKind::Compact,
             automatic: Some(true),
             tokens_before: usage.map(|usage| usage.prompt),
-            tokens_after: after.filter(|_| usage.is_some()).map(|usage: Usage| usage.prompt),
+            tokens_after: after.filter(|_| usage.is_some()).map(|usage| usage.prompt),
             summary: summary.map(|summary| Verbatim.weigh(&summary)),
             kept_from: None,
+            taken: Vec::new(),
             call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
             time: None,
         }

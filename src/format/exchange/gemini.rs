@@ -6,8 +6,9 @@ use crate::format::blocks::Blocks;
 use crate::format::count::{ABSURD, Absurd, Count};
 use crate::format::google::{Piece, piece};
 use crate::format::json::compact;
+use crate::format::usage::{Reasoning, Reported};
 use crate::format::words::Words;
-use crate::transcript::{Call, Message, Part, Role, Scale, Trust, Usage};
+use crate::transcript::{Call, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -71,16 +72,16 @@ struct Tokens {
 impl Tokens {
     /// What the provider's own tools gave the model is input too, but no part of the prompt that was sent.
     fn usage(self) -> Result<Option<Usage>, Absurd> {
-        let prompt = self.prompt_token_count.or_zero()?;
-        let cache_read = self.cached_content_token_count.or_zero()?;
-        let reasoning = self.thoughts_token_count.known()?;
-        let output = self.candidates_token_count.or_zero()? + reasoning.unwrap_or(0);
         self.tool_use_prompt_token_count.known()?;
-        if cache_read > prompt {
-            return Err(Absurd);
+        Reported {
+            input: self.prompt_token_count,
+            cache_read: self.cached_content_token_count,
+            output: self.candidates_token_count,
+            reasoning: self.thoughts_token_count,
+            reasoned: Reasoning::Beside,
+            ..Reported::default()
         }
-        let usage = Usage { prompt, cache_read, output, reasoning, trust: Trust::Provider, output_is_final: true, ..Usage::default() };
-        Ok((prompt > 0).then_some(usage))
+        .usage()
     }
 }
 

@@ -143,6 +143,7 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
     let made = Compaction {
         automatic: Some(false),
         tokens_before: usage.map(|usage| usage.prompt),
+        taken: Vec::new(),
         call: Some(call),
         time: time(&response),
         ..compacted()
@@ -332,6 +333,7 @@ fn compacted() -> Compaction {
         tokens_after: None,
         summary: None,
         kept_from: None,
+        taken: Vec::new(),
         call: None,
         time: None,
     }

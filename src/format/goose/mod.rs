@@ -11,6 +11,7 @@ mod session;
 
 use super::json::{fault, values};
 use super::{Claim, ReadError, Reader, Source, sqlite};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Scale, Transcript};
 use record::Line;
 use session::Session;
@@ -33,7 +34,10 @@ fn claims(source: &Source) -> Claim {
     if head || message { Claim::Yes } else { Claim::No }
 }
 
+const MARKS: &[Mark] = &[Mark::Start("The response returned from the tool call was larger (# characters)")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     if sqlite::has_magic(source.head()) {
         #[cfg(feature = "sqlite")]
         return database::read(source, scale, hand_over);

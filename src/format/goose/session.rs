@@ -6,7 +6,8 @@ use crate::format::blocks::{Block, Blocks};
 use crate::format::count::{ABSURD, Count};
 use crate::format::image;
 use crate::format::json::text_or_json;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::format::usage::Reported;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
 use std::collections::HashMap;
 
 /// Takes the reason for something that could not be used.
@@ -128,6 +129,7 @@ impl<'s> Session<'s> {
                 summary,
                 // Of an earlier compaction nothing tells what it kept: the next one took that away as well.
                 kept_from: visible.agent_visible.then(|| self.first_visible.unwrap_or(before)),
+                taken: Vec::new(),
                 call: None,
                 time,
             });
@@ -194,11 +196,12 @@ impl<'s> Session<'s> {
         let totals = self.totals;
         let counts = [totals.input_tokens, totals.output_tokens, totals.accumulated_input_tokens, totals.accumulated_output_tokens];
         let mut calls: Vec<&mut Call> = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+        let last = Reported { input: totals.input_tokens, output: totals.output_tokens, ..Reported::default() };
         match counts.map(Count::or_zero) {
             [Ok(prompt), Ok(output), Ok(all_prompts), Ok(all_outputs)] => match calls.as_mut_slice() {
                 // The one call of a session is its sum.
                 [only] if prompt > 0 && (all_prompts, all_outputs) == (prompt, output) => {
-                    only.usage = Some(Usage { prompt, output, output_is_final: true, ..Usage::default() });
+                    only.usage = last.usage().ok().flatten();
                 }
                 _ if prompt > 0 || all_prompts > 0 => lose("usage of the whole session and of its last call alone"),
                 _ => {}

@@ -3,6 +3,7 @@
 use crate::format::blocks::Blocks;
 use crate::format::count::{Absurd, Count, Dollars};
 use crate::format::json::text_or_json;
+use crate::format::usage::{Cached, Reported};
 use crate::format::words::Words;
 use crate::transcript::{Trust, Usage};
 use serde::Deserialize;
@@ -214,22 +215,18 @@ pub struct UsageRecord {
 impl UsageRecord {
     /// The usage. The input leaves out what was cached, but in old logs of OpenAI's models it does not: the total tells.
     pub fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
-        let input = self.input_tokens.or_zero()?;
-        let cache_read = self.input_tokens_cache_read.or_zero()?;
-        let cache_write = self.input_tokens_cache_write.or_zero()?;
-        let mut output = self.output_tokens.or_zero()?;
-        let reasoning = self.reasoning_tokens.known()?;
-        let total = self.total_tokens.known()?;
-        let thoughts = reasoning.unwrap_or(0);
-        let apart = input + cache_read + cache_write;
-        let within = cache_read + cache_write <= input && [output, output + thoughts].iter().any(|output| total == Some(input + output));
-        let prompt = if within { input } else { apart };
-        if thoughts > 0 && total == Some(prompt + output + thoughts) {
-            output += thoughts;
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.input_tokens_cache_read,
+            cache_write: self.input_tokens_cache_write,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.reasoning_tokens,
+            total: self.total_tokens,
+            cost_nano_usd: self.total_cost.above_zero(),
+            trust,
+            ..Reported::default()
         }
-        let cost_nano_usd = self.total_cost.above_zero();
-        let usage =
-            Usage { prompt, cache_read, cache_write, output, reasoning, cost_nano_usd, trust, output_is_final: true, ..Usage::default() };
-        Ok((prompt > 0).then_some(usage))
+        .usage()
     }
 }

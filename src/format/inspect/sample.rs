@@ -11,7 +11,7 @@ use crate::format::words::Words;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// How a string begins that stands for an attachment.
@@ -106,6 +106,7 @@ impl Reading<'_> {
             tokens_after: kind.tokens_after.known().ok().flatten(),
             summary: None,
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time: millis(&kind.timestamp),
         };
@@ -185,6 +186,13 @@ impl Reading<'_> {
         compaction.before = session.transcript.messages.len();
         let kept = keys.iter().skip(new.unwrap_or(0)).filter_map(|key| known.get(key).copied());
         compaction.kept_from = kept.min();
+        if compaction.kind == CompactionKind::Prune {
+            let stays: HashSet<usize> = keys.iter().filter_map(|key| known.get(key).copied()).collect();
+            let gone: HashSet<usize> = known.values().copied().filter(|message| !stays.contains(message)).collect();
+            let numbered = |message: &usize| session.transcript.messages.get(*message).map_or(0, |message| message.parts.len());
+            compaction.taken = gone.iter().flat_map(|message| (0..numbered(message)).map(|part| (*message, part))).collect();
+            compaction.taken.sort_unstable();
+        }
         session.keys = keys.iter().map(|key| (*key, known.get(key).copied().unwrap_or(compaction.before))).collect();
         let summary = (compaction.kind == CompactionKind::Compact).then_some(new).flatten();
         if let Some(Ok(written)) = summary.and_then(|at| input.get(at)).map(|raw| serde_json::from_str::<Written>(raw.get())) {

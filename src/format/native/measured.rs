@@ -40,7 +40,8 @@ impl Measured {
             values: evidence.values,
             looks: evidence.looks,
         });
-        Measured { sizes: Text { content: None, evidence: None, ..text.clone() }, evidence }
+        // The mark is a fact of the result, and written there.
+        Measured { sizes: Text { truncated: false, content: None, evidence: None, ..text.clone() }, evidence }
     }
 
     /// The text that they are the measures of.

@@ -5,6 +5,7 @@ use super::measured::Measured;
 use crate::format::count::{ABSURD, Absurd, Count, Dollars};
 use crate::format::json::{fault, text_or_json, values};
 use crate::format::time::millis;
+use crate::format::usage::Reported;
 use crate::format::words::Words;
 use crate::format::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
@@ -36,6 +37,9 @@ struct Line<'a> {
     #[serde(borrow)]
     version: Words<'a>,
     window: Count,
+    #[serde(borrow)]
+    host: Words<'a>,
+    begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
     #[serde(borrow)]
     measured_in: Words<'a>,
@@ -114,6 +118,7 @@ struct NativeResult<'a> {
     #[serde(borrow)]
     text: Words<'a>,
     error: bool,
+    truncated: bool,
     measured: Option<Measured>,
 }
 
@@ -123,6 +128,7 @@ struct NativeImage {
     width: u32,
     height: u32,
     bytes: u32,
+    address: u32,
 }
 
 #[derive(Deserialize, Default)]
@@ -164,6 +170,9 @@ struct NativeCompaction<'a> {
     measured: Option<Measured>,
     #[serde(borrow)]
     kept_from: Option<Words<'a>>,
+    /// Message and number of its part, from 1.
+    #[serde(borrow, default)]
+    taken: Vec<(Words<'a>, usize)>,
     #[serde(borrow)]
     call: Option<NativeCall<'a>>,
     #[serde(borrow)]
@@ -171,23 +180,19 @@ struct NativeCompaction<'a> {
 }
 
 impl NativeUsage {
-    fn usage(&self) -> Result<Usage, Absurd> {
-        let usage = Usage {
-            prompt: self.prompt.or_zero()?,
-            cache_read: self.cache_read.or_zero()?,
-            cache_write: self.cache_write.or_zero()?,
-            cache_write_1h: self.cache_write_1h.or_zero()?,
-            output: self.output.or_zero()?,
-            reasoning: self.reasoning.known()?,
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let reported = Reported {
+            input: self.prompt,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            cache_write_1h: self.cache_write_1h,
+            output: self.output,
+            reasoning: self.reasoning,
             cost_nano_usd: self.cost_usd.0,
             trust: self.trust,
-            output_is_final: !self.output_is_placeholder,
+            ..Reported::default()
         };
-        // The parts of the prompt cannot be more than the whole.
-        if usage.cache_read + usage.cache_write > usage.prompt || usage.cache_write_1h > usage.cache_write {
-            return Err(Absurd);
-        }
-        Ok(usage)
+        Ok(reported.usage()?.map(|usage| Usage { output_is_final: !self.output_is_placeholder, ..usage }))
     }
 }
 
@@ -250,6 +255,8 @@ impl Session {
             agent,
             version: head.version.to_string(),
             window: head.window.known().ok().flatten(),
+            host: head.host.some_id().map(str::to_owned),
+            begins_in_middle: head.begins_in_middle,
             ..Transcript::default()
         };
         Session { transcript, model: head.model.to_string(), called: String::new(), places: HashMap::new(), names: HashMap::new() }
@@ -329,10 +336,11 @@ impl Session {
                 let called = || self.names.get(&*result.id).cloned().unwrap_or_default();
                 let name = if result.name.is_empty() { called() } else { result.name.to_string() };
                 let text = known(&result.measured, || scale.weigh_result(&result.text));
+                let text = Text { truncated: result.truncated, ..text };
                 Part::ToolResult { call_id: result.id.to_string(), name, text, error: result.error }
             }
-            NativePart { image: Some(NativeImage { width, height, bytes }), .. } => {
-                Part::Image(Image { width: *width, height: *height, bytes: *bytes })
+            NativePart { image: Some(NativeImage { width, height, bytes, address }), .. } => {
+                Part::Image(Image { width: *width, height: *height, bytes: *bytes, address: *address })
             }
             NativePart { tools: tools @ Some(_), measured, .. } => Part::Tools(known(measured, || scale.weigh(&text_or_json(*tools)))),
             NativePart { other: Some(text), measured, .. } => Part::Other(known(measured, || scale.weigh(text))),
@@ -341,7 +349,7 @@ impl Session {
     }
 
     fn call(&self, id: &str, model: &str, usage: Option<&NativeUsage>, unchained: bool, number: u64, source: &mut Source) -> Call {
-        let usage = usage.map(NativeUsage::usage).transpose().unwrap_or_else(|_| {
+        let usage = usage.map_or(Ok(None), NativeUsage::usage).unwrap_or_else(|_| {
             source.lose(number, ABSURD);
             None
         });
@@ -356,6 +364,11 @@ impl Session {
             true => Some(self.transcript.messages.len()),
             false => self.place(id, number, source),
         });
+        let mut taken = Vec::new();
+        for (message, part) in &written.taken {
+            let found = self.place(message, number, source).zip(part.checked_sub(1));
+            taken.extend(found);
+        }
         let mut tokens = |count: Count| {
             count.known().unwrap_or_else(|_| {
                 source.lose(number, ABSURD);
@@ -370,6 +383,7 @@ impl Session {
             tokens_after: tokens(written.tokens_after),
             summary: written.summary.as_ref().map(|summary| known(&written.measured, || scale.weigh(summary))),
             kept_from,
+            taken,
             call: written.call.as_ref().map(|call| self.call(&call.id, &call.model, call.usage.as_ref(), call.unchained, number, source)),
             time: time(written.time),
         }

@@ -21,6 +21,8 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         version: &transcript.version,
         model: writer.model,
         window: transcript.window,
+        host: transcript.host.as_deref(),
+        begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
     };
     line(&head, out)?;
@@ -80,6 +82,10 @@ struct Head<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    host: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    begins_in_middle: bool,
     #[serde(skip_serializing_if = "str::is_empty")]
     measured_in: &'a str,
 }
@@ -151,6 +157,8 @@ struct ResultPart<'a> {
     text: &'a str,
     #[serde(skip_serializing_if = "is_false")]
     error: bool,
+    #[serde(skip_serializing_if = "is_false")]
+    truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<Measured>,
 }
@@ -212,6 +220,8 @@ struct CompactionLine<'a> {
     measured: Option<Measured>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept_from: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    taken: Vec<(String, usize)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     call: Option<CallLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -277,6 +287,7 @@ impl<'a> Writer<'a> {
                 summary: summary.map(words),
                 measured: summary.and_then(measured),
                 kept_from: compaction.kept_from.map(number),
+                taken: compaction.taken.iter().map(|(message, part)| (number(*message), part + 1)).collect(),
                 call: compaction.call.as_ref().map(|call| self.call(call)),
                 time: compaction.time,
             },
@@ -294,7 +305,8 @@ fn part(part: &Part) -> PartLine<'_> {
             own(KindLine::Call(CallPart { id, name, arguments: words(arguments), measured: measured(arguments) }))
         }
         Part::ToolResult { call_id, name, text, error } => {
-            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error: *error, measured: measured(text) }))
+            let (error, truncated) = (*error, text.truncated);
+            own(KindLine::Result(ResultPart { id: call_id, name, text: words(text), error, truncated, measured: measured(text) }))
         }
         Part::Image(image) => own(KindLine::Image(*image)),
         Part::Tools(text) => of(KindLine::Tools(words(text)), text),

@@ -13,6 +13,7 @@ mod tree;
 mod usage;
 
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Scale, Transcript};
 use sniff::Form;
 
@@ -28,7 +29,19 @@ fn claims(source: &Source) -> Claim {
     }
 }
 
+/// What the texts say. Later versions have a flag beside them.
+const MARKS: &[Mark] = &[
+    Mark::Line("(Output was truncated due to length limit)"),
+    Mark::Line("(File has more lines. Use 'offset' parameter to read beyond line #)"),
+    Mark::Line("(Results are truncated. Consider using a more specific path or pattern.)"),
+    Mark::Line("(Output capped at # KB."),
+    Mark::Line("...# bytes truncated..."),
+    Mark::Line("...# lines truncated..."),
+    Mark::Line("...output truncated..."),
+];
+
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     match sniff::form(source) {
         Form::Export => export::read(source, scale, give),
         Form::Tree => tree::read(source, scale, give),

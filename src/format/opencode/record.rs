@@ -166,6 +166,14 @@ pub struct Attachment<'a> {
     pub filename: Words<'a>,
 }
 
+/// Has OpenCode cut the output?
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cut {
+    #[serde(deserialize_with = "is_true")]
+    truncated: bool,
+}
+
 /// What a tool had printed when it was interrupted.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -176,6 +184,12 @@ pub struct Interrupted<'a> {
 }
 
 impl ToolState<'_> {
+    /// Does the metadata say that OpenCode has cut the output?
+    pub fn truncated(&self) -> bool {
+        let cut = self.metadata.and_then(|json| serde_json::from_str::<Cut>(json.get()).ok());
+        cut.is_some_and(|cut| cut.truncated)
+    }
+
     /// The result as the model reads it, and whether it is a failure. `None` while the tool has not ended.
     pub fn result(&self) -> Option<(Cow<'_, str>, bool)> {
         match &*self.status {

@@ -5,7 +5,7 @@ use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, mi
 use crate::format::count::Dollars;
 use crate::format::image;
 use crate::format::json::compact;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -35,12 +35,14 @@ pub struct Session<'s> {
     first_of: Vec<usize>,
     /// When each call was made, with the index of its message.
     calls: Vec<(i64, usize)>,
-    /// When each pruned tool result was pruned.
-    prunings: Vec<i64>,
+    /// When each pruned tool result was pruned, with the index of its message.
+    prunings: Vec<(i64, usize)>,
     /// Instructions that came with a user message.
     system: Option<u64>,
     /// Provider, model and agent of the last call: each has its own prompt and tools.
     speaker: String,
+    /// Model and host of each reply.
+    hosts: Vec<(String, String)>,
     /// Something unseen may have changed in the prompt of the next call.
     unchained: bool,
     /// The first message that OpenCode leaves out from now on.
@@ -62,6 +64,8 @@ struct Open {
     broken_off: bool,
     /// It failed, and is not sent to the model again.
     withdrawn: bool,
+    /// The provider refused the prompt for its size.
+    refused: bool,
     asked: Option<Request>,
     subtasks: usize,
     /// The user message that it answers.
@@ -79,6 +83,8 @@ struct Run {
     synthetic: bool,
     parts: Vec<Part>,
     results: Vec<Message>,
+    /// When results were pruned, with their places among them.
+    pruned: Vec<(i64, usize)>,
     ended: bool,
     tokens: Option<Tokens>,
     cost: Dollars,
@@ -97,6 +103,7 @@ impl<'s> Session<'s> {
             prunings: Vec::new(),
             system: None,
             speaker: String::new(),
+            hosts: Vec::new(),
             unchained: false,
             withdrawn_from: None,
         }
@@ -133,6 +140,11 @@ impl<'s> Session<'s> {
         if user {
             self.instructions(&info.system, lose);
         }
+        // A reply that comes first answers a message that the export lacks.
+        self.transcript.begins_in_middle |= !user && info.parent.some_id().is_some() && self.transcript.messages.is_empty();
+        if !user && !info.provider.is_empty() {
+            self.hosts.push((info.model.to_string(), info.provider.to_string()));
+        }
         let agent = if info.agent.is_empty() { &info.mode } else { &info.agent };
         let failure = info.error.as_ref().map(|failure| &failure.name);
         self.open = Some(Open {
@@ -147,6 +159,7 @@ impl<'s> Session<'s> {
             model: info.model.to_string(),
             broken_off: failure.is_some() || info.time.completed.is_none(),
             withdrawn: failure.is_some_and(|name| &**name != "MessageAbortedError"),
+            refused: failure.is_some_and(|name| &**name == "ContextOverflowError"),
             asked: None,
             subtasks: 0,
             parent: info.parent.to_string(),
@@ -252,12 +265,13 @@ impl<'s> Session<'s> {
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
         let text = self.scale.weigh_result(&output);
+        let text = Text { truncated: text.truncated || state.truncated(), ..text };
         let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
             parts.push(self.file(mime, url, filename, lose));
         }
         step.results.push(Message { id: id.to_owned(), time: millis(state.time.end), ..Message::new(Role::Tool, parts) });
-        self.prunings.extend(millis(state.time.compacted));
+        step.pruned.extend(millis(state.time.compacted).map(|time| (time, step.results.len() - 1)));
     }
 
     fn file(&self, mime: &str, url: &str, name: &str, lose: Lose<'_>) -> Part {
@@ -360,12 +374,14 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: Some(summary),
             kept_from: Some(kept_from),
+            taken: Vec::new(),
             call,
             time: open.time,
         });
     }
 
     fn end_assistant(&mut self, mut open: Open, lose: Lose<'_>) {
+        self.transcript.refused = open.refused;
         let first = self.transcript.messages.len();
         let mut steps = std::mem::take(&mut open.runs);
         steps.retain(|step| step.ended || !step.parts.is_empty());
@@ -386,6 +402,8 @@ impl<'s> Session<'s> {
             self.list(Message { id, time, call, ..Message::new(Role::Assistant, step.parts) });
             // The next step begins when the last tool has ended.
             time = step.results.iter().filter_map(|result| result.time).max().max(time);
+            let first_result = self.transcript.messages.len();
+            self.prunings.extend(step.pruned.iter().map(|(time, place)| (*time, first_result + place)));
             step.results.into_iter().for_each(|result| self.list(result));
         }
         self.unchained |= open.broken_off;
@@ -431,13 +449,16 @@ impl<'s> Session<'s> {
             .for_each(|_| lose("compaction or sub-task that was asked for and never done"));
         let end = self.transcript.messages.len();
         // OpenCode prunes each tool result at a time of its own, milliseconds apart: what lies between the same calls is one pruning.
-        let mut prunings = BTreeMap::new();
-        for time in self.prunings {
+        let mut prunings: BTreeMap<usize, (i64, Vec<(usize, usize)>)> = BTreeMap::new();
+        for (time, result) in self.prunings {
             let before = self.calls.iter().find(|(call, _)| *call > time).map_or(end, |(_, index)| *index);
-            let last = prunings.entry(before).or_insert(time);
+            let (last, taken) = prunings.entry(before).or_insert((time, Vec::new()));
             *last = time.max(*last);
+            // Its pictures go with it.
+            let parts = self.transcript.messages.get(result).map_or(0, |message| message.parts.len());
+            taken.extend((0..parts).map(|part| (result, part)));
         }
-        let prunings = prunings.into_iter().map(|(before, time)| Compaction {
+        let prunings = prunings.into_iter().map(|(before, (time, taken))| Compaction {
             before,
             kind: CompactionKind::Prune,
             automatic: Some(true),
@@ -445,11 +466,15 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: None,
             kept_from: None,
+            taken,
             call: None,
             time: Some(time),
         });
         self.transcript.compactions.extend(prunings);
         self.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));
+        let main = self.transcript.main_model().unwrap_or_default();
+        let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
+        self.transcript.host = most_frequent(hosts).map(str::to_owned);
         let Transcript { messages, compactions, side_calls, .. } = &self.transcript;
         let empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty();
         (!empty).then_some(self.transcript)

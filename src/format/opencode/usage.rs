@@ -3,7 +3,8 @@
 use super::record::Tokens;
 use super::session::Lose;
 use crate::format::count::{ABSURD, Count, Dollars};
-use crate::transcript::{Trust, Usage};
+use crate::format::usage::{Cached, Reported};
+use crate::transcript::Usage;
 
 impl Tokens {
     fn counts(&self) -> [Count; 5] {
@@ -17,28 +18,24 @@ impl Tokens {
 
     /// The usage as a fact; `None` where the log has zeros, which is how messages without a request are written.
     pub fn read(&self, cost: Dollars, thinking: bool, lose: Lose<'_>) -> Option<Usage> {
-        let [Ok(input), Ok(cache_read), Ok(cache_write), Ok(output), Ok(reasoning)] = self.counts().map(Count::or_zero) else {
-            lose(ABSURD);
-            return None;
-        };
-        let prompt = input + cache_read + cache_write;
-        // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
-        let beside = match self.total {
-            Count::Sound(total) if reasoning > 0 => total == prompt + output + reasoning,
-            _ => reasoning > output,
-        };
-        (prompt > 0).then(|| Usage {
-            prompt,
-            cache_read,
-            cache_write,
-            cache_write_1h: 0,
-            output: if beside { output + reasoning } else { output },
-            // Where there is thinking, 0 means that the provider did not count it apart.
-            reasoning: (self.reasoning != Count::Absent && (reasoning > 0 || !thinking)).then_some(reasoning),
+        let reported = Reported {
+            input: self.input,
+            cache_read: self.cache.read,
+            cache_write: self.cache.write,
+            cached: Cached::Beside,
+            output: self.output,
+            // Some versions write the reasoning as a part of the output, others beside it. The total tells, where there is one.
+            reasoning: self.reasoning,
+            total: self.total,
             cost_nano_usd: cost.above_zero(),
-            trust: Trust::Provider,
-            output_is_final: true,
-        })
+            ..Reported::default()
+        };
+        let usage = reported.usage().unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        })?;
+        // Where there is thinking, 0 means that the provider did not count it apart.
+        Some(Usage { reasoning: usage.reasoning.filter(|reasoning| *reasoning > 0 || !thinking), ..usage })
     }
 
     /// A name for the request by which a copy of it is known.

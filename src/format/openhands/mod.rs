@@ -11,6 +11,7 @@ mod spent;
 use super::json::{fault, values};
 use super::outline::Outline;
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Scale, Transcript};
 use record::Output;
 use sdk_record::Saved;
@@ -101,6 +102,8 @@ fn is_event(path: &Path) -> bool {
     name.ends_with(".json") && number(path).is_some()
 }
 
+const MARKS: &[Mark] = &[Mark::Line("[... Observation truncated due to length ...]"), Mark::Inside("<response clipped>")];
+
 /// The number in the name of an event's file.
 fn number(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_string_lossy().into_owned();
@@ -108,6 +111,7 @@ fn number(path: &Path) -> Option<u64> {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     if let Some(kept) = Kept::of(source) {
         return kept.read(source, scale, hand_over);
     }

@@ -3,8 +3,9 @@
 use crate::format::blocks::Blocks;
 use crate::format::chat::ChatMessage;
 use crate::format::count::{Absurd, Count, Dollars};
+use crate::format::usage::Reported;
 use crate::format::words::Words;
-use crate::transcript::{Trust, Usage};
+use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -90,17 +91,15 @@ pub struct TokenUsage<'a> {
 impl TokenUsage<'_> {
     /// The usage; the prompt includes what was cached.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let prompt = self.prompt_tokens.or_zero()?;
-        let cache_read = self.cache_read_tokens.or_zero()?;
-        if cache_read > prompt {
-            return Err(Absurd);
+        Reported {
+            input: self.prompt_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            output: self.completion_tokens,
+            reasoning: self.reasoning_tokens,
+            ..Reported::default()
         }
-        let cache_write = self.cache_write_tokens.or_zero()?.min(prompt - cache_read);
-        let output = self.completion_tokens.or_zero()?;
-        let reasoning = self.reasoning_tokens.known()?.filter(|reasoning| *reasoning <= output);
-        let usage =
-            Usage { prompt, cache_read, cache_write, output, reasoning, trust: Trust::Provider, output_is_final: true, ..Usage::default() };
-        Ok((prompt > 0).then_some(usage))
+        .usage()
     }
 }
 

@@ -255,6 +255,7 @@ impl Run<'_> {
             tokens_after: None,
             summary: (!arguments.summary.is_empty()).then(|| self.scale.weigh(&arguments.summary)),
             kept_from,
+            taken: Vec::new(),
             call: None,
             time: millis(&event.timestamp),
         });

@@ -193,6 +193,7 @@ impl<'s> Run<'s> {
             tokens_after: None,
             summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.scale.weigh(summary)),
             kept_from,
+            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
             time: millis(&event.timestamp),
         });

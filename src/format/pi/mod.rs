@@ -8,8 +8,10 @@ use super::branches::Branches;
 use super::count::{ABSURD, Count};
 use super::json::{compact, fault, values};
 use super::time::millis;
+use super::usage::{Cached, Reported};
 use super::{Claim, ReadError, Reader, Source, image};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::format::marks::{Mark, Marked};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use record::{Content, Entry, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
 
@@ -28,7 +30,20 @@ fn claims(source: &Source) -> Claim {
     if headed || linked() { Claim::Yes } else { Claim::No }
 }
 
+/// Limits of lines and bytes of all versions. That a file has more lines than were asked for is no cut.
+const MARKS: &[Mark] = &[
+    Mark::Line("[Showing lines #-# of #"),
+    Mark::Line("[Showing last #KB of line #"),
+    Mark::Line("[# matches limit reached"),
+    Mark::Line("[# results limit reached"),
+    Mark::Line("[# entries limit reached"),
+    Mark::Line("[#KB limit reached"),
+    Mark::Line("... (# more lines not shown. Use offset=# to continue reading)"),
+    Mark::Line("(truncated, "),
+];
+
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     let mut session = Session::new(source.name(), scale);
     source.each_line(|source, line| {
         for value in values::<Entry<'_>>(&line.text) {
@@ -133,6 +148,7 @@ impl<'s> Session<'s> {
                 Some(parent) => Some(parent),
                 None => {
                     lose("parent entry is not in the file: read on in order of time");
+                    self.transcript.begins_in_middle |= leaf.is_none();
                     leaf
                 }
             },
@@ -236,7 +252,8 @@ impl<'s> Session<'s> {
         let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
-        if self.refused(payload) {
+        self.transcript.refused = self.refused(payload);
+        if self.transcript.refused {
             lose("request that the provider refused as too large");
         }
         if broken_off && usage.is_none() {
@@ -296,6 +313,7 @@ impl<'s> Session<'s> {
             tokens_after: None,
             summary: Some(self.scale.weigh(&entry.summary)),
             kept_from,
+            taken: Vec::new(),
             call,
             time,
         });
@@ -305,22 +323,19 @@ impl<'s> Session<'s> {
 impl record::Usage {
     /// The usage as a fact; `None` where the log has zeros, which is how requests without an answer are written.
     fn read(&self, lose: Lose<'_>) -> Option<Usage> {
-        let counts = [self.input, self.output, self.cache_read, self.cache_write, self.reasoning].map(Count::or_zero);
-        let [Ok(input), Ok(output), Ok(cache_read), Ok(cache_write), Ok(reasoning)] = counts else {
-            lose(ABSURD);
-            return None;
-        };
-        let prompt = input + cache_read + cache_write;
-        (prompt > 0).then(|| Usage {
-            prompt,
-            cache_read,
-            cache_write,
-            cache_write_1h: 0,
-            output,
-            reasoning: (self.reasoning != Count::Absent && reasoning <= output).then_some(reasoning),
+        let reported = Reported {
+            input: self.input,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            cached: Cached::Beside,
+            output: self.output,
+            reasoning: self.reasoning,
             cost_nano_usd: self.cost.as_ref().and_then(|cost| cost.total.above_zero()),
-            trust: Trust::Provider,
-            output_is_final: true,
+            ..Reported::default()
+        };
+        reported.usage().unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
         })
     }
 

@@ -9,6 +9,7 @@ mod session;
 
 use super::json::{fault, values};
 use super::{Claim, ReadError, Reader, Source};
+use crate::format::marks::{Mark, Marked};
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::Session;
@@ -33,7 +34,10 @@ fn is_cut_record(line: &str) -> bool {
     line.starts_with('{') && marks.iter().all(|mark| line.contains(mark))
 }
 
+const MARKS: &[Mark] = &[Mark::Start("Tool output was too large and has been truncated"), Mark::Line("... [CONTENT TRUNCATED] ...")];
+
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
     // Sub-agents write files of their own, or into that of their parent: each has its own context.
     let mut sessions: Vec<(String, Session)> = Vec::new();
     let name = source.name();

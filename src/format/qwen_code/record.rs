@@ -3,6 +3,7 @@
 use crate::format::blocks::Blocks;
 use crate::format::count::{Absurd, Count};
 use crate::format::google::Piece;
+use crate::format::usage::{Reasoning, Reported};
 use crate::format::words::Words;
 use crate::transcript::{Trust, Usage};
 use serde::Deserialize;
@@ -156,26 +157,20 @@ impl Tokens {
     /// Google counts thoughts beside the candidates. The agent translates what OpenAI-like providers report, and those count them
     /// within the completion: the total tells which it is.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let sent = self.prompt_token_count.or_zero()?;
-        let prompt = sent + self.tool_use_prompt_token_count.or_zero()?;
-        let candidates = self.candidates_token_count.or_zero()?;
-        let thoughts = self.thoughts_token_count.known()?;
-        let (thought, total) = (thoughts.unwrap_or(0), self.total_token_count.or_zero()?);
-        let within = if total > 0 { total == prompt + candidates } else { thought <= candidates };
-        let cache_read = self.cached_content_token_count.or_zero()?;
-        if cache_read > prompt {
-            return Err(Absurd);
-        }
+        let (sent, tool) = (self.prompt_token_count.or_zero()?, self.tool_use_prompt_token_count.or_zero()?);
+        let (candidates, total) = (self.candidates_token_count.or_zero()?, self.total_token_count.or_zero()?);
         // Where a provider reports a total alone, the agent takes seven tenths of it for the prompt and the rest for the reply.
         let shared_out = total > 10 && sent == (total * 7 + 5) / 10 && candidates == (total * 3 + 5) / 10;
-        Ok((prompt > 0).then_some(Usage {
-            prompt,
-            cache_read,
-            output: if within { candidates } else { candidates + thought },
-            reasoning: thoughts,
+        Reported {
+            input: Count::Sound(sent + tool),
+            cache_read: self.cached_content_token_count,
+            output: self.candidates_token_count,
+            reasoning: self.thoughts_token_count,
+            reasoned: if total > 0 { Reasoning::Beside } else { Reasoning::Within },
+            total: self.total_token_count,
             trust: if shared_out { Trust::Estimated } else { Trust::Provider },
-            output_is_final: true,
-            ..Usage::default()
-        }))
+            ..Reported::default()
+        }
+        .usage()
     }
 }

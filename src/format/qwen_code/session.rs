@@ -7,9 +7,9 @@ use crate::format::count::{ABSURD, Count};
 use crate::format::google::{piece, text_of};
 use crate::format::json::compact;
 use crate::format::time::millis;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, parts_where};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Takes the reason for something that could not be used.
@@ -25,6 +25,7 @@ pub struct Session<'s> {
     tools: HashMap<String, String>,
     /// Requests that the statistics heard of.
     reported: Vec<Call>,
+    windows: NamedWindows,
     model: String,
     unchained: bool,
 }
@@ -39,6 +40,7 @@ impl<'s> Session<'s> {
             by_parts: HashMap::new(),
             tools: HashMap::new(),
             reported: Vec::new(),
+            windows: NamedWindows::default(),
             model: String::new(),
             unchained: false,
         }
@@ -52,6 +54,7 @@ impl<'s> Session<'s> {
         // A first record that names one before it goes on from another file.
         let parent = record.parent_uuid.id();
         let parent = if parent.is_empty() { None } else { self.branches.place_of(parent).or(self.branches.leaf()) };
+        self.transcript.begins_in_middle |= parent.is_none() && !record.parent_uuid.id().is_empty();
         self.unchained |= self.branches.enter(record.uuid.id(), parent, &mut self.transcript.messages);
         let time = millis(&record.timestamp);
         match &*record.kind {
@@ -77,7 +80,7 @@ impl<'s> Session<'s> {
             self.transcript.version = record.version.to_string();
         }
         if let Count::Sound(window) = record.context_window_size {
-            self.transcript.window = Some(window);
+            self.windows.name(&record.model, window);
         }
     }
 
@@ -215,16 +218,21 @@ impl<'s> Session<'s> {
         let known = |content: &Content<'_>| hash(content).and_then(|hash| self.by_parts.get(&hash).copied());
         let kept_from = compression.compressed_history.iter().filter_map(known).min();
         let new = compression.compressed_history.iter().find(|content| known(content).is_none());
+        let pruned = kept_from == Some(0);
+        let stays: HashSet<usize> = compression.compressed_history.iter().filter_map(known).collect();
+        let taken =
+            if pruned { parts_where(&self.transcript.messages, |_, part| matches!(part, Part::ToolResult { .. })) } else { Vec::new() };
         let tokens = |count: Count| count.known().ok().flatten().filter(|tokens| *tokens > 0);
         self.transcript.compactions.push(Compaction {
             before,
             // A compression that only clears old results keeps the first message, and writes no summary.
-            kind: if kept_from == Some(0) { CompactionKind::Prune } else { CompactionKind::Compact },
+            kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
             automatic: None,
             tokens_before: tokens(compression.info.original_token_count),
             tokens_after: tokens(compression.info.new_token_count),
-            summary: new.filter(|_| kept_from != Some(0)).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
-            kept_from: if kept_from == Some(0) { None } else { Some(kept_from.unwrap_or(before)) },
+            summary: new.filter(|_| !pruned).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
+            kept_from: if pruned { None } else { Some(kept_from.unwrap_or(before)) },
+            taken: taken.into_iter().filter(|(message, _)| !stays.contains(message)).collect(),
             call: None,
             time,
         });
@@ -256,6 +264,7 @@ impl<'s> Session<'s> {
             }
         }
         self.transcript.side_calls = self.reported;
+        self.transcript.window = self.windows.of(self.transcript.main_model());
         (!self.transcript.messages.is_empty()).then_some(self.transcript)
     }
 }

@@ -2,7 +2,8 @@
 //! is told by the total alone.
 
 use crate::format::count::{Absurd, Count};
-use crate::transcript::{Trust, Usage};
+use crate::format::usage::{Cached, Reasoning, Reported};
+use crate::transcript::Usage;
 use serde_json::{Map, Value};
 
 /// The figures of one call under all names that they go by.
@@ -52,35 +53,21 @@ impl Tokens {
 
     /// The usage; `None` where nothing was recorded.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
-        let (input, output) = (self.input.or_zero()?, self.output.or_zero()?);
-        let (read, written) = (self.cache_read.or_zero()?, self.cache_write.or_zero()?);
-        let reasoning = self.reasoning.known()?;
-        let whole_input = input + read + written + self.other_input;
-        let whole_output = output + reasoning.unwrap_or(0) + self.other_output;
-        // Langfuse adds up what begins with `input`, and what begins with `output`.
-        let sum = if self.beside { whole_input + whole_output } else { input + output };
-        let total = self.total.known()?.unwrap_or(sum);
-        // The parts lie within unless the total says that they lie beside, or the input is too small to hold them.
-        let (prompt, reply) = match total {
-            _ if total == input + output && read + written <= input => (input, output),
-            _ if total == input + whole_output && read + written <= input => (input, whole_output),
-            _ if total == whole_input + output => (whole_input, output),
-            _ if total == whole_input + whole_output || read + written > input => (whole_input, whole_output),
-            _ => (input, output),
-        };
-        if prompt == 0 {
-            return Ok(None);
+        let (cached, reasoned) = if self.beside { (Cached::Beside, Reasoning::Beside) } else { (Cached::Either, Reasoning::Within) };
+        Reported {
+            input: self.input,
+            cache_read: self.cache_read,
+            cache_write: self.cache_write,
+            other_input: self.other_input,
+            cached,
+            output: self.output,
+            reasoning: self.reasoning,
+            other_output: self.other_output,
+            reasoned,
+            total: self.total,
+            ..Reported::default()
         }
-        Ok(Some(Usage {
-            prompt,
-            cache_read: read,
-            cache_write: written,
-            output: reply,
-            reasoning,
-            trust: Trust::Provider,
-            output_is_final: true,
-            ..Usage::default()
-        }))
+        .usage()
     }
 }
 

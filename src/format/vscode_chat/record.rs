@@ -1,6 +1,7 @@
 //! The shapes of a request.
 
 use crate::format::count::{Absurd, Count};
+use crate::format::usage::Reported;
 use crate::format::words::Words;
 use crate::transcript::Usage;
 use serde::Deserialize;
@@ -77,13 +78,7 @@ pub struct Tokens {
 impl Tokens {
     /// The usage; `None` where the prompt is not known.
     pub fn usage(self) -> Result<Option<Usage>, Absurd> {
-        let usage = Usage {
-            prompt: self.prompt_tokens.or_zero()?,
-            output: self.completion_tokens.or_zero()?,
-            output_is_final: true,
-            ..Usage::default()
-        };
-        Ok((usage.prompt > 0).then_some(usage))
+        Reported { input: self.prompt_tokens, output: self.completion_tokens, ..Reported::default() }.usage()
     }
 }
 

@@ -182,6 +182,7 @@ impl<'s> Chat<'s> {
             tokens_after: None,
             summary: Some(self.scale.weigh(summary)),
             kept_from: None,
+            taken: Vec::new(),
             call: None,
             time,
         });

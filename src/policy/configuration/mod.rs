@@ -3,7 +3,9 @@
 
 mod file;
 mod nested;
+mod read;
 mod snippet;
 
 pub use file::{ConfigurationFile, Key, Syntax};
+pub use read::Configured;
 pub use snippet::{Snippet, Snippets, Unset};

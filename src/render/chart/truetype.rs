@@ -43,7 +43,8 @@ impl Face {
     pub fn glyph(&self, letter: char) -> Option<Glyph> {
         let cmap = self.table(b"cmap")?;
         let records = (0..usize::from(u16_at(cmap, 2)?)).map(|record| 4 + 8 * record);
-        let mut unicode = records.filter(|record| matches!((u16_at(cmap, *record), u16_at(cmap, record + 2)), (Some(0), _) | (Some(3), Some(1 | 10))));
+        let mut unicode =
+            records.filter(|record| matches!((u16_at(cmap, *record), u16_at(cmap, record + 2)), (Some(0), _) | (Some(3), Some(1 | 10))));
         let found = unicode.find_map(|record| {
             let map = cmap.get(u32_at(cmap, record + 4)? as usize..)?;
             match u16_at(map, 0)? {
@@ -154,7 +155,8 @@ fn in_segments(map: &[u8], letter: u16) -> Option<u16> {
 /// Format 12: groups of neighbouring letters.
 fn in_groups(map: &[u8], letter: u32) -> Option<u16> {
     let groups = (0..u32_at(map, 12)? as usize).map(|group| 16 + 12 * group);
-    let within = |group: &usize| u32_at(map, *group).zip(u32_at(map, group + 4)).is_some_and(|(first, last)| (first..=last).contains(&letter));
+    let within =
+        |group: &usize| u32_at(map, *group).zip(u32_at(map, group + 4)).is_some_and(|(first, last)| (first..=last).contains(&letter));
     let group = groups.into_iter().take_while(|group| map.len() > *group).find(within)?;
     u16::try_from(u32_at(map, group + 8)? + letter - u32_at(map, group)?).ok()
 }

@@ -156,7 +156,7 @@ fn happened(outcome: &Outcome, hue: Hue) -> Vec<Marks> {
         rows.map(|(number, row)| (call(number as u32), row.attempted as f64)).collect::<Vec<_>>()
     };
     marks.push(Marks { name: "overflow, mended".to_owned(), symbol: Symbol::Ring, hue: Hue::Alarm, points: refused(false) });
-    marks.push(Marks { name: "overflow, refused for good".to_owned(), symbol: Symbol::Cross, hue: Hue::Alarm, points: refused(true) });
+    marks.push(Marks { name: "overflow, session fails".to_owned(), symbol: Symbol::Cross, hue: Hue::Alarm, points: refused(true) });
     marks.retain(|marks| !marks.points.is_empty());
     marks
 }

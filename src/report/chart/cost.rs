@@ -1,11 +1,12 @@
-//! Cost against tokens saved, a dot a policy, with the front of those that no other one beats in both.
+//! Cost against tokens saved, a dot a policy, with the front of those that no other one beats in both. What a policy pays and saves in a
+//! session that it fails is that of a shorter one: only policies that fail the fewest sessions stand on the front.
 
 use super::few::{LINES, few};
 use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::CacheKind;
 use crate::experiment::{Corpus, Replay};
 use crate::report::replay::short_title as of_what;
-use crate::report::words::{counted_as, dollars, percent};
+use crate::report::words::{counted_as, dollars, grouped, percent};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{cost_figures, notes};
 
@@ -18,11 +19,18 @@ struct Point<'a> {
 
 impl Point<'_> {
     fn place(&self) -> (f64, f64) {
-        (self.cost as f64, self.saved as f64 / self.replay.totals.baseline_tokens.max(1) as f64)
+        (self.cost as f64, self.saved as f64 / self.replay.totals.recorded_tokens.max(1) as f64)
     }
 
-    /// Is the other one as good in both, and better in one?
+    fn failed(&self) -> u64 {
+        self.replay.totals.failed_sessions
+    }
+
+    /// Does the other one fail fewer sessions? Or as many, and is it as good in both, and better in one?
     fn beaten_by(&self, other: &Point<'_>) -> bool {
+        if other.failed() != self.failed() {
+            return other.failed() < self.failed();
+        }
         other.cost <= self.cost && other.saved >= self.saved && (other.cost < self.cost || other.saved > self.saved)
     }
 }
@@ -30,14 +38,15 @@ impl Point<'_> {
 /// The chart of these policies, whose bills have been made, with the cache that was asked for.
 pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Chart, NothingToDraw> {
     let point = |replay| Point { replay, cost: replay.bill.with(cache).nano_usd(), saved: replay.totals.tokens_saved() };
-    let points: Vec<Point<'_>> = replays.iter().filter(|replay| replay.bill.is_priced()).map(point).collect();
+    let points: Vec<Point<'_>> =
+        replays.iter().filter(|replay| replay.bill.is_priced() && replay.totals.is_comparable()).map(point).collect();
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
     front.sort_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw("no call of these sessions has a known price".to_owned()))?;
     let title = format!("{} is cheapest: {}", cheapest.replay.policy, dollars(i64::try_from(cheapest.cost).unwrap_or(i64::MAX)));
     let most = front.iter().max_by_key(|point| point.saved);
-    let saving = most.map(|point| (&point.replay.policy, percent(point.saved, point.replay.totals.baseline_tokens)));
+    let saving = most.map(|point| (&point.replay.policy, percent(point.saved, point.replay.totals.recorded_tokens)));
     let title = match saving {
         Some((policy, share)) if *policy != cheapest.replay.policy => format!("{title}; {policy} saves most tokens: {share}"),
         Some((_, share)) => format!("{title}, and saves most tokens: {share}"),
@@ -79,12 +88,18 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         ..line.clone()
     });
     let with = match cache {
+        CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
         CacheKind::Modelled => "with the provider's prompt cache",
         CacheKind::Perfect => "with a perfect prompt cache",
     };
     let few = shown.note("cost, the front first,", "have a name");
-    let mut notes: Vec<String> = few.into_iter().chain(cost_figures::unpriced(replays.iter())).collect();
+    let fewest = points.iter().map(Point::failed).min().unwrap_or(0);
+    let failing = points.iter().filter(|point| point.failed() > fewest);
+    let failing: Vec<String> = failing.map(|point| format!("{} ({})", point.replay.policy, grouped(point.failed()))).collect();
+    let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
+    let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
+    let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
         kind: super::Kind::Cost.name(),
@@ -124,7 +139,7 @@ fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {
             Cell::Name(point.replay.policy.clone()),
             Cell::money(point.cost),
             Cell::SignedTokens(point.saved),
-            Cell::Share { part: point.saved, whole: point.replay.totals.baseline_tokens },
+            Cell::Share { part: point.saved, whole: point.replay.totals.recorded_tokens },
             Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
         ]
     };

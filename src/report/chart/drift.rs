@@ -11,6 +11,7 @@ use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::report::{Cell, Column, Provenance, Table, Unit};
+use crate::statistics::quantile;
 use std::collections::BTreeSet;
 
 /// So many estimators stand in one drawing at most.
@@ -247,10 +248,10 @@ fn coverage(pairs: &[Pair]) -> Vec<(f64, f64)> {
 }
 
 /// The smallest buffer that covers so many thousandths of the calls.
-fn needed(pairs: &[Pair], level: usize) -> Option<i64> {
+fn needed(pairs: &[Pair], level: u64) -> Option<i64> {
     let mut missing: Vec<i64> = pairs.iter().map(Pair::missing).collect();
     missing.sort_unstable();
-    missing.get((missing.len() * level).div_ceil(1000).checked_sub(1)?).copied()
+    quantile(&missing, level)
 }
 
 fn signed(tokens: i64) -> String {

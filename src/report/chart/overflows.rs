@@ -30,7 +30,7 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
     sessions.sort_by_key(|(_, outcome)| std::cmp::Reverse(fullest(outcome)));
     let left_out = sessions.len().saturating_sub(ROWS);
     sessions.truncate(ROWS);
-    let longest = sessions.iter().map(|(_, outcome)| outcome.calls.len()).max().unwrap_or(1);
+    let longest = sessions.iter().map(|(trace, _)| trace.calls.len()).max().unwrap_or(1);
     let each = longest.div_ceil(COLUMNS);
     let columns = (0..longest.div_ceil(each)).map(|column| grouped((column * each + 1) as u64)).collect();
     let cells = sessions.iter().map(|(_, outcome)| {

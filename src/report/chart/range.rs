@@ -1,6 +1,7 @@
 //! Rows that show how values are spread.
 
 use super::{Bar, BarRow, Hue};
+use crate::statistics::quantile;
 
 /// So many single values are drawn at most.
 const SINGLES: usize = 60;
@@ -11,12 +12,10 @@ pub fn quarters(values: &[f64]) -> Option<[f64; 5]> {
 }
 
 /// The values at which these parts of them, in thousandths, are reached; absent of none.
-pub fn at(values: &[f64], parts: [usize; 5]) -> Option<[f64; 5]> {
+pub fn at(values: &[f64], parts: [u64; 5]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    let last = sorted.len().checked_sub(1)?;
-    let value = |part: usize| sorted.get((sorted.len() * part).div_ceil(1000).saturating_sub(1).min(last)).copied().unwrap_or(0.0);
-    Some(parts.map(value))
+    (!sorted.is_empty()).then(|| parts.map(|part| quantile(&sorted, part).unwrap_or_default()))
 }
 
 /// A row of all values, with single ones where they are few.

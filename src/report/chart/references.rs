@@ -95,7 +95,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
 
 /// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.
 fn bound(corpus: &Corpus, most: u64) -> Vec<(u64, u64)> {
-    let mut costs: Vec<u64> = corpus.traces.iter().flat_map(costs).collect();
+    let mut costs: Vec<u64> = corpus.traces.iter().flat_map(|trace| costs(trace, trace.calls.len())).collect();
     costs.sort_unstable();
     let mut points = vec![(0, 0)];
     let mut carried: u64 = 0;

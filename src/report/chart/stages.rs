@@ -40,7 +40,7 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
     let row = |(replay, stages): &(&Replay, BTreeMap<Stage, Freed>)| {
         let piece =
             |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
-        let saved = percent(replay.totals.tokens_saved(), replay.totals.baseline_tokens);
+        let saved = percent(replay.totals.tokens_saved(), replay.totals.recorded_tokens);
         BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value: format!("saves {saved}") }
     };
     let drawn = few(freed.len(), ROWS, |place| freed.get(place).map(|(replay, _)| std::cmp::Reverse(replay.totals.tokens_saved())));

@@ -27,7 +27,7 @@ type Curve<'a> = (&'a Replay, Vec<Step>);
 
 /// The chart of these policies.
 pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
-    let longest = replays.iter().flat_map(|replay| &replay.outcomes).map(|outcome| outcome.calls.len()).max().unwrap_or(0);
+    let longest = corpus.traces.iter().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }

@@ -8,7 +8,7 @@ use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Schema `ctxsim.diff/1`.
+/// Schema `ctxsim.diff/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DiffRecord {
     schema: &'static str,
@@ -63,7 +63,7 @@ impl DiffRecord {
         let sessions = corpus.traces.iter().zip(&diff.partings).zip(outcomes);
         let names = [one.policy.as_str(), other.policy.as_str()];
         DiffRecord {
-            schema: "ctxsim.diff/1",
+            schema: "ctxsim.diff/2",
             version: env!("CARGO_PKG_VERSION"),
             command,
             corpus: CorpusRecord::new(&corpus.facts),

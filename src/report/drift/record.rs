@@ -6,7 +6,8 @@ use crate::experiment::Corpus;
 use crate::experiment::drift::{
     Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use,
 };
-use crate::report::record::{CorpusRecord, share};
+use crate::report::figures_record::share;
+use crate::report::record::CorpusRecord;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -113,18 +113,18 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// Places of sessions, the worst first: those that end in a refusal, overflow, are squeezed, or are rewritten most.
+/// Places of sessions, the worst first: those that fail, overflow, lose the end of replies, or are rewritten most.
 pub fn by_interest(replays: &[Replay]) -> Vec<usize> {
     let sum = |place: usize, figure: &dyn Fn(&Outcome) -> u64| -> u64 {
         replays.iter().filter_map(|replay| replay.outcomes.get(place)).map(figure).sum()
     };
     let mut order: Vec<usize> = (0..replays.first().map_or(0, |replay| replay.outcomes.len())).collect();
     order.sort_by_cached_key(|place| {
-        let ended = sum(*place, &|outcome| outcome.totals.unrecoverable_sessions);
+        let ended = sum(*place, &|outcome| outcome.totals.failed_sessions);
         let overflows = sum(*place, &|outcome| outcome.totals.overflows);
-        let squeezed = sum(*place, &|outcome| outcome.totals.squeezed);
+        let cut = sum(*place, &|outcome| outcome.totals.reply_cut);
         let events = sum(*place, &|outcome| outcome.events.len() as u64);
-        Reverse((ended, overflows, squeezed, events, sum(*place, &|outcome| outcome.totals.calls)))
+        Reverse((ended, overflows, cut, events, sum(*place, &|outcome| outcome.totals.calls)))
     });
     order
 }

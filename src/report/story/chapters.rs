@@ -3,6 +3,7 @@
 use super::super::chart::{self, Chart, Life, NothingToDraw};
 use super::super::cost::{Breakdown, Priced, cost};
 use super::super::document::{Body, Cell, Column, Section, Table};
+use super::super::recording::Baselines;
 use super::super::replay::{Asked, by_policy, title};
 use super::super::words::{counted, counted_as, first_few, grouped};
 use super::super::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
@@ -28,6 +29,8 @@ pub struct Told<'a> {
     pub corpus: &'a Corpus,
     /// The policies, with their bills, and what stood in the context of each call.
     pub composed: &'a Composed,
+    /// The recording and the user's own agents.
+    pub baselines: Baselines<'a>,
     /// The sessions under no policy, with their bill.
     pub unchanged: &'a Replay,
     /// The model of the cache held against the recording, by agent.
@@ -50,9 +53,10 @@ pub struct Told<'a> {
 
 /// The whole story.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
-    let Told { corpus, composed, unchanged, cache, choice, .. } = told;
+    let Told { corpus, composed, baselines, unchanged, cache, choice, .. } = told;
     let replays = &composed.replays;
     let mut notes = notes::notes(corpus, replays);
+    notes.extend(baselines.notes(corpus));
     notes.extend(cost_figures::unpriced(replays.iter()));
     notes.extend(references::notes(corpus));
     notes.extend(unread(&told));
@@ -62,7 +66,7 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
             title: "The policies",
             lead: Vec::new(),
             charts: Vec::new(),
-            sections: vec![by_policy(corpus, replays, &Asked { cache, ..Asked::default() })],
+            sections: vec![by_policy(corpus, replays, baselines, &Asked { cache, ..Asked::default() })],
         },
         overflow(&told),
         savings(&told),
@@ -102,9 +106,10 @@ fn overflow(told: &Told<'_>) -> Chapter {
 }
 
 fn savings(told: &Told<'_>) -> Chapter {
-    let Told { corpus, composed, unchanged, checks, cache, .. } = *told;
+    let Told { corpus, composed, baselines, unchanged, checks, cache, .. } = *told;
     let replays = &composed.replays;
-    let priced = Priced { corpus, replays, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
+    let priced =
+        Priced { corpus, replays, baselines, unchanged, checks, break_even: None, cache, breakdown: Breakdown::LeftOut, command: None };
     let mut sections = cost(&priced).sections;
     if let Some(first) = sections.first_mut() {
         first.title = "Cost".to_owned();

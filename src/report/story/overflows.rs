@@ -32,7 +32,7 @@ pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option
         }
     }
     // The sort is stable: equals stay in the order of policies and corpus.
-    found.sort_by_key(|(_, _, outcome, _)| Reverse((outcome.totals.unrecoverable_sessions, outcome.totals.overflows)));
+    found.sort_by_key(|(_, _, outcome, _)| Reverse((outcome.totals.failed_sessions, outcome.totals.overflows)));
     let left_out = found.len().saturating_sub(SHOWN) as u64;
     let row = |(trace, replay, outcome, first): &(&Trace, &Replay, &Outcome, &Event)| {
         let excess = outcome.calls.iter().map(|call| call.attempted.saturating_sub(outcome.prompt_limit)).max().unwrap_or(0);

@@ -55,7 +55,7 @@ struct PolicySeries {
     #[serde(skip_serializing_if = "Option::is_none")]
     attempted: Option<Steps>,
     belief: Steps,
-    /// What happened at each call, as a sum of marks: 1 refused, 2 refused for good, 4 squeezed, 8 over budget.
+    /// What happened at each call, as a sum of marks: 1 refused, 2 session fails, 4 reply cut, 8 over budget.
     marks: Vec<u8>,
     /// What stands in the prompt. A content that is as in the whole conversation is left out.
     stack: Stack,
@@ -121,7 +121,7 @@ impl Arrivals {
 }
 
 fn marks(call: &CallOutcome) -> u8 {
-    let marks = [(call.refused > 0, 1), (call.unrecovered, 2), (call.squeezed, 4), (call.over_budget, 8)];
+    let marks = [(call.refused > 0, 1), (call.unrecovered, 2), (call.reply_cut, 4), (call.over_budget, 8)];
     marks.iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).sum()
 }
 

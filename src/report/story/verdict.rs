@@ -37,14 +37,21 @@ fn overflows(replays: &[Replay], best: &Replay, unchanged: &Replay) -> String {
 
 fn saving(best: &Replay, choice: &Choice) -> String {
     let totals = &best.totals;
-    let summariser = i64::try_from(totals.summariser_tokens).unwrap_or(i64::MAX);
-    let saved = totals.tokens_saved().saturating_sub(summariser);
-    let share = percent(saved.saturating_abs(), totals.baseline_tokens);
-    let own = if summariser > 0 { ", its summariser's own included" } else { "" };
+    if !totals.is_comparable() {
+        return "it brings too few sessions to their end to be compared with the recording".to_owned();
+    }
+    let saved = totals.tokens_saved();
+    let share = percent(saved.saturating_abs(), totals.recorded_tokens);
+    let summariser = totals.summariser_tokens;
+    let own = if summariser > 0 { format!(" (the {} tokens of its summariser are apart)", grouped(summariser)) } else { String::new() };
+    let over = match totals.compared_sessions {
+        compared if compared < totals.sessions => format!(" over {} of {}", grouped(compared), counted(totals.sessions, "session")),
+        _ => String::new(),
+    };
     let what = match saved {
-        0 => "it carries as many tokens as no policy".to_owned(),
-        saved if saved > 0 => format!("it carries {share} fewer tokens than no policy{own}"),
-        _ => format!("it carries {share} more tokens than no policy{own}"),
+        0 => format!("it sends as many prompt tokens as were recorded{over}{own}"),
+        saved if saved > 0 => format!("it sends {share} fewer prompt tokens than were recorded{over}{own}"),
+        _ => format!("it sends {share} more prompt tokens than were recorded{over}{own}"),
     };
     match choice.saved {
         None => format!("{what} (one session tells nothing of others)"),

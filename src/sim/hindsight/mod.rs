@@ -14,7 +14,6 @@ pub use needs::{Need, Way};
 pub use room::{Ahead, Source};
 
 use super::outcome::Outcome;
-use super::references::Retention;
 use super::{Conditions, follow, watch};
 use crate::context::Context;
 use crate::policy::Plan;
@@ -27,12 +26,14 @@ pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &
         ahead.look(trace, context);
         look(context, events);
     });
-    add(&mut ahead, &mut outcome.totals.retention);
+    add(&mut ahead, &mut outcome);
     outcome
 }
 
-/// Adds what the oracle, and anybody at most, would have kept beside a replay that was watched to its end.
-pub(super) fn add(ahead: &mut Ahead, retention: &mut Retention) {
+/// Adds what the oracle, and anybody at most, would have kept beside a replay that was watched to its end: over the calls that were answered.
+pub(super) fn add(ahead: &mut Ahead, outcome: &mut Outcome) {
+    ahead.end_after(outcome.answered().len());
+    let retention = &mut outcome.totals.retention;
     let kept = ahead.oracle();
     retention.oracle = kept.iter().filter(|kept| **kept).count() as u64;
     retention.oracle_broken_calls = ahead.broken_calls(&kept);
@@ -43,7 +44,8 @@ impl Ahead {
     /// What is known at the end of a replay under a policy.
     pub fn beside(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Ahead {
         let mut ahead = Ahead::new(trace);
-        watch(trace, plan, conditions, &mut |context| ahead.look(trace, context));
+        let outcome = watch(trace, plan, conditions, &mut |context| ahead.look(trace, context));
+        ahead.end_after(outcome.answered().len());
         ahead
     }
 

@@ -144,6 +144,16 @@ impl Ahead {
         self.active.retain(used_later);
     }
 
+    /// The session ends after so many calls: what later ones need counts no more.
+    pub fn end_after(&mut self, calls: usize) {
+        self.rooms.truncate(calls);
+        self.taken.truncate(calls);
+        self.needs.truncate(self.needs.partition_point(|need| (need.call as usize) < calls));
+        for source in &mut self.sources {
+            source.uses.truncate(source.uses.partition_point(|call| (*call as usize) < calls));
+        }
+    }
+
     /// The same future at a budget of so many tokens a call, whatever the policy had; what the system says and what has just arrived always fits.
     pub fn at_budget(&self, budget: u64) -> Ahead {
         let rooms = self.taken.iter().map(|taken| budget.saturating_sub(*taken)).collect();

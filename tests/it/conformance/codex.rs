@@ -3,15 +3,34 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::Region;
+use ctxsim::format::image::from_data_url;
 use ctxsim::policy::{Facts, Measure, Plan, Trigger, Truncate, apply, apply_to_texts};
 use ctxsim::sim::Standing;
 use ctxsim::trace::{PartKind, PartRow};
-use ctxsim::transcript::Role;
-use serde_json::Value;
+use ctxsim::transcript::{Image, Role};
+use serde_json::{Value, json};
 
 const NAME: &str = "codex@2026-06";
 const FACTS: Facts = Facts { window: Some(272_000), max_input: 0, max_output: 0, family: None };
 const SUMMARY_PREFIX: &str = "Another language model started to solve this problem";
+
+/// Why some items cannot be measured as Codex measures them; `None` where all can.
+fn unmeasured(items: &[Value]) -> Option<&'static str> {
+    items.iter().find_map(|item| match text(&item["type"]) {
+        "message" | "function_call" => None,
+        "function_call_output" if item["output"].is_array() => {
+            Some("a result made of several texts counts what wraps each of them: logs are read with such texts joined")
+        }
+        "function_call_output" => None,
+        "reasoning" if item["encrypted_content"].is_string() => None,
+        "reasoning" => match list(&item["summary"]) {
+            [one] if !text(&one["text"]).is_empty() => None,
+            _ => Some("readable reasoning of no text, or of several, counts what wraps each of them"),
+        },
+        "compaction" | "compaction_summary" | "context_compaction" if item["encrypted_content"].is_string() => None,
+        _ => Some("items of a kind that logs hold seldom"),
+    })
+}
 
 /// Items of Codex as messages, one each. A contextual message is put in by the agent itself and opens no turn.
 fn items(items: &[Value]) -> Given {
@@ -26,9 +45,10 @@ fn items(items: &[Value]) -> Given {
             "function_call_output" => {
                 given.push(Role::Tool, vec![PartRow { id_bytes, ..part(PartKind::ToolResult, text(&item["output"])) }]);
             }
-            "reasoning" => {
+            "reasoning" | "compaction" | "compaction_summary" | "context_compaction" => {
                 let sealed_bytes = text(&item["encrypted_content"]).len() as u32;
-                given.push(Role::Assistant, vec![PartRow { sealed_bytes, ..part(PartKind::Thinking, "") }]);
+                let readable = list(&item["summary"]).iter().map(|said| text(&said["text"])).collect::<Vec<_>>().join("\n");
+                given.push(Role::Assistant, vec![PartRow { sealed_bytes, ..part(PartKind::Thinking, &readable) }]);
             }
             _ => message(&mut given, item),
         }
@@ -39,7 +59,7 @@ fn items(items: &[Value]) -> Given {
 fn message(given: &mut Given, item: &Value) {
     let content = list(&item["content"]);
     let block = |block: &Value| match text(&block["type"]) {
-        "input_image" => part(PartKind::Image, ""),
+        "input_image" => PartRow { image: picture(block), ..part(PartKind::Image, "") },
         _ => part(PartKind::Text, text(&block["text"])),
     };
     let role = match text(&item["role"]) {
@@ -55,15 +75,25 @@ fn message(given: &mut Given, item: &Value) {
     }
 }
 
+/// A picture as the reader of logs sees it. How closely it is looked at is written beside its address.
+fn picture(block: &Value) -> Image {
+    let image = from_data_url(text(&block["image_url"]));
+    let detail = block["detail"].as_str().map_or(0, |detail| format!(",\"detail\":\"{detail}\"").len());
+    Image { address: image.address + detail as u32, ..image }
+}
+
 fn bare(plan: Plan) -> Plan {
     Plan { rule: plan.rule.into_iter().filter(|rule| rule.at != ctxsim::policy::Hook::Ingest).collect(), ..plan }
 }
 
 pub fn estimate_items(case: &Case) -> Checked {
     let given_items = list(&case.input["items"]);
-    let url = |item: &Value| list(&item["content"]).iter().any(|block| text(&block["image_url"]).starts_with("http"));
-    if given_items.iter().any(url) {
-        return Ok(Passed::NotModelled("a picture by its address counts as long as the address, which no reader keeps"));
+    if let Some(reason) = unmeasured(given_items) {
+        return Ok(Passed::NotModelled(reason));
+    }
+    let by_pixels = |block: &Value| block["detail"] == "original" && from_data_url(text(&block["image_url"])).bytes > 0;
+    if given_items.iter().any(|item| list(&item["content"]).iter().any(by_pixels)) {
+        return Ok(Passed::NotModelled("a picture that is looked at in its original size counts by its pixels"));
     }
     let base = Value::from(format!("=ceil({} / 4)", text(&case.input["base_instructions"]).len()));
     let plan = bare(plan(NAME, FACTS, &[("base_instruction_tokens", &base)]));
@@ -86,7 +116,10 @@ pub fn model_limits(case: &Case) -> Checked {
     let model = &case.input["model"];
     let own = &case.params["model_auto_compact_token_limit"];
     let own = if own.is_null() { &model["auto_compact_token_limit"] } else { own };
-    let facts = Facts { window: model["context_window"].as_u64(), ..FACTS };
+    // A configured window cannot be larger than the model's largest.
+    let largest = model["max_context_window"].as_u64();
+    let configured = case.params["model_context_window"].as_u64().map(|window| largest.map_or(window, |largest| window.min(largest)));
+    let facts = Facts { window: configured.or(model["context_window"].as_u64()).or(largest), ..FACTS };
     let plan = with_policy(facts, &model["truncation_policy"], &[("model_auto_compact_token_limit", own)]);
     for rule in ["compact-turn-start", "compact-step"] {
         expect(rule, limit(&plan, rule), case.expected["auto_compact_token_limit"].as_f64())?;
@@ -159,10 +192,17 @@ pub fn record_items_truncation(case: &Case) -> Checked {
         };
         let wanted = rule.select.wants_arrival(region, role, None, &[]);
         expect("looks at results alone", wanted, role == Role::Tool)?;
-        if wanted && item["output"].is_string() {
-            let given = text(&item["output"]);
-            let cut = apply(rule.truncate.as_ref().unwrap(), given);
-            digest::same(cut.as_deref().unwrap_or(given), &expected["text"])?;
+        match &item["output"] {
+            Value::String(given) if wanted => {
+                let cut = apply(rule.truncate.as_ref().unwrap(), given);
+                digest::same(cut.as_deref().unwrap_or(given), &expected["text"])?;
+            }
+            Value::Array(texts) if wanted => {
+                let texts: Vec<Option<&str>> = texts.iter().map(|item| item["text"].as_str()).collect();
+                let several = ["items", "text", "output"].into_iter().map(|name| &expected[name]).find(|expected| expected.is_array());
+                same_items(&plan, "record-limit", &texts, several.ok_or("the result of a list is no list")?)?;
+            }
+            _ => {}
         }
     }
     Ok(Passed::Whole)
@@ -175,7 +215,11 @@ pub fn total_token_usage(case: &Case) -> Checked {
     let plan = plan(NAME, facts, &[("server_reasoning_included", &included), ("model_auto_compact_token_limit", limit)]);
     let plan = bare(plan);
     let given_items = list(&case.input["items"]);
-    let by_model = |item: &Value| item["role"] == "assistant" || matches!(text(&item["type"]), "function_call" | "reasoning");
+    if let Some(reason) = unmeasured(given_items) {
+        return Ok(Passed::NotModelled(reason));
+    }
+    let by_model =
+        |item: &Value| item["role"] == "assistant" || matches!(text(&item["type"]), "function_call" | "reasoning" | "compaction");
     let given = items(given_items);
     let last = given_items.iter().rposition(by_model);
     let usage = Some((case.input["last_total_tokens"].as_u64().unwrap(), 0));
@@ -251,4 +295,52 @@ fn removals(case: &Case) -> Checked {
     let left = context.live().filter_map(|(_, entry)| all.get(entry.message? as usize)).map(named).collect::<Vec<_>>();
     expect("remaining", left, list(&case.expected["remaining"]).iter().map(named).collect())?;
     Ok(Passed::Whole)
+}
+
+/// Items that no golden vector holds, each with the size that Codex's own rule gives for its JSON.
+#[test]
+fn items_are_measured_by_what_the_model_reads_of_them() {
+    let encrypted = "A".repeat(5_000);
+    let message = |picture: Value| json!({ "type": "message", "role": "user", "content": [picture] });
+    let picture = |url: &str| json!({ "type": "input_image", "image_url": url });
+    let cases = [
+        // 45 bytes of a message, 37 of a picture, and the address as it is.
+        (message(picture("data:image/svg+xml,<svg/>")), 27),
+        (message(picture("https://x/y.png")), 25),
+        // The data of a picture in base64 counts as 7,373 bytes, the head of its address as it is.
+        (message(picture("data:image/png;base64,AAAA")), 1_870),
+        (message(picture(&format!("data:image/{};base64,AAAA", "x".repeat(43)))), 1_880),
+        (message(json!({ "type": "input_image", "image_url": "https://x/y.png", "detail": "high" })), 29),
+        // 58 bytes of an item, 33 of a text in it.
+        (json!({ "type": "reasoning", "summary": [{ "type": "summary_text", "text": "x".repeat(24) }], "encrypted_content": null }), 29),
+        (json!({ "type": "reasoning", "summary": [], "encrypted_content": encrypted }), 775),
+        (json!({ "type": "compaction", "encrypted_content": encrypted }), 775),
+    ];
+    let plan = bare(plan(NAME, FACTS, &[]));
+    for (item, tokens) in cases {
+        assert_eq!(unmeasured(std::slice::from_ref(&item)), None, "{item}");
+        let given = items(std::slice::from_ref(&item));
+        let stand = given.stand(&plan, &ENDLESS);
+        assert_eq!(stand.context().view().request(), tokens, "{item:.200}");
+    }
+    let of_two = json!({ "type": "function_call_output", "call_id": "c", "output": [{ "type": "input_text", "text": "a" }] });
+    assert!(unmeasured(&[of_two]).is_some());
+}
+
+/// A configured window goes before the model's, and is no larger than its largest.
+#[test]
+fn a_configured_window_sets_the_limits() {
+    let case = |configured: u64, limit: u64, effective: u64| Case {
+        name: String::new(),
+        input: json!({ "model": { "context_window": 272_000, "max_context_window": 400_000, "truncation_policy": { "mode": "tokens", "limit": 10_000 } } }),
+        params: json!({ "model_context_window": configured }),
+        expected: json!({
+            "auto_compact_token_limit": limit,
+            "effective_context_window": effective,
+            "truncation_policy": { "mode": "tokens", "limit": 10_000 }
+        }),
+    };
+    for case in [case(100_000, 90_000, 95_000), case(500_000, 360_000, 380_000)] {
+        assert!(model_limits(&case).is_ok(), "{:?}", model_limits(&case).err());
+    }
 }

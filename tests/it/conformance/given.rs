@@ -136,6 +136,7 @@ impl Given {
             copy: false,
             synthetic: false,
             key: None,
+            reported_reasoning: 0,
         };
         self.trace.parts.extend(parts);
         self.trace.messages.push(row);

@@ -1,9 +1,11 @@
 //! Chance with a seed: the same numbers on every machine, for designs and for resampling sessions.
 
 /// A stream of pseudo-random numbers: SplitMix64, after Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-pub(super) struct Chance(u64);
+#[derive(Clone, Debug)]
+pub struct Chance(u64);
 
 impl Chance {
+    /// The stream that begins with this seed.
     pub fn new(seed: u64) -> Chance {
         Chance(seed)
     }
@@ -33,21 +35,4 @@ impl Chance {
         }
         order
     }
-}
-
-/// How often each session stands in each of so many resamples of all sessions, drawn with replacement: by session, then by resample.
-/// The sessions are drawn by their places in this order, which is one that does not hang on their files.
-pub(super) fn resamples(order: &[usize], count: usize, seed: u64) -> Vec<Vec<u16>> {
-    let mut chance = Chance::new(seed);
-    let sessions = order.len();
-    let mut weights = vec![vec![0_u16; count]; sessions];
-    for resample in 0..count {
-        for _ in 0..sessions {
-            let drawn = order.get(chance.below(sessions)).copied();
-            if let Some(weight) = drawn.and_then(|drawn| weights.get_mut(drawn)).and_then(|weights| weights.get_mut(resample)) {
-                *weight = weight.saturating_add(1);
-            }
-        }
-    }
-    weights
 }

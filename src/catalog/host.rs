@@ -1,0 +1,38 @@
+//! Limits that hosts set for models of other makers, by day.
+
+use crate::units::Tokens;
+use serde::Deserialize;
+
+/// What a host lets a model hold, from a day on.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostLimits {
+    /// The host, as logs name it.
+    pub host: String,
+    /// The model, by its id in the catalogue.
+    pub model: String,
+    /// The first day, as `2026-03-19`.
+    pub from: String,
+    /// The total window: prompt and reply together.
+    pub context: Tokens,
+    /// The limit on the prompt alone; absent where the host has none beside the window.
+    pub max_input: Option<Tokens>,
+    /// The longest reply; absent where not known.
+    pub max_output: Option<Tokens>,
+}
+
+/// `catalog/hosts.toml`: the limits of each host and model stand in the order of their days.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Hosts {
+    limits: Vec<HostLimits>,
+}
+
+impl Hosts {
+    /// The limits of a day: the newest that are not younger, else the oldest ones. Without a day the newest.
+    pub fn find(&self, host: &str, model: &str, day: Option<&str>) -> Option<&HostLimits> {
+        let mut here = self.limits.iter().filter(|limits| limits.host == host && limits.model == model);
+        let first = here.next()?;
+        Some(here.take_while(|limits| day.is_none_or(|day| limits.from.as_str() <= day)).last().unwrap_or(first))
+    }
+}

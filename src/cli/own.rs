@@ -1,0 +1,107 @@
+//! The user's own agents: where their settings are found.
+
+use super::failure::{Failure, tell};
+use super::logs::Logs;
+use super::policies::Policies;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::cost::Tariff;
+use ctxsim::experiment::{Corpus, Home, Own, OwnSettings, homes, lies_below, own_agents, price, recorders};
+use ctxsim::policy::suggestion;
+use ctxsim::report::first_few;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The user's own agents.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OwnAgents {
+    /// The agent's own settings, in place of those beside its sessions: ~/.claude/settings.json, config.toml, opencode.json. Where the logs are
+    /// of several agents, AGENT=FILE says whose they are
+    #[arg(long, value_name = "[AGENT=]FILE")]
+    pub agent_config: Vec<String>,
+}
+
+/// A file of settings holds no more bytes than this.
+const LARGEST: u64 = 1 << 20;
+
+impl OwnAgents {
+    /// What the agents' own presets, with their own settings, make of a corpus, with the bills. `None` where no session has such a preset.
+    pub fn replay(
+        &self,
+        corpus: &Corpus,
+        policies: &Policies,
+        catalog: &Catalog,
+        logs: &Logs,
+        tariff: &Tariff<'_>,
+    ) -> Result<Option<Own>, Failure> {
+        let recorders = recorders()?;
+        let known = recorders.iter().flat_map(|policy| &policy.recorded_by).map(|entry| entry.agent.as_str());
+        let known: BTreeSet<&str> = known.collect();
+        let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| known.contains(agent)).collect();
+        let mut settings = self.named(&agents)?;
+        settings.extend(beside_sessions(corpus));
+        let mut own = own_agents(corpus, &recorders, &settings, &policies.settings(catalog, logs))?;
+        if let Some(own) = &mut own {
+            price(corpus, std::slice::from_mut(&mut own.replay), tariff);
+            if !logs.quiet {
+                own.refused.iter().for_each(|sentence| tell(sentence));
+            }
+        }
+        Ok(own)
+    }
+
+    /// The settings that were named.
+    fn named(&self, agents: &BTreeSet<&str>) -> Result<Vec<OwnSettings>, Failure> {
+        self.agent_config.iter().map(|word| named(word, agents)).collect()
+    }
+
+    /// The options as they would be typed again.
+    pub fn words(&self) -> Vec<String> {
+        self.agent_config.iter().flat_map(|file| ["--agent-config".to_owned(), file.clone()]).collect()
+    }
+}
+
+fn named(word: &str, agents: &BTreeSet<&str>) -> Result<OwnSettings, Failure> {
+    let (agent, file) = match word.split_once('=').filter(|_| !Path::new(word).is_file()) {
+        Some((agent, file)) if agents.contains(agent) => (agent.to_owned(), file),
+        Some((agent, _)) => {
+            let near = suggestion(agent, agents.iter().copied());
+            return Err(Failure::Usage(format!(
+                "`--agent-config {word}`: the logs hold no session of an agent `{agent}` with a preset{near}"
+            )));
+        }
+        None => match agents.iter().collect::<Vec<_>>().as_slice() {
+            [only] => ((**only).to_owned(), word),
+            [] => return Err(Failure::Usage(format!("`--agent-config {word}`: the logs hold no session of an agent with a preset"))),
+            several => {
+                let names: Vec<&str> = several.iter().map(|agent| **agent).collect();
+                let names = first_few(&names, names.len());
+                let reason = format!("the logs are of several agents ({names}): say whose it is, as AGENT=FILE");
+                return Err(Failure::Usage(format!("`--agent-config {word}`: {reason}")));
+            }
+        },
+    };
+    let path = PathBuf::from(file);
+    let text = read(&path).map_err(|reason| Failure::Usage(format!("`--agent-config {word}`: {reason}")))?;
+    Ok(OwnSettings { agent, sessions: None, file: path, text })
+}
+
+/// The settings that stand beside the agents' own folders of sessions, where sessions of the corpus lie in them; no other file is opened.
+/// What cannot be read is as if it were not there.
+fn beside_sessions(corpus: &Corpus) -> Vec<OwnSettings> {
+    let homes = homes(&|name| std::env::var(name).ok());
+    let is_read = |home: &Home| corpus.traces.iter().any(|trace| trace.agent == home.agent && lies_below(&trace.source, &home.path));
+    let settings = homes.into_iter().filter(|home| !home.settings.is_empty() && is_read(home)).filter_map(|home| {
+        let (file, text) = home.settings.iter().find_map(|file| Some((file.clone(), read(file).ok()?)))?;
+        Some(OwnSettings { agent: home.agent.to_owned(), sessions: Some(home.path), file, text })
+    });
+    settings.collect()
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(file).map_err(|error| error.to_string())?.len();
+    if size > LARGEST {
+        return Err(format!("holds {size} bytes, more than settings can"));
+    }
+    ctxsim::reading::regular_text(file).map_err(|error| error.to_string())
+}

@@ -1,0 +1,128 @@
+//! What a recording says of its cache, beside the model: factors by which the modelled reads of other contexts are scaled.
+//!
+//! The factor of a call is what was read over what the model reads of the same prompt, at most 1. The prompt is the recorded one, with the
+//! agent's own compactions in it: a break that they caused is a break in the model too, and is not carried to other contexts. Entries do
+//! not age in this model: what a pause did is in the factor of the call behind it.
+
+use super::cache::Split;
+use super::check::walk;
+use super::tariff::Tariff;
+use crate::sim::Outcome;
+use crate::trace::Trace;
+use crate::transcript::Usage;
+use std::ops::AddAssign;
+
+/// What the cache made of some recorded prompts: of one, or of many together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// Tokens that were read.
+    pub read: u64,
+    /// Tokens of the same prompts that the model reads if entries do not age. 0: it says nothing of reads.
+    pub modelled: u64,
+    /// Tokens that were not read. 0: it says nothing of writes.
+    pub unread: u64,
+    /// The part of them that was written.
+    pub written: u64,
+    /// The part of that with a lifetime of an hour.
+    pub written_1h: u64,
+}
+
+impl AddAssign for Measured {
+    fn add_assign(&mut self, other: Measured) {
+        self.read += other.read;
+        self.modelled += other.modelled;
+        self.unread += other.unread;
+        self.written += other.written;
+        self.written_1h += other.written_1h;
+    }
+}
+
+impl Measured {
+    /// One recorded prompt, beside what the model reads of it.
+    pub fn new(usage: &Usage, modelled: u64) -> Measured {
+        let unread = usage.prompt.saturating_sub(usage.cache_read);
+        let written = usage.cache_write.min(unread);
+        Measured { read: usage.cache_read, modelled, unread, written, written_1h: usage.cache_write_1h.min(written) }
+    }
+
+    /// Modelled reads as far as the recording got.
+    fn scale(&self, modelled: u64) -> u64 {
+        if self.modelled == 0 { modelled } else { share(modelled, self.read.min(self.modelled), self.modelled) }
+    }
+
+    /// What becomes of tokens that are not read.
+    fn divide(&self, read: u64, unread: u64, modelled: Split) -> Split {
+        if self.unread == 0 {
+            // The recording does not say: as modelled.
+            let write = share(unread, modelled.write, modelled.write + modelled.fresh);
+            return Split { read, write, write_1h: share(write, modelled.write_1h, modelled.write), fresh: unread - write };
+        }
+        let write = share(unread, self.written, self.unread);
+        Split { read, write, write_1h: share(write, self.written_1h, self.written), fresh: unread - write }
+    }
+}
+
+/// So many tokens times a part over a whole, rounded down; 0 of nothing.
+fn share(tokens: u64, part: u64, whole: u64) -> u64 {
+    u128::from(tokens).saturating_mul(part.into()).checked_div(whole.into()).map_or(0, |share| u64::try_from(share).unwrap_or(u64::MAX))
+}
+
+/// The factors of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calibration {
+    /// By call; absent where the log has no usage of the provider's for it.
+    calls: Vec<Option<Measured>>,
+    /// All calls together: what holds where a call says nothing. Absent where the log tells nothing of the cache.
+    session: Option<Measured>,
+}
+
+impl Calibration {
+    /// The factors of a session. None where its log has no counts of the cache, or where another model is to be billed than the one that
+    /// was recorded. `unchanged` is its outcome under no policy.
+    pub fn of(trace: &Trace, unchanged: &Outcome, tariff: &Tariff<'_>) -> Calibration {
+        if tariff.model.is_some() || !trace.tells_of_cache() {
+            return Calibration::default();
+        }
+        let mut calibration = Calibration { calls: vec![None; trace.calls.len()], session: Some(Measured::default()) };
+        for step in walk(trace, unchanged, tariff) {
+            let Some(usage) = step.usage else { continue };
+            let measured = Measured::new(&usage, step.answer.ageless.read);
+            if let (Some(call), Some(session)) = (calibration.calls.get_mut(step.place), calibration.session.as_mut()) {
+                *call = Some(measured);
+                *session += measured;
+            }
+        }
+        calibration
+    }
+
+    /// The same where nothing is known of single calls: what other calls, or other sessions, came to together.
+    pub fn from_others(others: Measured) -> Calibration {
+        Calibration { calls: Vec::new(), session: Some(others) }
+    }
+
+    /// All calls of the session together; absent where its log tells nothing of the cache.
+    pub fn session(&self) -> Option<Measured> {
+        self.session
+    }
+
+    /// The same for each half of the calls: those at even places, those at odd ones.
+    pub fn halves(&self) -> [Measured; 2] {
+        let mut halves = [Measured::default(); 2];
+        for (place, measured) in self.calls.iter().enumerate() {
+            if let (Some(half), Some(measured)) = (halves.get_mut(place % 2), measured) {
+                *half += *measured;
+            }
+        }
+        halves
+    }
+
+    /// What the recorded cache makes of a prompt at the place of a call, given what the modelled one would if entries did not age: what
+    /// time did to them shows in the factor. As `modelled` where the log tells nothing of the cache.
+    pub fn split(&self, place: usize, ageless: Split, modelled: Split) -> Split {
+        let Some(session) = self.session else { return modelled };
+        let own = self.calls.get(place).copied().flatten();
+        let read = own.filter(|own| own.modelled > 0).unwrap_or(session).scale(ageless.read);
+        let unread = ageless.prompt() - read;
+        own.filter(|own| own.unread > 0).unwrap_or(session).divide(read, unread, ageless)
+    }
+}

@@ -1,0 +1,212 @@
+//! The user's own agents: which preset a session was recorded under, by agent, version and date, and what these presets make of a corpus.
+
+use super::corpus::Corpus;
+use super::impose::impose;
+use super::replay::{Ready, Replay, ReplaySettings};
+use super::window::window_of;
+use crate::policy::{Policy, PolicyError, RecordedBy, Recorder};
+use crate::sim::{Ground, Outcome, Refetching};
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The policy for a session, and what it says of such logs. Of several the first whose `recorded_by` covers the log's agent, version and day; a
+/// single one is taken for every session that holds recorded events, too, where it says nothing of recorders. `None` where no policy fits.
+pub fn choose<'a>(trace: &Trace, policies: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<(&'a Policy, Option<&'a RecordedBy>)> {
+    if let [given] = policies {
+        let entry = given.recorded_by.iter().find(|entry| entry.agent == trace.agent);
+        return (entry.is_some() || !trace.compactions.is_empty()).then_some((given, entry));
+    }
+    let place = recorder_of(trace, policies, settings)?;
+    let policy = policies.get(place)?;
+    let day = trace.day().unwrap_or_default();
+    Some((policy, policy.recorded(recorder(trace, &day, settings))))
+}
+
+/// The place of the first policy whose `recorded_by` covers a session; `None` where no preset speaks for its agent.
+fn recorder_of(trace: &Trace, policies: &[Policy], settings: &ReplaySettings<'_>) -> Option<usize> {
+    let day = trace.day().unwrap_or_default();
+    let recorder = recorder(trace, &day, settings);
+    policies.iter().position(|policy| policy.recorded(recorder).is_some())
+}
+
+fn recorder<'t>(trace: &'t Trace, day: &'t str, settings: &ReplaySettings<'_>) -> Recorder<'t> {
+    let window = Some(window_of(trace, None, settings).window);
+    Recorder { agent: &trace.agent, version: &trace.version, day, window }
+}
+
+/// Did a person ask for this compaction?
+pub fn is_manual(event: &CompactionRow) -> bool {
+    event.kind == CompactionKind::Compact && event.automatic == Some(false)
+}
+
+/// Does a log lie below a folder?
+pub fn lies_below(source: &str, folder: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    whole(Path::new(source)).starts_with(whole(folder))
+}
+
+/// An agent's own settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnSettings {
+    /// The agent, as its reader names it.
+    pub agent: String,
+    /// The folder of the sessions that they hold for; `None` for all of the agent's.
+    pub sessions: Option<PathBuf>,
+    /// The file.
+    pub file: PathBuf,
+    /// What it says.
+    pub text: String,
+}
+
+impl OwnSettings {
+    fn hold_for(&self, trace: &Trace) -> bool {
+        self.agent == trace.agent && self.sessions.as_ref().is_none_or(|folder| lies_below(&trace.source, folder))
+    }
+}
+
+/// The user's own agents over a corpus.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Own {
+    /// What they make of it, manual compactions imposed. Sessions of agents without a preset have an empty outcome.
+    pub replay: Replay,
+    /// Each agent with a preset.
+    pub agents: BTreeMap<String, OwnAgent>,
+    /// Sessions of agents without a preset, which are left out, by agent.
+    pub left_out: BTreeMap<String, u64>,
+    /// What could not be taken over from the agents' settings, as sentences.
+    pub refused: Vec<String>,
+}
+
+/// One agent of the user's.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwnAgent {
+    /// The places of its sessions.
+    pub sessions: Vec<usize>,
+    /// How many of them are replayed through each preset.
+    pub presets: BTreeMap<String, u64>,
+    /// How many of them the agent's own settings hold for.
+    pub configured_sessions: u64,
+    /// The files of these settings, each with the parameters that it sets.
+    pub settings: BTreeMap<PathBuf, BTreeMap<String, String>>,
+    /// Manual compactions that were imposed.
+    pub imposed: u64,
+}
+
+/// Presets with settings read into them, each made once.
+struct Presets<'a> {
+    recorders: &'a [Policy],
+    settings: &'a [OwnSettings],
+    replay: &'a ReplaySettings<'a>,
+    /// By preset and settings: the place of the policy.
+    made: BTreeMap<(usize, Option<usize>), usize>,
+    policies: Vec<Policy>,
+    own: Own,
+}
+
+impl Presets<'_> {
+    /// The place of the policy for a session; `None` without a preset for its agent.
+    fn of(&mut self, trace: &Trace) -> Option<usize> {
+        let preset = self.recorders.iter().any(|policy| policy.recorded_by.iter().any(|entry| entry.agent == trace.agent));
+        let preset = preset.then(|| recorder_of(trace, self.recorders, self.replay)).flatten()?;
+        let known = self.settings.iter().position(|settings| settings.hold_for(trace));
+        let place = match self.made.get(&(preset, known)) {
+            Some(place) => *place,
+            None => self.make(preset, known, &trace.agent)?,
+        };
+        let agent = self.own.agents.entry(trace.agent.clone()).or_default();
+        *agent.presets.entry(self.recorders.get(preset)?.name.clone()).or_default() += 1;
+        let file = known.and_then(|known| self.settings.get(known)).map(|settings| &settings.file);
+        agent.configured_sessions += u64::from(file.is_some_and(|file| agent.settings.contains_key(file)));
+        Some(place)
+    }
+
+    fn make(&mut self, preset: usize, known: Option<usize>, agent: &str) -> Option<usize> {
+        let mut policy = self.recorders.get(preset)?.clone();
+        if let Some(settings) = known.and_then(|known| self.settings.get(known)) {
+            match policy.configure(&settings.file, &settings.text) {
+                Ok(Some(configured)) => {
+                    let agent = self.own.agents.entry(agent.to_owned()).or_default();
+                    agent.settings.entry(settings.file.clone()).or_default().extend(configured.set);
+                    self.own.refused.extend(configured.refused);
+                }
+                Ok(None) => {}
+                Err(sentence) => self.own.refused.push(sentence),
+            }
+        }
+        self.policies.push(policy);
+        self.made.insert((preset, known), self.policies.len() - 1);
+        Some(self.policies.len() - 1)
+    }
+}
+
+/// Replays each session through the preset that its agent ran by, with manual compactions imposed. `None` where no session has such a preset.
+pub fn own_agents(
+    corpus: &Corpus,
+    recorders: &[Policy],
+    own_settings: &[OwnSettings],
+    settings: &ReplaySettings<'_>,
+) -> Result<Option<Own>, PolicyError> {
+    let mut presets =
+        Presets { recorders, settings: own_settings, replay: settings, made: BTreeMap::new(), policies: Vec::new(), own: Own::default() };
+    let mut chosen = Vec::with_capacity(corpus.traces.len());
+    let mut imposed: BTreeMap<usize, Trace> = BTreeMap::new();
+    for (place, trace) in corpus.traces.iter().enumerate() {
+        let policy = presets.of(trace);
+        match (policy, presets.own.agents.get_mut(&trace.agent)) {
+            (Some(_), Some(agent)) => {
+                agent.sessions.push(place);
+                let manual = trace.compactions.iter().filter(|event| is_manual(event)).count() as u64;
+                agent.imposed += manual;
+                if manual > 0 {
+                    imposed.insert(place, impose(trace, &is_manual).into_owned());
+                }
+            }
+            _ => *presets.own.left_out.entry(trace.agent.clone()).or_default() += 1,
+        }
+        chosen.push(policy);
+    }
+    let Presets { policies, mut own, .. } = presets;
+    if own.agents.is_empty() {
+        return Ok(None);
+    }
+    own.refused.sort();
+    own.refused.dedup();
+    let ready = policies.iter().map(|policy| Ready::new(corpus, policy, settings)).collect::<Result<Vec<Ready<'_>>, PolicyError>>()?;
+    let through = |(place, trace): (usize, &Trace)| {
+        let policy = chosen.get(place).copied().flatten().and_then(|policy| ready.get(policy));
+        policy.map_or_else(Outcome::default, |policy| {
+            policy.outcome(&mut Ground::new(imposed.get(&place).unwrap_or(trace)), place, Refetching::Never)
+        })
+    };
+    let outcomes: Vec<Outcome> = corpus.traces.par_iter().enumerate().map(through).collect();
+    let named = ready.first().map(|first| first.with(outcomes)).unwrap_or_default();
+    let name = own.name();
+    own.replay = Replay { params: Vec::new(), imposed, ..named.renamed(&name) };
+    Ok(Some(own))
+}
+
+impl Own {
+    /// `claude-code (yours)` where the agent's settings were found and read, else `claude-code (defaults)`; several agents are `own agents`.
+    fn name(&self) -> String {
+        let agents: Vec<&String> = self.agents.keys().collect();
+        let who = if let [agent] = agents.as_slice() { agent.as_str() } else { "own agents" };
+        let (all, configured) = self
+            .agents
+            .values()
+            .fold((0, 0), |(all, configured), agent| (all + agent.sessions.len() as u64, configured + agent.configured_sessions));
+        let whose = match configured {
+            0 => "defaults",
+            some if some == all => "yours",
+            _ => "partly yours",
+        };
+        format!("{who} ({whose})")
+    }
+
+    /// How many sessions are replayed.
+    pub fn sessions(&self) -> u64 {
+        self.agents.values().map(|agent| agent.sessions.len() as u64).sum()
+    }
+}

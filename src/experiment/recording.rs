@@ -1,0 +1,154 @@
+//! What the logs say happened: the row that policies are compared with.
+
+use super::corpus::Corpus;
+use super::own::is_manual;
+use super::price::checks;
+use super::replay::Replay;
+use crate::cost::{Bill, CacheKind, Check, Tariff};
+use crate::sim::{EventKind, Totals};
+use crate::trace::Trace;
+use crate::transcript::CompactionKind;
+
+/// What the logs of a corpus say happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// By session, in the order of the corpus.
+    pub sessions: Vec<RecordedSession>,
+    /// Their sum.
+    pub sum: RecordedSession,
+}
+
+/// What one log says happened, or many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedSession {
+    /// Sessions, failed ones (the log ends in the provider's refusal), calls, prompts, replies, the largest prompt, compactions and prunings;
+    /// the summariser's requests as far as the log holds them. Every other figure is 0, for no log knows it.
+    pub totals: Totals,
+    /// The part of the compactions that a person asked for.
+    pub manual_compactions: u64,
+    /// Calls without recorded usage: their prompts are estimated.
+    pub estimated_calls: u64,
+    /// Their prompts, which are part of the sum.
+    pub estimated_tokens: u64,
+    /// The list price of the recorded usage.
+    pub bill: Bill,
+    /// The list price of the calls without recorded usage, as the model of the cache prices them.
+    pub estimated_bill: Bill,
+    /// Calls whose model has no price.
+    pub unpriced_calls: u64,
+}
+
+impl RecordedSession {
+    fn of(trace: &Trace, check: &Check) -> RecordedSession {
+        let sent = trace.sent.unwrap_or_default();
+        let summariser = || trace.compactions.iter().filter_map(|event| event.usage);
+        let mut totals = Totals {
+            sessions: 1,
+            failed_sessions: u64::from(trace.refused),
+            calls: trace.calls.len() as u64,
+            prompt_tokens: sent.prompt_tokens,
+            anchored_tokens: sent.prompt_tokens - sent.estimated_tokens,
+            peak_tokens: sent.peak_tokens,
+            output_tokens: trace.calls.iter().map(|call| call.output).sum(),
+            summariser_calls: summariser().count() as u64,
+            summariser_tokens: summariser().map(|usage| usage.prompt + usage.output).sum(),
+            ..Totals::default()
+        };
+        // What another file holds as well counts there.
+        let events = || trace.compactions.iter().filter(|event| !event.copy);
+        for event in events() {
+            totals.count(match event.kind {
+                CompactionKind::Compact => EventKind::Compact,
+                CompactionKind::Prune => EventKind::Prune,
+            });
+        }
+        RecordedSession {
+            totals,
+            manual_compactions: events().filter(|event| is_manual(event)).count() as u64,
+            estimated_calls: sent.estimated_calls,
+            estimated_tokens: sent.estimated_tokens,
+            bill: check.recorded,
+            estimated_bill: check.unrecorded,
+            unpriced_calls: check.unpriced_calls + check.unrecorded_unpriced_calls,
+        }
+    }
+
+    fn add(&mut self, other: &RecordedSession) {
+        self.totals += &other.totals;
+        self.manual_compactions += other.manual_compactions;
+        self.estimated_calls += other.estimated_calls;
+        self.estimated_tokens += other.estimated_tokens;
+        self.bill += &other.bill;
+        self.estimated_bill += &other.estimated_bill;
+        self.unpriced_calls += other.unpriced_calls;
+    }
+
+    /// The list price of all calls, in thousand-millionths of a dollar; the part without recorded usage is estimated.
+    pub fn nano_usd(&self) -> u64 {
+        self.bill.nano_usd() + self.estimated_bill.nano_usd()
+    }
+
+    /// Has any call a price?
+    pub fn is_priced(&self) -> bool {
+        self.totals.calls > self.unpriced_calls
+    }
+}
+
+/// What the logs of a corpus say happened, at the prices of a tariff.
+pub fn recording(corpus: &Corpus, tariff: &Tariff<'_>) -> Recording {
+    let checks = checks(corpus, tariff);
+    let sessions: Vec<RecordedSession> =
+        corpus.traces.iter().zip(&checks).map(|(trace, check)| RecordedSession::of(trace, check)).collect();
+    let mut sum = RecordedSession::default();
+    sessions.iter().for_each(|session| sum.add(session));
+    Recording { sessions, sum }
+}
+
+/// A policy beside the recording, over the sessions that both bring to their end. The summariser's requests are on neither side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// How many sessions.
+    pub sessions: u64,
+    /// Compactions as recorded, manual ones left out.
+    pub recorded_compactions: u64,
+    /// Compactions of the policy, resets included.
+    pub compactions: u64,
+    /// Prompt tokens as recorded.
+    pub recorded_tokens: u64,
+    /// Prompt tokens under the policy.
+    pub tokens: u64,
+    /// List price of the recorded calls, in thousand-millionths of a dollar.
+    pub recorded_nano_usd: u64,
+    /// List price under the policy. 0 on both sides without bills.
+    pub nano_usd: u64,
+}
+
+impl Recording {
+    /// A policy beside the recording over these sessions, by their places.
+    pub fn beside(&self, replay: &Replay, cache: CacheKind, places: impl Iterator<Item = usize>) -> Beside {
+        let mut sum = Beside::default();
+        for place in places {
+            let (Some(session), Some(outcome)) = (self.sessions.get(place), replay.outcomes.get(place)) else { continue };
+            let totals = &outcome.totals;
+            if totals.compared_sessions == 0 {
+                continue;
+            }
+            sum.sessions += 1;
+            sum.recorded_compactions += session.totals.events_of(EventKind::Compact) - session.manual_compactions;
+            sum.compactions += totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset);
+            sum.recorded_tokens += totals.recorded_tokens;
+            sum.tokens += totals.compared_tokens;
+            if let Some(bills) = replay.bills.get(place) {
+                let bill = bills.with(cache);
+                sum.recorded_nano_usd += session.nano_usd();
+                sum.nano_usd += bill.nano_usd() - bill.summariser.nano_usd;
+            }
+        }
+        sum
+    }
+
+    /// The same over the whole corpus.
+    pub fn beside_all(&self, replay: &Replay, cache: CacheKind) -> Beside {
+        self.beside(replay, cache, 0..self.sessions.len())
+    }
+}

@@ -1,0 +1,114 @@
+//! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, the catalogue: for
+//! the host that served the session, else for the model.
+
+use super::replay::ReplaySettings;
+use crate::catalog::Family;
+use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, window_in_force};
+use crate::trace::Trace;
+use crate::units::Tokens;
+use serde::Serialize;
+
+/// Where a session's window came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowFrom {
+    /// `--window`.
+    Flag,
+    /// The log names it.
+    Log,
+    /// The catalogue, for the host that the log names.
+    Host,
+    /// The catalogue, for the model of the log or that of `--model`.
+    Catalogue,
+    /// The known window was smaller than a recorded prompt: a larger one was in force.
+    Outgrown,
+    /// Nobody knows the model: the policy's own default.
+    Policy,
+}
+
+/// The window that a session is replayed in.
+pub(super) struct Window {
+    /// What policies reckon with.
+    pub facts: Facts,
+    /// What prompt and reply may come to together.
+    pub window: u64,
+    /// What a prompt may come to.
+    pub prompt_limit: u64,
+    pub from: WindowFrom,
+    pub model: String,
+    /// The window of the model in the catalogue; 0 where it knows none.
+    catalogue: u64,
+}
+
+impl Window {
+    /// The model, its window and the catalogue's, where log or host set another one.
+    pub fn instead_of_catalogue(&self) -> Option<(String, u64, u64)> {
+        let window = self.facts.window.unwrap_or(self.window);
+        (matches!(self.from, WindowFrom::Log | WindowFrom::Host) && window != self.catalogue)
+            .then(|| (self.model.clone(), window, self.catalogue))
+    }
+}
+
+/// The window of a session; `default` is what the policy takes for a model that nobody knows.
+pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
+    let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
+    let model = settings.catalog.find(name);
+    let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
+    let max_input = model.and_then(|model| model.max_input).map_or(0, |tokens| tokens.0);
+    // As in every comparison with recorded usage, a model that nobody knows is of the family `other`.
+    let family = Some(model.map_or(Family::Other, |model| model.family));
+    let catalogue = model.map_or(0, |model| model.context.0);
+    let known = |window: u64, max_input: u64, from: WindowFrom| Window {
+        facts: Facts { window: Some(window), max_input, max_output, family },
+        window,
+        prompt_limit: if max_input > 0 { max_input.min(window) } else { window },
+        from,
+        model: name.to_owned(),
+        catalogue,
+    };
+    if let Some(window) = settings.window {
+        return known(window, 0, WindowFrom::Flag);
+    }
+    let largest = trace.largest_prompt();
+    // A prompt and its reply that were recorded did fit.
+    let filled = trace.largest_exchange();
+    let of_flag = model.filter(|_| settings.model.is_some());
+    let day = trace.day();
+    // What the log or the host says holds for the model that was recorded.
+    let named = (of_flag.is_none()).then(|| {
+        let of_log = || Some((logged(trace, day.as_deref())?, max_input, max_output, WindowFrom::Log));
+        let of_host = || {
+            let limits = settings.catalog.host_limits(trace.host.as_deref()?, model?, day.as_deref())?;
+            let tokens = |limit: Option<Tokens>| limit.map_or(0, |tokens| tokens.0);
+            Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
+        };
+        of_log().or_else(of_host)
+    });
+    if let Some((window, max_input, max_output, from)) = named.flatten() {
+        // A window within the provider's limit of a prompt is all that a prompt may come to. One beyond it, and not the catalogue's, was set by hand: the
+        // agent went by it, and the provider by its limit.
+        let prompt_limit = if max_input > 0 { max_input.min(window) } else { window };
+        let by_hand = from == WindowFrom::Log && max_input < window && window != catalogue;
+        let max_input = if max_input == 0 || by_hand { 0 } else { prompt_limit };
+        let facts = Facts { window: Some(window), max_input, max_output, family };
+        // What was recorded did fit, whatever the log or the catalogue names.
+        let known = known(window, max_input, from);
+        return Window { facts, window: window.max(filled), prompt_limit: prompt_limit.max(largest), ..known };
+    }
+    if let Some(model) = model {
+        if largest <= model.prompt_limit().0 {
+            return known(model.context.0, max_input, WindowFrom::Catalogue);
+        }
+        let larger = model.long_context.map(|tokens| tokens.0).filter(|window| *window >= filled);
+        return known(larger.unwrap_or(filled), 0, WindowFrom::Outgrown);
+    }
+    let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
+    let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
+    known(window, 0, from)
+}
+
+/// The window that the session's log names, as its agent reckons with it.
+fn logged(trace: &Trace, day: Option<&str>) -> Option<u64> {
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
+    trace.window.filter(|window| *window > 0).map(|window| window_in_force(recorder, window))
+}

@@ -1,0 +1,185 @@
+//! The usage of a call, from whatever a log reports of it: one rule for all readers, written down in `docs/formats.md`.
+
+use super::count::{Absurd, Count};
+use crate::transcript::{Trust, Usage};
+
+/// Where cached tokens are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cached {
+    /// As a part of the input: OpenAI, Google and most routers.
+    #[default]
+    Within,
+    /// Beside the input: Anthropic.
+    Beside,
+    /// The writer has no rule: within the input where they fit into it, else beside it.
+    Either,
+}
+
+/// Where reasoning is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reasoning {
+    /// As a part of the output: OpenAI, Anthropic, DeepSeek.
+    #[default]
+    Within,
+    /// Beside the output: Google.
+    Beside,
+}
+
+/// What a log reports of one call. What it does not report is absent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Reported {
+    /// Tokens of the input.
+    pub input: Count,
+    /// Tokens read from the cache.
+    pub cache_read: Count,
+    /// Tokens written to the cache, all lifetimes.
+    pub cache_write: Count,
+    /// The part of them that lives for one hour.
+    pub cache_write_1h: Count,
+    /// Other tokens that are listed like cached ones: sounds, pictures.
+    pub other_input: u64,
+    /// Where the dialect counts cached tokens.
+    pub cached: Cached,
+    /// Tokens of the output.
+    pub output: Count,
+    /// Tokens of reasoning.
+    pub reasoning: Count,
+    /// Other tokens that are listed like reasoning.
+    pub other_output: u64,
+    /// Where the dialect counts reasoning.
+    pub reasoned: Reasoning,
+    /// Input and output together, by the provider's word. It goes before what the dialect says.
+    pub total: Count,
+    /// What the call cost, in thousand-millionths of a dollar.
+    pub cost_nano_usd: Option<i64>,
+    /// How far the numbers can be trusted.
+    pub trust: Trust,
+}
+
+impl Reported {
+    /// The usage; `None` where there is no prompt, which is how logs write calls that were not answered.
+    ///
+    /// A number that is none (negative, broken, huge) makes the record absurd. Nothing else does: a part that is larger than its whole
+    /// lies beside it.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let (input, read) = (self.input.or_zero()?, self.cache_read.or_zero()?);
+        let one_hour = self.cache_write_1h.or_zero()?;
+        let written = self.cache_write.or_zero()?.max(one_hour);
+        let (output, reasoning) = (self.output.or_zero()?, self.reasoning.known()?);
+        let (thought, total) = (reasoning.unwrap_or(0), self.total.known()?);
+        let (apart, fits) = (input + read + written + self.other_input, read + written <= input);
+        // Both readings of the prompt and of the reply, the dialect's own first.
+        let prompts = match self.cached {
+            _ if read > input => [apart, apart],
+            Cached::Within => [input, apart],
+            Cached::Either if fits => [input, apart],
+            Cached::Beside if fits => [apart, input],
+            Cached::Beside | Cached::Either => [apart, apart],
+        };
+        let whole = output + thought + self.other_output;
+        let replies = match self.reasoned {
+            _ if thought > output => [whole, whole],
+            Reasoning::Within => [output, whole],
+            Reasoning::Beside => [whole, output],
+        };
+        let readings = prompts.iter().flat_map(|prompt| replies.iter().map(move |reply| (*prompt, *reply)));
+        let told = readings.clone().find(|(prompt, reply)| total == Some(prompt + reply));
+        let Some((prompt, output)) = told.or_else(|| readings.clone().next()).filter(|(prompt, _)| *prompt > 0) else { return Ok(None) };
+        // What was read from the cache was not written to it, though some routers report the same tokens as both.
+        let cache_write = written.min(prompt - read);
+        Ok(Some(Usage {
+            prompt,
+            cache_read: read,
+            cache_write,
+            cache_write_1h: one_hour.min(cache_write),
+            output,
+            reasoning,
+            cost_nano_usd: self.cost_nano_usd,
+            trust: self.trust,
+            output_is_final: true,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Input, cache reads, cache writes, output, reasoning, total (0: absent); then prompt, reads, writes, output.
+    type Row = ([u64; 6], [u64; 4]);
+
+    fn check(cached: Cached, reasoned: Reasoning, rows: &[Row]) {
+        let count = |number: u64| if number == 0 { Count::Absent } else { Count::Sound(number) };
+        for (record, expected) in rows {
+            let [input, cache_read, cache_write, output, reasoning, total] = record.map(count);
+            let reported = Reported { input, cache_read, cache_write, output, reasoning, total, cached, reasoned, ..Reported::default() };
+            let usage = reported.usage().unwrap().unwrap();
+            assert_eq!([usage.prompt, usage.cache_read, usage.cache_write, usage.output], *expected, "{record:?} {cached:?} {reasoned:?}");
+            assert!(usage.cache_read + usage.cache_write <= usage.prompt && usage.reasoning.unwrap_or(0) <= usage.output);
+        }
+    }
+
+    #[test]
+    fn one_rule_reconciles_what_is_reported() {
+        check(
+            Cached::Within,
+            Reasoning::Within,
+            &[
+                ([100, 60, 20, 9, 5, 0], [100, 60, 20, 9]),
+                // The same tokens as both: they were read.
+                ([100, 60, 60, 9, 0, 0], [100, 60, 40, 9]),
+                // More cached than prompted (Grok): it lies beside.
+                ([100, 160, 0, 9, 0, 0], [260, 160, 0, 9]),
+                ([100, 60, 60, 9, 0, 229], [220, 60, 60, 9]),
+                // More reasoning than output: it lies beside.
+                ([100, 0, 0, 5, 500, 0], [100, 0, 0, 505]),
+                ([100, 0, 0, 50, 30, 180], [100, 0, 0, 80]),
+                ([100, 0, 0, 50, 30, 150], [100, 0, 0, 50]),
+                // A total that fits nothing says nothing.
+                ([100, 60, 0, 50, 30, 7], [100, 60, 0, 50]),
+            ],
+        );
+        check(
+            Cached::Beside,
+            Reasoning::Within,
+            &[
+                ([5, 60, 20, 9, 0, 0], [85, 60, 20, 9]),
+                ([100, 60, 20, 9, 0, 0], [180, 60, 20, 9]),
+                ([100, 60, 20, 9, 0, 109], [100, 60, 20, 9]),
+                ([100, 60, 20, 9, 0, 189], [180, 60, 20, 9]),
+            ],
+        );
+        check(
+            Cached::Either,
+            Reasoning::Beside,
+            &[
+                ([100, 60, 20, 9, 5, 0], [100, 60, 20, 14]),
+                ([100, 60, 60, 9, 5, 0], [220, 60, 60, 14]),
+                ([100, 60, 20, 9, 5, 109], [100, 60, 20, 9]),
+            ],
+        );
+    }
+
+    #[test]
+    fn only_broken_numbers_are_absurd() {
+        let sound = Reported { input: Count::Sound(100), output: Count::Sound(5), ..Reported::default() };
+        assert!(sound.usage().unwrap().is_some());
+        let broken = [
+            Reported { input: Count::Absurd, ..sound },
+            Reported { output: Count::Absurd, ..sound },
+            Reported { cache_read: Count::Absurd, ..sound },
+            Reported { cache_write: Count::Absurd, ..sound },
+            Reported { reasoning: Count::Absurd, ..sound },
+            Reported { total: Count::Absurd, ..sound },
+        ];
+        assert!(broken.iter().all(|record| record.usage() == Err(Absurd)));
+        assert_eq!(Reported { input: Count::Absent, ..sound }.usage(), Ok(None));
+    }
+
+    #[test]
+    fn an_hour_of_cache_is_a_part_of_what_is_written() {
+        let record = Reported { input: Count::Sound(10), cache_write_1h: Count::Sound(30), cached: Cached::Beside, ..Reported::default() };
+        let usage = record.usage().unwrap().unwrap();
+        assert_eq!((usage.prompt, usage.cache_write, usage.cache_write_1h), (40, 30, 30));
+    }
+}

@@ -1,0 +1,102 @@
+//! Logs that begin in the middle of their conversation: what they do not hold was part of the first prompts, and is no hidden overhead. One message at
+//! the front stands for it, so that policies can take it out as they would take out what it was.
+//!
+//! How much of the first prompt was hidden overhead is told by the session's own compactions: what was left behind one held the overhead, the summary and
+//! what the log shows. Where it has none, other sessions of the same agent tell it (`experiment`).
+
+use super::thinking::anchor;
+use super::truth::{contexts, differ};
+use crate::trace::{BaseFrom, CompactionRow, PartKind, PartRow, Trace, Unseen};
+use crate::transcript::{Call, CompactionKind, Message, Part, Role, Text, Transcript, Trust};
+
+/// Puts an empty message in front of a conversation whose beginning its log does not hold, behind the system messages. Its place, where there is one.
+pub(super) fn make_room(transcript: &mut Transcript) -> Option<usize> {
+    if !begins_in_middle(transcript) {
+        return None;
+    }
+    let place = transcript.messages.iter().take_while(|message| message.role == Role::System).count();
+    let behind = |index: usize| index + usize::from(index >= place);
+    for message in &mut transcript.messages {
+        // What goes back to the beginning of the log leaves the unseen part behind too.
+        message.rewind = message.rewind.map(|index| if index == place { index } else { behind(index) });
+        message.copy_of = message.copy_of.map(behind);
+    }
+    for compaction in &mut transcript.compactions {
+        compaction.before = behind(compaction.before);
+        compaction.kept_from = compaction.kept_from.map(behind);
+        compaction.taken.iter_mut().for_each(|(message, _)| *message = behind(*message));
+    }
+    let unseen = Message { synthetic: true, ..Message::new(Role::User, vec![Part::Other(Text::default())]) };
+    transcript.messages.insert(place, unseen);
+    Some(place)
+}
+
+/// Does the log say so, does it begin behind a compaction, or was its first prompt larger than one behind a compaction while it shows too little for that?
+fn begins_in_middle(transcript: &Transcript) -> bool {
+    // A result that comes first answers a call that the log does not hold.
+    let answers_nothing =
+        transcript.messages.iter().find(|message| message.role != Role::System).is_some_and(|message| message.role == Role::Tool);
+    let goes_on = transcript.begins_in_middle || answers_nothing;
+    let calls = transcript.messages.iter().enumerate().filter_map(|(index, message)| Some((index, message.call.as_ref()?)));
+    let mut prompts = calls.filter_map(|(index, call)| Some((index, call.model.as_str(), prompt_of(call)?))).peekable();
+    let Some((first, model, prompt)) = prompts.peek().copied() else { return false };
+    let compacted = transcript.compactions.iter().find(|event| event.kind == CompactionKind::Compact).map(|event| event.before);
+    let Some(compacted) = compacted else { return goes_on };
+    let behind = prompts.filter(|(index, of, _)| *index >= compacted && *of == model).map(|(.., prompt)| prompt).min();
+    let shown: u64 = transcript.messages.iter().take(first).flat_map(|message| &message.parts).map(tokens_of).sum();
+    goes_on || compacted <= first || behind.is_some_and(|behind| behind < prompt.saturating_sub(shown))
+}
+
+/// What a part comes to in the vocabulary that it was counted in.
+fn tokens_of(part: &Part) -> u64 {
+    let text = match part {
+        Part::Text(text) | Part::Tools(text) | Part::Other(text) | Part::Thinking { text, .. } | Part::ToolResult { text, .. } => text,
+        Part::ToolCall { arguments, .. } => arguments,
+        Part::Image(_) => return 0,
+    };
+    u64::from(text.tokens)
+}
+
+fn prompt_of(call: &Call) -> Option<u64> {
+    call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0).map(|usage| usage.prompt)
+}
+
+/// Sizes the unseen message by the session's own compactions, where it has any.
+pub(super) fn settle(trace: &mut Trace) {
+    let base = trace.unseen.and_then(|_| behind_compactions(trace));
+    if let Some(base) = base {
+        unseen_above(trace, base, BaseFrom::Session);
+    }
+}
+
+/// What the first recorded prompt carried beside what the log shows, unseen conversation not counted. `None` where no prompt was recorded.
+pub fn overhead(trace: &Trace) -> Option<u64> {
+    trace.calls.iter().find(|call| anchor(call).is_some()).map(|call| call.hidden)
+}
+
+/// Gives the unseen message of a session all of the first prompt's overhead above this base, which was learned from there. A session whose log holds its
+/// beginning stays as it is.
+pub fn unseen_above(trace: &mut Trace, base: u64, from: BaseFrom) {
+    let Some((unseen, overhead)) = trace.unseen.zip(overhead(trace)) else { return };
+    let tokens = (unseen.tokens + overhead).saturating_sub(base);
+    trace.unseen = Some(Unseen { tokens, base: from, ..unseen });
+    let part = trace.messages.get(unseen.message as usize).map(|row| row.first_part as usize);
+    if let Some(part) = part.and_then(|part| trace.parts.get_mut(part)) {
+        *part = PartRow::stand_in(PartKind::Other, tokens);
+    }
+    contexts(trace);
+}
+
+/// The least that a prompt behind a compaction carried beside the summary, what stayed and what arrived since; for the model of the first prompt.
+fn behind_compactions(trace: &Trace) -> Option<u64> {
+    let model = trace.calls.iter().find(|call| anchor(call).is_some())?.model;
+    let carried = |event: &CompactionRow| {
+        let mut behind = trace.calls.iter().filter(|call| call.message >= event.before && !differ(call.model, model));
+        let (call, usage) = behind.find_map(|call| Some((call, anchor(call)?)))?;
+        let stayed = event.kept_from.map_or(event.before, |kept| kept.min(event.before));
+        let shown = trace.messages.get(stayed as usize..call.message as usize)?;
+        let shown: u64 = shown.iter().flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
+        Some(usage.prompt.saturating_sub(event.summary_tokens.unwrap_or(0) + shown))
+    };
+    trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact).filter_map(carried).min()
+}

@@ -1,0 +1,117 @@
+//! What policies stand beside: the recording, and the user's own agents.
+
+use super::cost_figures;
+use super::document::{Better, Cell, Column, Provenance, Unit};
+use super::figures::Figure;
+use super::words::{counted, first_few, grouped};
+use crate::cost::CacheKind;
+use crate::experiment::{Beside, Corpus, Own, RecordedSession, Recording, Replay};
+
+/// The name of the recording's row.
+pub const RECORDED: &str = "recorded";
+
+/// What policies stand beside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Baselines<'a> {
+    /// What the logs say happened. Absent where nobody worked it out.
+    pub recording: Option<&'a Recording>,
+    /// The user's own agents. Absent where no session has a preset of its agent.
+    pub own: Option<&'a Own>,
+}
+
+/// Figures that a log knows as well as a replay.
+const KNOWN: [&str; 8] =
+    ["calls", "failed_sessions", "prunes", "compactions", "peak_tokens", "mean_tokens", "prompt_tokens", "anchored_share"];
+
+/// The cell of a figure for what is recorded; empty where no log has such a figure.
+pub fn cell(figure: &Figure, recorded: &RecordedSession) -> Cell {
+    if KNOWN.contains(&figure.column.key) { (figure.cell)(&recorded.totals) } else { Cell::Empty }
+}
+
+/// The list price of what is recorded, and the share of the prompt tokens that caches read.
+pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
+    let cost = if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty };
+    let hits = if recorded.bill.prompt_tokens() > 0 { super::cost::hits(&recorded.bill) } else { Cell::Empty };
+    [cost, hits]
+}
+
+/// What tables of policies show of a cost beside the recorded one.
+pub const COST_BESIDE: Column = Column {
+    meaning: "list price less that of the recorded calls, as a share of it, over the sessions that both bring to their end; the summariser's \
+              requests are on neither side",
+    priority: 4,
+    better: Better::Less,
+    ..Column::number("cost_vs_recorded", "cost vs re\u{ad}corded", Unit::Share, Provenance::Simulated)
+};
+
+/// Its cell.
+pub fn cost_beside(beside: &Beside, replay: &Replay) -> Cell {
+    if beside.recorded_nano_usd == 0 || !replay.totals.is_comparable() {
+        return Cell::Empty;
+    }
+    let signed = |nano_usd: u64| i64::try_from(nano_usd).unwrap_or(i64::MAX);
+    Cell::Share { part: signed(beside.nano_usd) - signed(beside.recorded_nano_usd), whole: beside.recorded_nano_usd }
+}
+
+impl<'a> Baselines<'a> {
+    /// The own agents' replay, before those of policies.
+    pub fn with_own(&self, replays: &'a [Replay]) -> impl Iterator<Item = &'a Replay> + Clone {
+        self.own.map(|own| &own.replay).into_iter().chain(replays)
+    }
+
+    /// The cost of a policy beside the recorded one; nothing where the recording is not at hand.
+    pub fn cost_beside(&self, replay: &Replay, cache: CacheKind) -> Option<Cell> {
+        self.recording.map(|recording| cost_beside(&recording.beside_all(replay, cache), replay))
+    }
+
+    /// What is to be said of these rows: calls whose size is estimated, sessions that are left out.
+    pub fn notes(&self, corpus: &Corpus) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(recorded) = self.recording.map(|recording| &recording.sum) {
+            let calls = recorded.estimated_calls;
+            notes.extend((calls > 0).then(|| {
+                format!(
+                    "Recorded: {} of {} without recorded usage; their prompts ({} tokens) are estimated, with the recorded compactions imposed.",
+                    grouped(calls),
+                    counted(recorded.totals.calls, "call"),
+                    grouped(recorded.estimated_tokens),
+                )
+            }));
+        }
+        if let Some(own) = self.own {
+            let all = counted(corpus.traces.len() as u64, "session");
+            let agents: Vec<String> = own.left_out.iter().map(|(agent, sessions)| format!("{agent} {}", grouped(*sessions))).collect();
+            notes.extend((!agents.is_empty()).then(|| {
+                format!(
+                    "{} covers {} of {all}; no preset is known for the agents of the others: {}.",
+                    own.replay.policy,
+                    grouped(own.sessions()),
+                    first_few(&agents, NAMED),
+                )
+            }));
+            let imposed: u64 = own.agents.values().map(|agent| agent.imposed).sum();
+            notes.extend((imposed > 0).then(|| {
+                let what = if imposed == 1 { "compaction is" } else { "compactions are" };
+                format!("{}: {} manual {what} imposed as recorded, and counted for no policy.", own.replay.policy, grouped(imposed))
+            }));
+            notes.extend(own.refused.iter().cloned());
+        }
+        notes
+    }
+
+    /// A row for the recording, where it is at hand.
+    pub fn recorded_row(&self, figures: &[&Figure]) -> Option<Vec<Cell>> {
+        let recorded = &self.recording?.sum;
+        let name = std::iter::once(Cell::Name(RECORDED.to_owned()));
+        let cells = figures.iter().map(|figure| cell(figure, recorded));
+        Some(name.chain(cells).chain(costs(recorded)).chain([Cell::Empty]).collect())
+    }
+
+    /// The columns of cost: with that beside the recording where it is at hand.
+    pub fn cost_columns(&self) -> impl Iterator<Item = Column> {
+        cost_figures::COLUMNS.into_iter().chain(self.recording.map(|_| COST_BESIDE))
+    }
+}
+
+/// So many agents are named.
+const NAMED: usize = 5;

@@ -1,0 +1,180 @@
+//! The recording and the user's own agents for programs.
+
+use super::recording::Baselines;
+use super::words::decimal_dollars;
+use crate::cost::CacheKind;
+use crate::experiment::{Beside, Corpus, Own, OwnAgent, RecordedSession, Recording, Replay};
+use crate::sim::EventKind;
+use crate::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// What the logs say happened.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct RecordingRecord {
+    #[serde(flatten)]
+    sum: RecordedRecord,
+    sessions: Vec<RecordedSessionRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RecordedRecord {
+    calls: u64,
+    failed_sessions: u64,
+    compactions: u64,
+    manual_compactions: u64,
+    prunes: u64,
+    peak_tokens: u64,
+    prompt_tokens: u64,
+    estimated_calls: u64,
+    estimated_prompt_tokens: u64,
+    output_tokens: u64,
+    cache_read_tokens: u64,
+    cache_hit_rate: Option<f64>,
+    cost_usd: Option<String>,
+    estimated_cost_usd: Option<String>,
+    unpriced_calls: u64,
+    summariser_calls: u64,
+    summariser_tokens: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct RecordedSessionRecord {
+    session: String,
+    source: String,
+    agent: String,
+    #[serde(flatten)]
+    figures: RecordedRecord,
+}
+
+/// A policy beside the recording.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct BesideRecord {
+    compared_sessions: u64,
+    prompt_tokens: u64,
+    recorded_prompt_tokens: u64,
+    vs_recorded: Option<f64>,
+    compactions: u64,
+    recorded_compactions: u64,
+    cost_usd: String,
+    recorded_cost_usd: String,
+    cost_vs_recorded: Option<f64>,
+}
+
+/// What is said of the user's own agents beside the figures of their row.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct OwnRecord {
+    covered_sessions: u64,
+    left_out: BTreeMap<String, u64>,
+    imposed_manual_compactions: u64,
+    agents: BTreeMap<String, OwnAgentRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct OwnAgentRecord {
+    sessions: u64,
+    presets: BTreeMap<String, u64>,
+    configured_sessions: u64,
+    settings: BTreeMap<String, BTreeMap<String, String>>,
+    imposed_manual_compactions: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    beside_recorded: Option<BesideRecord>,
+}
+
+impl RecordingRecord {
+    pub fn new(corpus: &Corpus, recording: &Recording) -> RecordingRecord {
+        let session = |(trace, session): (&Trace, &RecordedSession)| RecordedSessionRecord {
+            session: trace.id.clone(),
+            source: trace.source.clone(),
+            agent: trace.agent.clone(),
+            figures: RecordedRecord::new(session),
+        };
+        RecordingRecord {
+            sum: RecordedRecord::new(&recording.sum),
+            sessions: corpus.traces.iter().zip(&recording.sessions).map(session).collect(),
+        }
+    }
+}
+
+impl RecordedRecord {
+    fn new(recorded: &RecordedSession) -> RecordedRecord {
+        let (totals, bill) = (&recorded.totals, &recorded.bill);
+        let priced = |nano_usd: u64| recorded.is_priced().then(|| usd(nano_usd));
+        RecordedRecord {
+            calls: totals.calls,
+            failed_sessions: totals.failed_sessions,
+            compactions: totals.events_of(EventKind::Compact),
+            manual_compactions: recorded.manual_compactions,
+            prunes: totals.events_of(EventKind::Prune),
+            peak_tokens: totals.peak_tokens,
+            prompt_tokens: totals.prompt_tokens,
+            estimated_calls: recorded.estimated_calls,
+            estimated_prompt_tokens: recorded.estimated_tokens,
+            output_tokens: totals.output_tokens,
+            cache_read_tokens: bill.cache_read.tokens,
+            cache_hit_rate: share(bill.cache_read.tokens, bill.prompt_tokens()),
+            cost_usd: priced(recorded.nano_usd()),
+            estimated_cost_usd: priced(recorded.estimated_bill.nano_usd()),
+            unpriced_calls: recorded.unpriced_calls,
+            summariser_calls: totals.summariser_calls,
+            summariser_tokens: totals.summariser_tokens,
+        }
+    }
+}
+
+impl BesideRecord {
+    pub fn new(beside: &Beside) -> BesideRecord {
+        BesideRecord {
+            compared_sessions: beside.sessions,
+            prompt_tokens: beside.tokens,
+            recorded_prompt_tokens: beside.recorded_tokens,
+            vs_recorded: share(beside.tokens, beside.recorded_tokens).map(|share| round(share - 1.0)),
+            compactions: beside.compactions,
+            recorded_compactions: beside.recorded_compactions,
+            cost_usd: usd(beside.nano_usd),
+            recorded_cost_usd: usd(beside.recorded_nano_usd),
+            cost_vs_recorded: share(beside.nano_usd, beside.recorded_nano_usd).map(|share| round(share - 1.0)),
+        }
+    }
+
+    /// A policy beside the recording, where that is at hand and the policy brings at least half of the sessions to their end.
+    pub fn of(baselines: &Baselines<'_>, replay: &Replay, cache: CacheKind) -> Option<BesideRecord> {
+        let recording = baselines.recording.filter(|_| replay.totals.is_comparable())?;
+        Some(BesideRecord::new(&recording.beside_all(replay, cache)))
+    }
+}
+
+impl OwnRecord {
+    pub fn new(own: &Own, baselines: &Baselines<'_>, cache: CacheKind) -> OwnRecord {
+        let agent = |agent: &OwnAgent| {
+            let beside = |recording: &Recording| BesideRecord::new(&recording.beside(&own.replay, cache, agent.sessions.iter().copied()));
+            OwnAgentRecord {
+                sessions: agent.sessions.len() as u64,
+                presets: agent.presets.clone(),
+                configured_sessions: agent.configured_sessions,
+                settings: agent.settings.iter().map(|(file, set)| (file.display().to_string(), set.clone())).collect(),
+                imposed_manual_compactions: agent.imposed,
+                beside_recorded: baselines.recording.map(beside),
+            }
+        };
+        OwnRecord {
+            covered_sessions: own.sessions(),
+            left_out: own.left_out.clone(),
+            imposed_manual_compactions: own.agents.values().map(|agent| agent.imposed).sum(),
+            agents: own.agents.iter().map(|(name, facts)| (name.clone(), agent(facts))).collect(),
+        }
+    }
+}
+
+/// A share, exact to the millionth; `None` of nothing.
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| round(part as f64 / whole as f64))
+}
+
+fn round(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
+fn usd(nano_usd: u64) -> String {
+    decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+}

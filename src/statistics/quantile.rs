@@ -1,0 +1,73 @@
+//! Quantiles by nearest rank: the smallest of the numbers at or below which at least this share of them lies (the inverse of the empirical
+//! distribution; type 1 of Hyndman and Fan, "Sample quantiles in statistical packages", 1996). A quantile is always one of the numbers:
+//! whole numbers stay exact, and the median of an even number of them is the lower of the two in the middle.
+//!
+//! Shares are in thousandths.
+
+/// The rank of a quantile among so many sorted numbers, from 1: the share of their count, rounded up, and 1 at least.
+pub fn rank(count: u64, thousandths: u64) -> u64 {
+    let rank = (u128::from(count) * u128::from(thousandths.min(1_000))).div_ceil(1_000);
+    u64::try_from(rank).unwrap_or(count).max(1)
+}
+
+/// A quantile of sorted numbers; `None` of nothing.
+pub fn quantile<T: Copy>(sorted: &[T], thousandths: u64) -> Option<T> {
+    sorted.get(place(sorted.len(), thousandths)).copied()
+}
+
+/// The middle one of some numbers; `None` of nothing.
+pub fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
+    if numbers.is_empty() {
+        return None;
+    }
+    let middle = place(numbers.len(), 500);
+    let (_, middle, _) = numbers.select_nth_unstable(middle);
+    Some(*middle)
+}
+
+/// The quantiles that leave this share below them and this share above; `None` of nothing.
+pub fn between<T: Copy + Ord>(mut numbers: Vec<T>, outside: u64) -> Option<(T, T)> {
+    if numbers.is_empty() {
+        return None;
+    }
+    let places = (place(numbers.len(), outside), place(numbers.len(), 1_000 - outside.min(1_000)));
+    let (_, high, _) = numbers.select_nth_unstable(places.1);
+    let high = *high;
+    let (_, low, _) = numbers.select_nth_unstable(places.0);
+    Some((*low, high))
+}
+
+fn place(count: usize, thousandths: u64) -> usize {
+    usize::try_from(rank(count as u64, thousandths)).map_or(0, |rank| rank - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_numbers_that_are_there() {
+        let numbers = [1, 2, 3, 4];
+        let at = [0, 1, 250, 251, 500, 501, 750, 751, 1_000, 2_000];
+        assert_eq!(at.map(|share| quantile(&numbers, share)), [1, 1, 1, 2, 2, 3, 3, 4, 4, 4].map(Some));
+        assert_eq!((quantile::<u64>(&[], 500), median::<u64>(Vec::new()), between::<u64>(Vec::new(), 50)), (None, None, None));
+        assert_eq!((median(vec![9, 1, 5]), median(vec![9, 1, 5, 3]), median(vec![7])), (Some(5), Some(3), Some(7)));
+        assert_eq!(between((1..=1_000).rev().collect(), 50), Some((50, 950)));
+        assert_eq!(between((1..=400).collect(), 25), Some((10, 390)));
+        assert_eq!(between(vec![5], 25), Some((5, 5)));
+    }
+
+    /// By its definition, at every share: enough lie at or below it, and too few below it.
+    #[test]
+    fn quantiles_are_the_smallest_that_suffice() {
+        for count in 1..40_u64 {
+            let numbers: Vec<u64> = (0..count).map(|number| number * number / 7).collect();
+            for share in 0..=1_000 {
+                let found = quantile(&numbers, share).unwrap();
+                let within = |bound: &dyn Fn(u64) -> bool| numbers.iter().filter(|number| bound(**number)).count() as u64 * 1_000;
+                assert!(within(&|number| number <= found) >= share * count);
+                assert!(share == 0 || within(&|number| number < found) < share * count);
+            }
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Bills held against recordings: placeholders, tiers of prices, factors of the cache, the program's own error.
+
+use crate::support::shared;
+use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
+use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
+use ctxsim::estimate::Engine;
+use ctxsim::experiment::{Progress, ReadSettings, calibrate, read};
+use ctxsim::policy::Plan;
+use ctxsim::sim::{CallOutcome, Conditions, Outcome, SummaryCall, simulate};
+use ctxsim::trace::{CallRow, CompactionRow, MessageRow, Trace};
+use ctxsim::transcript::{CompactionKind, Role, Usage};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+struct Tables {
+    catalog: Catalog,
+    prices: Prices,
+    caches: CacheRules,
+}
+
+impl Tables {
+    fn new() -> Tables {
+        Tables { catalog: Catalog::builtin().unwrap(), prices: Prices::builtin().unwrap(), caches: CacheRules::builtin().unwrap() }
+    }
+
+    fn tariff(&self) -> Tariff<'_> {
+        Tariff { catalog: &self.catalog, prices: &self.prices, caches: &self.caches, model: None, gap_millis: 0 }
+    }
+}
+
+/// A recorded call, a minute after the one before: prompt, tokens read and written, and the prefix that stood before.
+type Given = (u64, u64, u64, u64);
+
+/// A session of Claude Sonnet 4.5 with a hidden part of 1,500 tokens and replies of 100, as it was sent.
+fn session(calls: &[Given]) -> (Trace, Outcome) {
+    let mut trace =
+        Trace { id: "s".to_owned(), agent: "test".to_owned(), models: vec!["claude-sonnet-4-5".to_owned()], ..Trace::default() };
+    let mut outcome = Outcome::default();
+    for (index, (prompt, cache_read, cache_write, prefix)) in calls.iter().enumerate() {
+        let message = MessageRow {
+            role: Role::Assistant,
+            first_part: 0,
+            part_count: 0,
+            time: Some(1_760_000_000_000 + index as i64 * 60_000),
+            turn: 1,
+            rewind: None,
+            copy: false,
+            synthetic: false,
+            key: None,
+            reported_reasoning: 0,
+        };
+        trace.messages.push(message);
+        let usage = Usage {
+            prompt: *prompt,
+            cache_read: *cache_read,
+            cache_write: *cache_write,
+            output: 100,
+            output_is_final: true,
+            ..Usage::default()
+        };
+        trace.calls.push(CallRow {
+            message: index as u32,
+            model: Some(0),
+            usage: Some(usage),
+            hidden: 1500,
+            visible: prompt - 1500,
+            missing: 0,
+            output: 100,
+            chained: true,
+            predicted_growth: None,
+            key: None,
+        });
+        let blocks = 2 + 2 * index as u32;
+        outcome.calls.push(CallOutcome {
+            attempted: *prompt,
+            actual: *prompt,
+            prefix: *prefix,
+            blocks,
+            output: 100,
+            ..CallOutcome::default()
+        });
+    }
+    (trace, outcome)
+}
+
+fn billed(trace: &Trace, unchanged: &Outcome, outcome: &Outcome) -> Bills {
+    let tables = Tables::new();
+    let tariff = tables.tariff();
+    bills(trace, outcome, &tariff, &Calibration::of(trace, unchanged, &tariff))
+}
+
+/// Reads, writes, fresh tokens.
+fn parts(bill: &ctxsim::cost::Bill) -> (u64, u64, u64) {
+    (bill.cache_read.tokens, bill.cache_write.tokens, bill.fresh.tokens)
+}
+
+#[test]
+fn the_recording_itself_costs_what_it_was_recorded_to() {
+    // The third call finds a quarter of what the model does; a part of the rest is fresh.
+    let (trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000), (4000, 750, 3000, 3000), (5000, 4000, 1000, 4000)]);
+    let bill = billed(&trace, &outcome, &outcome);
+    assert_eq!(parts(&bill.modelled), (9000, 5000, 0));
+    assert_eq!(parts(&bill.calibrated), (6750, 7000, 250));
+    let tables = Tables::new();
+    let check = check(&trace, &outcome, &tables.tariff());
+    assert_eq!(check.recorded, check.calibrated);
+    assert_eq!(bill.with(CacheKind::Recorded), &bill.calibrated);
+    // Factors from every second call: (0 + 750) of 3,000 for the even ones, 6,000 of 6,000 for the odd.
+    let half: Vec<_> = Calibration::of(&trace, &outcome, &tables.tariff()).halves().map(|half| (half.read, half.modelled)).into();
+    assert_eq!(half, [(750, 3000), (6000, 6000)]);
+    assert_eq!(check.held_out.cache_read.tokens, 500 + 3000 + 1000);
+}
+
+#[test]
+fn another_context_is_scaled_by_the_factor_of_the_call() {
+    let (trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000), (4000, 750, 3000, 3000), (5000, 4000, 1000, 4000)]);
+    let mut pruned = outcome.clone();
+    // A policy keeps 1,600 tokens less from the third call on: what it reads there is scaled as the recorded call was.
+    for (row, (actual, prefix)) in pruned.calls.iter_mut().skip(2).zip([(2400, 1600), (3400, 2400)]) {
+        (row.actual, row.attempted, row.prefix) = (actual, actual, prefix);
+    }
+    pruned.summaries.push(SummaryCall { call: 2, prompt: 3100, prefix: 3000, output: 0, calls: 1 });
+    let bill = billed(&trace, &outcome, &pruned);
+    assert_eq!(bill.modelled.cache_read.tokens, 2000 + 1500 + 2400);
+    // 1,500 x 750 / 3,000 = 375 are read; of the other 2,025 it writes 3,000 of 3,250 parts.
+    assert_eq!(parts(&bill.calibrated), (2000 + 375 + 2400, 2000 + 1000 + 1869 + 1000, 156));
+    assert_eq!(bill.calibrated.prompt_tokens(), 2000 + 3000 + 2400 + 3400);
+    // So is the summariser's request before that call: 750 of 3,000 tokens are read.
+    assert_eq!(bill.calibrated.summariser.nano_usd, 750 * 300 + 2350 * 3000);
+    assert_eq!(bill.modelled.summariser.nano_usd, 3000 * 300 + 100 * 3000);
+}
+
+#[test]
+fn what_the_recordings_own_compaction_broke_is_not_carried_over() {
+    // The agent compacted before the third call, which then read its system prompt alone.
+    let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000), (2500, 1500, 1000, 3000), (3500, 2500, 1000, 4000)]);
+    trace.compactions.push(CompactionRow {
+        copy: false,
+        taken: Vec::new(),
+        before: 2,
+        kept_from: None,
+        kind: CompactionKind::Compact,
+        automatic: Some(true),
+        tokens_before: None,
+        tokens_after: None,
+        summary_tokens: None,
+        usage: None,
+        key: None,
+    });
+    let mut never_compacted = outcome.clone();
+    for (row, (actual, prefix)) in never_compacted.calls.iter_mut().skip(2).zip([(4000, 3000), (5000, 4000)]) {
+        (row.actual, row.attempted, row.prefix) = (actual, actual, prefix);
+    }
+    let bill = billed(&trace, &never_compacted, &never_compacted);
+    assert_eq!(bill.calibrated.cache_read.tokens, 2000 + 3000 + 4000);
+}
+
+#[test]
+fn calls_that_say_nothing_have_the_sums_of_their_session() {
+    // More is read than the model finds: the factor is 1. The first call has no modelled reads, the last no usage.
+    let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2500, 500, 2000), (4000, 600, 3400, 3000), (5000, 0, 0, 4000)]);
+    trace.calls[3].usage = None;
+    let bill = billed(&trace, &outcome, &outcome);
+    // 3,100 of 5,000 modelled tokens were read in all.
+    assert_eq!(bill.calibrated.cache_read.tokens, 2000 + 600 + 4000 * 3100 / 5000);
+    // A log without any count has the modelled cache, unless other logs of its agent have counts: then it read nothing.
+    let (mut silent, outcome) = session(&[(2000, 0, 0, 0), (3000, 0, 0, 2000)]);
+    let bill = billed(&silent, &outcome, &outcome);
+    assert_eq!(bill.calibrated, bill.modelled);
+    silent.reports_cache = true;
+    assert_eq!(parts(&billed(&silent, &outcome, &outcome).calibrated), (0, 0, 5000));
+    // Another model than the recorded one has its own cache.
+    let tables = Tables::new();
+    let other = Tariff { model: Some("gpt-5".to_owned()), ..tables.tariff() };
+    assert_eq!(Calibration::of(&trace, &outcome, &other), Calibration::default());
+}
+
+#[test]
+fn placeholders_are_billed_by_estimate() {
+    let (mut trace, outcome) = session(&[(2000, 0, 2000, 0), (3000, 2000, 1000, 2000)]);
+    let usage = trace.calls[1].usage.as_mut().unwrap();
+    (usage.output, usage.output_is_final) = (3, false);
+    trace.calls[1].output = 400;
+    let tables = Tables::new();
+    let check = check(&trace, &outcome, &tables.tariff());
+    assert_eq!((check.recorded.output.tokens, check.modelled.output.tokens), (500, 500));
+    assert_eq!((check.estimated_output.tokens, check.estimated_output.nano_usd), (400, 400 * 15_000));
+    let outputs = trace.outputs();
+    assert_eq!((outputs.recorded, outputs.estimated, outputs.placeholders, outputs.estimated_replies), (100, 400, 3, 1));
+}
+
+#[test]
+fn inspect_shows_no_placeholder_as_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let words = "There are a good many words in this reply. ".repeat(20);
+    let lines = [
+        r#"{"ctxsim":"native/1","session":"s","agent":"a","model":"claude-sonnet-4-5"}"#.to_owned(),
+        r#"{"role":"user","text":"Say it."}"#.to_owned(),
+        format!(r#"{{"role":"assistant","text":"{words}","usage":{{"prompt":1200,"output":2,"output_is_placeholder":true}}}}"#),
+        r#"{"role":"assistant","text":"Yes.","usage":{"prompt":1500,"output":7}}"#.to_owned(),
+    ];
+    let log = folder.path().join("s.jsonl");
+    std::fs::write(&log, lines.join("\n")).unwrap();
+    let mut program = assert_cmd::Command::cargo_bin("ctxsim").unwrap();
+    let output = program.arg("inspect").arg(&log).args(["--json", "--quiet"]).output().unwrap();
+    let record: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |value: &Value| value.as_u64().unwrap();
+    let (corpus, session) = (&record["corpus"], &record["sessions"][0]);
+    assert_eq!((number(&corpus["recorded_output_tokens"]), number(&corpus["placeholder_output_tokens"])), (7, 2));
+    let estimated = number(&corpus["estimated_output_tokens"]);
+    assert!(estimated > 150, "{estimated}");
+    assert_eq!(number(&session["estimated_output_tokens"]), estimated);
+    assert_eq!(number(&session["output_tokens"]), estimated + 7);
+}
+
+/// LiteLLM lists the tiers of Qwen: the prompt chooses one for the whole request.
+#[test]
+fn tiers_are_read_from_lists() {
+    let text = r#"{"dashscope/qwen-x": {"output_cost_per_token": 9e-06, "tiered_pricing": [
+        {"input_cost_per_token": 2e-06, "cache_read_input_token_cost": 2e-07, "output_cost_per_token": 4e-06, "range": [32000.0, 128000.0]},
+        {"input_cost_per_token": 1e-06, "range": [0, 32000.0]}]},
+        "aaa/qwen-x": {"input_cost_per_token": 1, "output_cost_per_token": 1}}"#;
+    let prices = Prices::builtin().unwrap().with_file(text).unwrap();
+    let price = prices.of("qwen-x", None, None).unwrap();
+    assert_eq!((price.rates(32_000).input, price.rates(32_000).output), (Rate(1_000_000), Rate(9_000_000)));
+    assert_eq!((price.rates(32_001).input, price.rates(32_001).cache_read), (Rate(2_000_000), Rate(200_000)));
+    assert_eq!(price.rates(999_000).output, Rate(4_000_000), "above all tiers the highest holds");
+}
+
+#[test]
+fn the_catalogue_has_qwens_tiers_and_dated_cache_reads() {
+    let tables = Tables::new();
+    let price = |name: &str, time| tables.prices.of(name, tables.catalog.find(name), time).unwrap().clone();
+    let coder = price("qwen3-coder-plus", None);
+    let at = |prompt| (coder.rates(prompt).input.0, coder.rates(prompt).cache_read.0, coder.rates(prompt).output.0);
+    assert_eq!(at(32_000), (1_000_000, 100_000, 5_000_000));
+    assert_eq!(at(128_001), (3_000_000, 300_000, 15_000_000));
+    assert_eq!(at(300_000), (6_000_000, 600_000, 60_000_000));
+    let plus = price("qwen3.7-plus", None);
+    assert_eq!((plus.rates(1).input.0, plus.rates(1).output.0, plus.rates(256_001).input.0), (400_000, 1_600_000, 1_200_000));
+    let day = |text: &str| Some(text.parse::<jiff::Timestamp>().unwrap().as_millisecond());
+    let read = |time| price("claude-sonnet-5-5", time).rates(1).cache_read.0;
+    assert_eq!((read(day("2026-10-06T12:00:00Z")), read(day("2026-10-07T00:00:00Z"))), (200_000, 100_000));
+}
+
+#[test]
+fn the_programs_own_error_does_not_cancel_between_agents() {
+    let of = |recorded: u64, modelled: u64| {
+        let mut check = Check::default();
+        (check.recorded.fresh.nano_usd, check.modelled.fresh.nano_usd, check.held_out.fresh.nano_usd) = (recorded, modelled, recorded);
+        check
+    };
+    let checks = [of(1000, 1100), of(1000, 900)];
+    let error = OwnError::over(&checks, CacheKind::Modelled).unwrap();
+    assert_eq!((error.off_nano_usd, error.recorded_nano_usd), (200, 2000));
+    assert!(error.covers(1000, 910) && !error.covers(1000, 890));
+    assert_eq!(OwnError::over(&checks, CacheKind::Recorded).unwrap().off_nano_usd, 0);
+    assert_eq!(OwnError::over(&checks, CacheKind::Perfect), None);
+}
+
+struct Unwatched;
+
+impl Progress for Unwatched {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
+}
+
+/// What the modelled cache was off, in percent, before entries of others aged and hits that nobody guarantees were missed.
+const BEFORE: [(&str, &str, f64); 10] = [
+    ("transcripts", "claude-code", 2.3),
+    ("transcripts", "codex", 17.1),
+    ("transcripts", "gemini-cli", 11.0),
+    ("transcripts", "mini-swe-agent", 18.6),
+    ("transcripts", "opencode", 7.9),
+    ("transcripts", "pi", 11.1),
+    ("transcripts-2", "claude-code", 5.0),
+    ("transcripts-2", "codex", 7.0),
+    ("transcripts-2", "opencode", 20.6),
+    ("transcripts-2", "pi", 6.8),
+];
+
+/// The table of docs/cost.md: real logs with factors that were found elsewhere. `cargo test factors_from_elsewhere -- --nocapture` prints it.
+#[test]
+fn factors_from_elsewhere_give_the_list_price() {
+    let Some(shared) = shared() else { return };
+    let tables = Tables::new();
+    let tariff = tables.tariff();
+    for folder in ["transcripts", "transcripts-2"] {
+        let path = shared.join(folder);
+        if !path.is_dir() {
+            println!("skipped: no {folder}");
+            continue;
+        }
+        let settings = ReadSettings {
+            catalog: &tables.catalog,
+            model: None,
+            format: None,
+            engine: Engine::default(),
+            vocabulary: None,
+            vocabularies: Default::default(),
+            wanted: Default::default(),
+            bounds: ctxsim::reading::Bounds::default(),
+            progress: &Unwatched,
+        };
+        let corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();
+        let known: Vec<(&str, Option<Measured>)> =
+            corpus.traces.iter().map(|trace| (trace.agent.as_str(), calibrate(trace, &tariff).session())).collect();
+        // By agent: sessions, factors of every second call, factors of the agent's other sessions.
+        let mut agents: BTreeMap<&str, (usize, Check, Check)> = BTreeMap::new();
+        for (place, trace) in corpus.traces.iter().enumerate() {
+            let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+            let unchanged = simulate(trace, &Plan::default(), &unlimited);
+            let mut others = Measured::default();
+            let of_others = known.iter().enumerate().filter(|(other, (agent, _))| *other != place && *agent == trace.agent);
+            of_others.filter_map(|(_, (_, measured))| *measured).for_each(|measured| others += measured);
+            let others = Calibration::from_others(others);
+            let (sessions, halves, by_others) = agents.entry(&trace.agent).or_default();
+            *sessions += 1;
+            *halves += &check(trace, &unchanged, &tariff);
+            *by_others += &check_by(trace, &unchanged, &tariff, [&others, &others]);
+        }
+        for (agent, (sessions, halves, by_others)) in agents {
+            let list = halves.recorded.nano_usd();
+            // Logs without counts of a cache are billed by the model alone.
+            let counted = halves.recorded.cache_read.tokens + halves.recorded.cache_write.tokens + halves.recorded.cache_write_1h.tokens;
+            if list < 500_000_000 || counted == 0 {
+                continue;
+            }
+            let off = |bill: &ctxsim::cost::Bill| (bill.nano_usd() as f64 / list as f64 - 1.0) * 100.0;
+            let errors = [&halves.modelled, &halves.held_out, &by_others.held_out].map(off);
+            let [modelled, half, others] = errors;
+            println!(
+                "{folder} {agent}: {sessions} sessions, ${:.2}, modelled {modelled:+.1} %, every second call {half:+.1} %, other sessions {others:+.1} %",
+                list as f64 / 1e9
+            );
+            assert!(half.abs() <= 3.0, "{folder} {agent}: {half}");
+            // Few sessions say little about another one.
+            assert!(sessions < 20 || others.abs() <= 3.0, "{folder} {agent}: {others}");
+            if let Some((.., before)) = BEFORE.iter().find(|(of, name, _)| *of == folder && *name == agent) {
+                assert!(modelled.abs() < *before, "{folder} {agent}: {modelled}, and {before} before");
+            }
+        }
+    }
+}

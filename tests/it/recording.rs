@@ -1,0 +1,230 @@
+//! The recording and the user's own agents beside policies, on sessions made for it.
+
+use crate::backtest::Made;
+use crate::support::read_all;
+use crate::truth::{corpus, differences};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{impose, replay};
+use ctxsim::trace::CompactionRow;
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+fn run(arguments: &[&str], home: Option<&Path>) -> String {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.args(arguments).arg("--quiet").env_remove("COLUMNS").env("CLAUDE_CONFIG_DIR", "");
+    command.env("HOME", home.unwrap_or(Path::new("/nowhere"))).env("XDG_CONFIG_HOME", "");
+    let shown = command.assert().code(0);
+    String::from_utf8(shown.get_output().stdout.clone()).expect("UTF-8")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_str(&run(&[arguments, &["--json"]].concat(), None)).expect("JSON")
+}
+
+/// An automatic compaction at the limit of 167,000 and a manual one far below it.
+fn both_kinds(folder: &Path) -> String {
+    let made = Made::new("both", "2.1.45").calls(&[20, 90, 150, 168]).compaction(Some(true)).calls(&[30, 60]);
+    made.compaction(Some(false)).calls(&[25, 70, 80]).write(folder, "both.jsonl")
+}
+
+fn sizes(session: &Value) -> Vec<u64> {
+    session["series"].as_array().expect("series").iter().filter_map(|call| call["actual"].as_u64()).collect()
+}
+
+#[test]
+fn the_recording_is_a_row() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = both_kinds(folder.path());
+    let value = json(&["replay", &path, "-p", "none", "-p", "opencode"]);
+    assert_eq!(value["schema"], "ctxsim.replay/2");
+    let recorded = &value["recorded"];
+    assert_eq!((&recorded["calls"], &recorded["prompt_tokens"], &recorded["peak_tokens"]), (&9.into(), &693_000.into(), &168_000.into()));
+    assert_eq!((&recorded["compactions"], &recorded["manual_compactions"], &recorded["prunes"]), (&2.into(), &1.into(), &0.into()));
+    assert_eq!((&recorded["failed_sessions"], &recorded["estimated_calls"]), (&0.into(), &0.into()));
+    assert_eq!(recorded["sessions"][0]["prompt_tokens"], 693_000);
+    // Without any policy the session outgrows its window: nothing is compared.
+    let none = &value["policies"][0];
+    assert_eq!((&none["compared_sessions"], &none["tokens_saved"], &none["vs_recorded"]), (&0.into(), &Value::Null, &Value::Null));
+    assert_eq!(none.get("beside_recorded"), None);
+    let policy = &value["policies"][1];
+    let prompt = policy["prompt_tokens"].as_i64().expect("tokens");
+    assert_eq!((&policy["compared_sessions"], &policy["recorded_tokens"]), (&1.into(), &693_000.into()));
+    assert_eq!(policy["tokens_saved"].as_i64(), Some(693_000 - prompt));
+    let share = policy["vs_recorded"].as_f64().expect("share");
+    assert!((share - (prompt - 693_000) as f64 / 693_000.0).abs() < 1e-6, "{share}");
+    assert_eq!(policy["beside_recorded"]["recorded_prompt_tokens"], 693_000);
+
+    let csv = run(&["replay", &path, "-p", "opencode", "--csv"], None);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let headers = reader.headers().expect("headers").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
+    let cell = |row: usize, key: &str| rows[row].get(headers.iter().position(|header| header == key).expect("column")).unwrap_or("");
+    assert_eq!([0, 1, 2].map(|row| cell(row, "policy")), ["recorded", "claude-code (defaults)", "opencode@1.15"]);
+    assert_eq!((cell(0, "prompt_tokens"), cell(0, "compactions"), cell(0, "overflows"), cell(0, "vs_recorded")), ("693000", "2", "", ""));
+    let text = run(&["replay", &path, "-p", "opencode"], None);
+    let row = |name: &str| text.lines().position(|line| line.starts_with(name));
+    assert!(row("recorded") < row("claude-code (defaults)") && row("claude-code (defaults)") < row("opencode@1.15"), "{text}");
+}
+
+#[test]
+fn what_a_policy_costs_stands_beside_the_recorded_price() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = both_kinds(folder.path());
+    let value = json(&["cost", &path, "-p", "opencode"]);
+    assert_eq!(value["schema"], "ctxsim.cost/2");
+    let usd = |value: &Value| value.as_str().and_then(|usd| usd.parse::<f64>().ok()).expect("dollars");
+    // Without cache counts every token costs the input price of opus-4-5, $5 a million; replies $25.
+    assert!((usd(&value["recorded"]["cost_usd"]) - (693_000.0 * 5.0 + 900.0 * 25.0) / 1e6).abs() < 1e-9, "{}", value["recorded"]);
+    let beside = &value["policies"][0]["beside_recorded"];
+    let (cost, recorded) = (usd(&beside["cost_usd"]), usd(&beside["recorded_cost_usd"]));
+    assert!((beside["cost_vs_recorded"].as_f64().expect("share") - (cost / recorded - 1.0)).abs() < 1e-6, "{beside}");
+    assert!(run(&["cost", &path, "-p", "opencode"], None).lines().any(|line| line.starts_with("recorded")));
+}
+
+/// Its own preset, chosen by version; the manual compaction is imposed, and is none of the policy's.
+#[test]
+fn the_own_agent_is_a_row() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = both_kinds(folder.path());
+    let value = json(&["replay", &path, "-p", "none", "--series"]);
+    let own = &value["own"];
+    assert_eq!((&own["policy"], &own["covered_sessions"]), (&"claude-code (defaults)".into(), &1.into()));
+    let agent = &own["agents"]["claude-code"];
+    assert_eq!((&agent["presets"]["claude-code@early"], &agent["imposed_manual_compactions"]), (&1.into(), &1.into()));
+    assert_eq!(own["events"]["compact"], 1, "before the fifth call, and none for the manual one");
+    let sizes = sizes(&own["sessions"][0]);
+    assert_eq!(sizes[..4], [20_000, 90_000, 150_000, 168_000]);
+    assert_eq!(sizes[6..], [25_000, 70_000, 80_000], "behind the manual compaction the context is the recorded one");
+    let beside = &agent["beside_recorded"];
+    assert_eq!((&beside["compactions"], &beside["recorded_compactions"], &beside["compared_sessions"]), (&1.into(), &1.into(), &1.into()));
+    // A session of an agent without a preset is left out, and told.
+    let other = r#"{"ctxsim": "native/1", "session": "x", "agent": "nobody", "model": "m"}
+{"role": "user", "text": "hi"}
+{"role": "assistant", "text": "ho", "usage": {"prompt": 100, "output": 10}}"#;
+    let second = folder.path().join("other.jsonl");
+    fs::write(&second, other).expect("written");
+    let second = second.to_string_lossy().into_owned();
+    let value = json(&["replay", &path, &second, "-p", "none"]);
+    assert_eq!((&value["own"]["covered_sessions"], &value["own"]["left_out"]["nobody"]), (&1.into(), &1.into()));
+    assert_eq!(value["own"]["sessions"].as_array().map(Vec::len), Some(1));
+    assert!(value["notes"].to_string().contains("no preset is known for the agents of the others: nobody 1"));
+    assert_eq!(json(&["replay", &second, "-p", "none"]).get("own"), None);
+}
+
+/// Settings beside the sessions, or a file that is named, make it the user's own.
+#[test]
+fn own_settings_are_read_back() {
+    let home = tempfile::tempdir().expect("folder");
+    let sessions = home.path().join(".claude/projects/p");
+    fs::create_dir_all(&sessions).expect("made");
+    let made = |at: &Path| Made::new("c", "2.1.45").calls(&[20, 90, 110, 120]).write(at, "c.jsonl");
+    let path = made(&sessions);
+    let settings = home.path().join(".claude/settings.json");
+    fs::write(&settings, r#"{"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50", "BASH_MAX_OUTPUT_LENGTH": true}, "model": "opus"}"#)
+        .expect("written");
+    let own = |arguments: &[&str], home: Option<&Path>| -> Value {
+        let value: Value = serde_json::from_str(&run(&[arguments, &["-p", "none", "--json"]].concat(), home)).expect("JSON");
+        value["own"].clone()
+    };
+    let found = own(&["replay", &path], Some(home.path()));
+    assert_eq!((&found["policy"], &found["events"]["compact"]), (&"claude-code (yours)".into(), &1.into()));
+    let elsewhere = tempfile::tempdir().expect("folder");
+    let copy = made(elsewhere.path());
+    let found = own(&["replay", &copy], Some(home.path()));
+    assert_eq!((&found["policy"], &found["events"]["compact"]), (&"claude-code (defaults)".into(), &Value::Null), "not beside these logs");
+    let named = own(&["replay", &copy, "--agent-config", &settings.to_string_lossy()], None);
+    assert_eq!((&named["policy"], &named["events"]["compact"]), (&"claude-code (yours)".into(), &1.into()));
+    fs::write(&settings, "{ nonsense").expect("written");
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let shown = command.args(["replay", &copy, "-p", "none", "--agent-config", &settings.to_string_lossy()]).assert().code(0);
+    let told = String::from_utf8_lossy(&shown.get_output().stderr).into_owned();
+    assert!(told.contains("not read as settings"), "{told}");
+}
+
+/// A session whose log ends in a refusal is a failed one of the recording, and nothing is compared over it.
+#[test]
+fn logs_that_end_in_a_refusal() {
+    let folder = tempfile::tempdir().expect("folder");
+    let line = |uuid: &str, parent: &str, rest: &str| {
+        format!(
+            r#"{{"parentUuid":"{parent}","isSidechain":false,"sessionId":"s","version":"2.1.45","uuid":"{uuid}","timestamp":"2026-01-01T00:00:01.000Z",{rest}}}"#
+        )
+        .replace(r#""parentUuid":"""#, r#""parentUuid":null"#)
+    };
+    let user = r#""type":"user","message":{"role":"user","content":"go on"}"#;
+    let reply = r#""type":"assistant","requestId":"r","message":{"id":"m","role":"assistant","model":"claude-opus-4-5","content":[{"type":"text","text":"one"}],"stop_reason":"end_turn","usage":{"input_tokens":70,"output_tokens":5}}"#;
+    let refusal = r#""type":"assistant","isApiErrorMessage":true,"message":{"id":"e","role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"Prompt is too long"}],"stop_reason":"stop_sequence"}"#;
+    let other_error = refusal.replace("Prompt is too long", "API Error: 529 overloaded");
+    let write = |name: &str, lines: &[String]| {
+        let path = folder.path().join(name);
+        fs::write(&path, lines.join("\n")).expect("written");
+        path
+    };
+    let begin = [line("u1", "", user), line("a1", "u1", reply), line("u2", "a1", user)];
+    let with = |last: &str| [&begin[..], &[line("a2", "u2", last)]].concat();
+    let ended = write("ended.jsonl", &with(refusal));
+    let again = reply.replace(r#""m""#, r#""m2""#).replace(r#""r""#, r#""r2""#);
+    let went_on = write("went_on.jsonl", &[&with(refusal)[..], &[line("u3", "a2", user), line("a3", "u3", &again)]].concat());
+    // Another session than the one that ended: equal ids would make it a copy.
+    let other = |line: &String| {
+        let ids = ["u1", "u2", "a1", "a2", "m", "r", "s"];
+        ids.iter().fold(line.clone(), |line, id| line.replace(&format!("\"{id}\""), &format!("\"other-{id}\"")))
+    };
+    let overloaded = write("overloaded.jsonl", &with(&other_error).iter().map(other).collect::<Vec<String>>());
+    let refused = |path: &Path| read_all(path).0.iter().map(|transcript| transcript.refused).collect::<Vec<bool>>();
+    assert_eq!((refused(&ended), refused(&went_on), refused(&overloaded)), (vec![true], vec![false], vec![false]));
+
+    let codex = |last: &str| {
+        let meta = r#"{"timestamp":"2026-01-02T03:04:01.000Z","type":"session_meta","payload":{"id":"s","cli_version":"0.94.0"}}"#;
+        let user = r#"{"timestamp":"2026-01-02T03:04:04.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"One"}]}}"#;
+        let error = format!(
+            r#"{{"timestamp":"2026-01-02T03:04:09.000Z","type":"event_msg","payload":{{"type":"error","message":"no","codex_error_info":{last}}}}}"#
+        );
+        write("rollout.jsonl", &[meta.to_owned(), user.to_owned(), error])
+    };
+    assert_eq!(refused(&codex(r#""context_window_exceeded""#)), [true]);
+    assert_eq!(refused(&codex(r#"{"http_connection_failed":{"http_status_code":500}}"#)), [false]);
+
+    let export = |error: &str| {
+        let info = |id: &str, role: &str, rest: &str| {
+            format!(
+                r#"{{"info":{{"id":"{id}","sessionID":"ses_a","role":"{role}","time":{{"created":1}}{rest}}},"parts":[{{"id":"p{id}","sessionID":"ses_a","messageID":"{id}","type":"text","text":"look"}}]}}"#
+            )
+        };
+        let error = format!(r#","providerID":"p","modelID":"m","error":{{"name":"{error}","data":{{}}}}"#);
+        let text = format!(
+            r#"{{"info":{{"id":"ses_a","projectID":"p","directory":"/src","title":"t","version":"1.2.0","time":{{"created":1,"updated":2}}}},"messages":[{},{}]}}"#,
+            info("msg_01", "user", ""),
+            info("msg_02", "assistant", &error)
+        );
+        write("export.json", &[text])
+    };
+    assert_eq!(refused(&export("ContextOverflowError")), [true]);
+    assert_eq!(refused(&export("APIError")), [false]);
+
+    let value = json(&["replay", &ended.to_string_lossy(), &overloaded.to_string_lossy(), "-p", "pi"]);
+    assert_eq!(value["recorded"]["failed_sessions"], 1);
+    assert_eq!(value["policies"][0]["compared_sessions"], 1);
+}
+
+/// References survive an imposed compaction where the summary or the messages that stayed hold the text; all others are lost there.
+#[test]
+fn imposed_sessions_keep_calls_and_recorded_prompts() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = both_kinds(folder.path());
+    let catalog = Catalog::builtin().expect("catalogue");
+    let corpus = corpus(&catalog, &[Path::new(&path)]);
+    let trace = &corpus.traces[0];
+    assert!(!differences(trace).is_empty(), "undone, the prompts are larger");
+    let all = impose(trace, &|_: &CompactionRow| true);
+    assert_eq!(differences(&all), []);
+    assert_eq!((all.imposed.len(), all.calls.len(), all.messages.len()), (2, trace.calls.len(), trace.messages.len() + 2));
+    let manual = impose(trace, &|event: &CompactionRow| event.automatic == Some(false));
+    let differing: Vec<usize> = differences(&manual).into_iter().map(|(call, ..)| call).collect();
+    assert_eq!(differing, [4, 5], "the two calls between the compaction that is undone and the one that is imposed");
+    let settings = ctxsim::experiment::ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let policies = [ctxsim::policy::Policy::load("claude-code@early").expect("preset")];
+    let unchanged = replay(&corpus, &policies, &settings).expect("replayed");
+    assert_eq!(unchanged[0].imposed.len(), 0, "policies that are compared get the session as it is undone");
+}

@@ -1,0 +1,106 @@
+use crate::truth::corpus;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::{Corpus, Replay, ReplaySettings, WindowFrom, replay};
+use ctxsim::policy::Policy;
+use std::fs;
+
+/// A session of one call with this head and this prompt, read as the program reads it.
+fn session(head: &str, prompt: u64, output: u64) -> Corpus {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.jsonl");
+    let lines = [
+        format!("{{\"ctxsim\":\"native/1\",\"session\":\"s\",{head}}}"),
+        r#"{"role":"user","time":"2026-03-01T10:00:00Z","text":"hello there"}"#.to_owned(),
+        format!(r#"{{"role":"assistant","time":"2026-03-01T10:00:05Z","text":"hi","usage":{{"prompt":{prompt},"output":{output}}}}}"#),
+    ];
+    fs::write(&path, lines.join("\n") + "\n").unwrap();
+    let corpus = corpus(&Catalog::builtin().unwrap(), &[path.as_path()]);
+    assert_eq!((corpus.traces.len(), corpus.traces[0].largest_prompt()), (1, prompt), "{:?}", corpus.facts);
+    corpus
+}
+
+fn replayed(corpus: &Corpus, policy: &str, window: Option<u64>, model: Option<&str>) -> Replay {
+    let catalog = Catalog::builtin().unwrap();
+    let settings = ReplaySettings { catalog: &catalog, window, model: model.map(str::to_owned), reserve: None };
+    replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0)
+}
+
+/// Window, limit of a prompt, and where the window comes from.
+fn window(corpus: &Corpus, window: Option<u64>, model: Option<&str>) -> (u64, u64, WindowFrom) {
+    let replay = replayed(corpus, "none", window, model);
+    (replay.outcomes[0].window, replay.outcomes[0].prompt_limit, replay.windows[0])
+}
+
+const CODEX: &str = r#""agent":"codex","version":"0.142.0","model":"gpt-5.5","window":258400"#;
+
+#[test]
+fn a_window_comes_from_the_flag_then_the_model_of_the_flag_then_the_log_then_the_catalogue() {
+    let named = session(CODEX, 200_000, 1_000);
+    assert_eq!(window(&named, Some(100_000), Some("gpt-5")), (100_000, 100_000, WindowFrom::Flag));
+    assert_eq!(window(&named, None, Some("gpt-5")), (400_000, 272_000, WindowFrom::Catalogue));
+    // Codex names 95 % of the window that it reckons with.
+    assert_eq!(window(&named, None, None), (272_000, 272_000, WindowFrom::Log));
+    assert_eq!(replayed(&named, "none", None, None).own_windows, [("gpt-5.5".to_owned(), 272_000, 1_050_000)]);
+    let silent = session(r#""agent":"codex","version":"0.142.0","model":"gpt-5.5""#, 200_000, 1_000);
+    assert_eq!(window(&silent, None, None), (1_050_000, 922_000, WindowFrom::Catalogue));
+    assert!(replayed(&silent, "none", None, None).own_windows.is_empty());
+    let unknown = session(r#""agent":"a","model":"nobody-knows-this""#, 1_000, 10);
+    assert_eq!(window(&unknown, None, None).2, WindowFrom::Policy);
+    let unknown = session(r#""agent":"a","model":"nobody-knows-this","window":64000"#, 1_000, 10);
+    assert_eq!(window(&unknown, None, None), (64_000, 64_000, WindowFrom::Log));
+    // A model that the catalogue does not know says nothing.
+    assert_eq!(window(&unknown, None, Some("nor-this")), (64_000, 64_000, WindowFrom::Log));
+}
+
+#[test]
+fn what_was_recorded_did_fit_whatever_the_log_names() {
+    // The reply goes beyond the named window, which is one of prompts: the agent goes by it all the same.
+    let beyond = session(r#""agent":"codex","version":"0.57.0","model":"gpt-5-codex","window":258400"#, 271_000, 5_000);
+    assert_eq!(window(&beyond, None, None), (276_000, 272_000, WindowFrom::Log));
+    let larger = session(r#""agent":"a","model":"claude-opus-4-5","window":100000"#, 150_000, 1_000);
+    assert_eq!(window(&larger, None, None), (151_000, 150_000, WindowFrom::Log));
+    assert_eq!(replayed(&larger, "none", None, None).totals.overflows, 0);
+}
+
+#[test]
+fn policies_go_by_the_named_window() {
+    let named = session(CODEX, 250_000, 1_000);
+    let silent = session(r#""agent":"codex","version":"0.142.0","model":"gpt-5.5""#, 250_000, 1_000);
+    let over = |corpus: &Corpus| replayed(corpus, "opencode", None, None).totals.over_budget;
+    assert_eq!((over(&named), over(&silent)), (1, 0));
+}
+
+#[test]
+fn a_host_sets_limits_of_its_own_by_the_day() {
+    let on = |host: &str, day: &str| {
+        let head = format!(r#""agent":"opencode","model":"claude-sonnet-4.6","host":"{host}""#);
+        let mut corpus = session(&head, 50_000, 100);
+        let time = format!("{day}T12:00:00Z").parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        corpus.traces[0].messages.iter_mut().for_each(|message| message.time = Some(time));
+        window(&corpus, None, None)
+    };
+    assert_eq!(on("anthropic", "2026-03-01"), (200_000, 200_000, WindowFrom::Catalogue));
+    assert_eq!(on("github-copilot", "2026-02-17"), (128_000, 128_000, WindowFrom::Host));
+    assert_eq!(on("github-copilot", "2026-03-18"), (200_000, 200_000, WindowFrom::Host));
+    assert_eq!(on("github-copilot", "2026-03-19"), (200_000, 128_000, WindowFrom::Host));
+    assert_eq!(on("github-copilot", "2026-11-01"), (200_000, 168_000, WindowFrom::Host));
+    // Before the first day that is known the first limits hold.
+    assert_eq!(on("github-copilot", "2025-01-01"), (128_000, 128_000, WindowFrom::Host));
+}
+
+#[test]
+fn the_table_of_hosts_names_models_of_the_catalogue_day_after_day() {
+    let catalog = Catalog::builtin().unwrap();
+    let table: toml::Table = toml::from_str(include_str!("../../catalog/hosts.toml")).unwrap();
+    let rows = table["limits"].as_array().unwrap();
+    let text = |row: &toml::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    let number = |row: &toml::Value, key: &str| row.get(key).and_then(toml::Value::as_integer);
+    let mut last = (String::new(), String::new(), String::new());
+    for row in rows {
+        let place = (text(row, "host"), text(row, "model"), text(row, "from"));
+        assert!(place > last, "{place:?} does not stand behind {last:?}");
+        assert_eq!(catalog.find(&place.1).map(|model| model.id.as_str()), Some(place.1.as_str()));
+        assert!(number(row, "max_input").is_none_or(|limit| Some(limit) <= number(row, "context")), "{place:?}");
+        last = place;
+    }
+}
