@@ -1,13 +1,13 @@
 //! Lays out, while the program is built, what counting in `o200k_base` starts with: to take the vocabulary out of its crate takes a tenth of a second,
-//! which is more than most sessions take to be counted.
+//! which is more than most sessions take to be counted; and the kinds of characters for all patterns.
 
 use regex_syntax::hir::{Class, HirKind};
 use std::error::Error;
 use std::path::PathBuf;
 use std::{env, fs};
 
-/// The kinds of characters that the pattern of the vocabulary tells apart, in the order of `src/estimate/letters.rs`. What is in none is a symbol.
-const KINDS: [&str; 6] = [r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"[\p{Lm}\p{Lo}]", r"\p{M}", r"\p{N}", r"\s"];
+/// The kinds of characters that the patterns of vocabularies tell apart, in the order of `src/estimate/letters.rs`.
+const KINDS: [&str; 7] = [r"[\p{Lu}\p{Lt}]", r"\p{Ll}", r"[\p{Lm}\p{Lo}]", r"\p{M}", r"\p{N}", r"\s", r"[\p{P}\p{S}]"];
 
 /// So many ranks without a token are passed over at most.
 const MOST_GAPS: u32 = 16;

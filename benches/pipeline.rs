@@ -111,6 +111,7 @@ fn corpus(catalog: &Catalog, folder: &Path, engine: Engine, threads: usize) -> (
         vocabularies: Default::default(),
         // As the reference does: sizes alone.
         wanted: Wanted::SIZES,
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     let (wall, processor) = (Instant::now(), processor_time());

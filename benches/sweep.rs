@@ -64,6 +64,7 @@ fn main() {
         vocabulary: None,
         vocabularies: Default::default(),
         wanted: Default::default(),
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     let corpus = read(&[logs.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");

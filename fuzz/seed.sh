@@ -40,6 +40,7 @@ for statements in "$data"/*/*.sql; do
         sqlite3 "corpus/databases/$name.db" "PRAGMA page_size = 512" ".read $statements"
     fi
 done
+seed counting "${lines[@]}" aider
 mkdir -p corpus/policy
 cp ../src/policy/presets/*.toml "$data"/*/*.toml corpus/policy/
 

@@ -9,6 +9,7 @@ pub mod experiment;
 pub mod format;
 pub mod measure;
 pub mod policy;
+pub mod reading;
 pub mod render;
 pub mod report;
 pub mod sim;

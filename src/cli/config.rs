@@ -127,7 +127,7 @@ impl Project {
 
     fn read(path: PathBuf, command: &Command) -> Result<Project, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
-        let text = std::fs::read_to_string(&path).map_err(|error| wrong(&error))?;
+        let text = ctxsim::reading::text(&path).map_err(|error| wrong(&error))?;
         // The place of the mistake, without the line: a link could lead to a file that is nobody's business.
         let line =
             |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;

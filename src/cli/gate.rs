@@ -177,6 +177,7 @@ impl Gate {
             subagents: self.subagents,
             quiet: self.quiet,
             threads: self.threads,
+            ..Logs::default()
         }
     }
 
@@ -219,6 +220,6 @@ impl Gate {
 fn read(path: &Path) -> Result<Baseline, Failure> {
     let named = |reason: String| Failure::Usage(format!("{}: {reason}", path.display()));
     let text =
-        std::fs::read_to_string(path).map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
+        ctxsim::reading::text(path).map_err(|error| named(format!("cannot be read: {error} (--update-baseline writes a baseline)")))?;
     serde_json::from_str(&text).map_err(|error| named(format!("is no baseline of this version: {error} (--update-baseline writes one)")))
 }

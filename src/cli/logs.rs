@@ -2,6 +2,7 @@
 
 use super::failure::{Failure, tell};
 use super::progress::Bar;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::estimate::{Engine, Vocabulary};
@@ -9,6 +10,7 @@ use ctxsim::experiment::{Converted, Corpus, Home, ReadSettings, Target, Vocabula
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::suggestion;
+use ctxsim::reading::{Bounds, name_of};
 use ctxsim::report::{counted, first_few};
 use std::io::Write;
 
@@ -19,7 +21,7 @@ const NAMED: usize = 5;
 #[derive(Args, Clone, Debug, Default)]
 pub struct Logs {
     /// Files, folders, globs, `-` for standard input, or a .ctxtrace; .gz and .zst are unpacked. Without any: the agents' own folders
-    #[arg(value_name = "LOGS")]
+    #[arg(value_name = "LOGS", value_parser = name())]
     pub logs: Vec<String>,
     /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
     #[arg(long, value_name = "READER")]
@@ -36,6 +38,15 @@ pub struct Logs {
     /// Sessions that another one started: counted with all others, or left out
     #[arg(long, value_name = "HOW", default_value = "include")]
     pub subagents: SubAgents,
+    /// Read lines, documents and records of so many bytes at most, as in 1G [default: 64M]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub max_line: Option<u64>,
+    /// Read no more than this of what a packed file or a stream comes to [default: 4G]
+    #[arg(long, value_name = "SIZE", value_parser = bytes)]
+    pub max_unpacked: Option<u64>,
+    /// Read so many lines of a file, and sessions of so many messages, at most [default: 10000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub max_records: Option<u64>,
     /// No progress bar, no word on stderr but errors
     #[arg(long, short)]
     pub quiet: bool,
@@ -107,8 +118,17 @@ impl Logs {
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
         let progress = Bar::new(self.quiet);
-        let settings =
-            ReadSettings { catalog, model: self.model.clone(), format, engine, vocabulary, vocabularies, wanted, progress: &progress };
+        let settings = ReadSettings {
+            catalog,
+            model: self.model.clone(),
+            format,
+            engine,
+            vocabulary,
+            vocabularies,
+            wanted,
+            bounds: self.bounds(),
+            progress: &progress,
+        };
         let done = work(&paths, &settings)?;
         Ok((paths, done))
     }
@@ -137,9 +157,21 @@ impl Logs {
                 words.extend([flag.to_owned(), value.clone()]);
             }
         }
+        for (flag, value) in [("--max-line", self.max_line), ("--max-unpacked", self.max_unpacked), ("--max-records", self.max_records)] {
+            words.extend(value.into_iter().flat_map(|number| [flag.to_owned(), number.to_string()]));
+        }
         let named = self.subagents.to_possible_value().filter(|_| self.subagents != SubAgents::default());
         words.extend(named.into_iter().flat_map(|value| ["--subagents".to_owned(), value.get_name().to_owned()]));
         words
+    }
+
+    fn bounds(&self) -> Bounds {
+        let own = Bounds::default();
+        Bounds {
+            line: self.max_line.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(own.line),
+            unpacked: self.max_unpacked.unwrap_or(own.unpacked),
+            records: self.max_records.unwrap_or(own.records),
+        }
     }
 
     /// The reader that was named; `None` where content tells.
@@ -204,4 +236,21 @@ pub fn tokens(text: &str) -> Result<u64, String> {
         Some(number) if number >= 0.0 && number.fract() == 0.0 && number < 9e15 => Ok(number as u64),
         _ => Err("a number of tokens is written as 200000, 200_000, 200k or 1m".to_owned()),
     }
+}
+
+/// Names of files need not be text.
+pub fn name() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|name| name_of(&name))
+}
+
+/// A number of bytes as it is typed: `65536`, `64M`, `4G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().next_back() {
+        Some((end, 'k' | 'K')) => (text.get(..end), 1 << 10),
+        Some((end, 'm' | 'M')) => (text.get(..end), 1 << 20),
+        Some((end, 'g' | 'G')) => (text.get(..end), 1 << 30),
+        _ => (Some(text), 1_u64),
+    };
+    let bytes = digits.and_then(|digits| digits.parse::<u64>().ok()?.checked_mul(unit)).filter(|bytes| (1024..1 << 50).contains(bytes));
+    bytes.ok_or_else(|| "a size is written as 65536, 64M or 4G, and is 1K at least".to_owned())
 }

@@ -103,5 +103,5 @@ fn read(file: &Path) -> Result<String, String> {
     if size > LARGEST {
         return Err(format!("holds {size} bytes, more than settings can"));
     }
-    std::fs::read_to_string(file).map_err(|error| error.to_string())
+    ctxsim::reading::regular_text(file).map_err(|error| error.to_string())
 }

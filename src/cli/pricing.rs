@@ -72,7 +72,7 @@ impl Pricing {
             None => builtin,
             Some(path) => {
                 let unreadable = |error: &dyn std::fmt::Display| Failure::Usage(format!("{}: {error}", path.display()));
-                let text = std::fs::read_to_string(path).map_err(|error| unreadable(&error))?;
+                let text = ctxsim::reading::text(path).map_err(|error| unreadable(&error))?;
                 builtin.with_file(&text).map_err(|error| unreadable(&error))?
             }
         };

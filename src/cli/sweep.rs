@@ -10,7 +10,8 @@ use super::replay::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError, settings,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError,
+    settings,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
@@ -162,18 +163,18 @@ impl Sweep {
             let header = self.header(run);
             let name = path.to_string_lossy().into_owned();
             let (begun, known) = match door.rows("rows", path, self.resume)? {
-                Rows::New(out) => (Store::begin(name, out, &header)?, Vec::new()),
+                Rows::New(out) => (Store::begin(name, out, &header)?, Known::default()),
                 Rows::There(file, place) => {
-                    let (known, whole) = Store::known(&name, &file, &header)?;
-                    let out = Lines::behind(file, place, whole).map_err(|error| Failure::writing(path, &error))?;
+                    let known = Store::known(&name, &file, &header)?;
+                    let out = Lines::behind(file, place, known.bytes).map_err(|error| Failure::writing(path, &error))?;
                     let out = Box::new(out);
-                    (if whole == 0 { Store::begin(name, out, &header)? } else { Store::go_on(name, out) }, known)
+                    (if known.bytes == 0 { Store::begin(name, out, &header)? } else { Store::go_on(name, out, &known) }, known)
                 }
             };
             if self.resume && !self.logs.quiet {
-                tell(&format!("known already: {} of {}", grouped(known.len() as u64), counted(run.settings.len() as u64, "setting")));
+                tell(&format!("known already: {} of {}", grouped(known.rows.len() as u64), counted(run.settings.len() as u64, "setting")));
             }
-            (rows, store) = (known, Some(begun));
+            (rows, store) = (known.rows, Some(begun));
         }
         run.run(rows.len(), &mut |block| {
             rows.extend_from_slice(block);
@@ -186,12 +187,12 @@ impl Sweep {
         let mut conditions = format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve);
         if run.billing.is_some() {
             // A table of prices may change under its name.
-            let table = self.pricing.prices.as_ref().and_then(|path| std::fs::read(path).ok());
-            let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(&bytes)));
+            let table = self.pricing.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());
+            let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes.as_bytes())));
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }
         Header {
-            schema: "ctxsim.sweep-rows/3".to_owned(),
+            schema: "ctxsim.sweep-rows/4".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             corpus: Header::corpus_hash(run.corpus),
             policies: Header::policies_hash(run.bases),

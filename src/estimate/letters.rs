@@ -3,8 +3,8 @@
 /// Kinds of characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What is none of the others: punctuation, signs, pictures.
-    Symbol,
+    /// What is none of the others: controls, joiners, private and unassigned places.
+    Other,
     /// Upper and title case.
     Upper,
     /// Lower case.
@@ -17,9 +17,11 @@ pub enum Kind {
     Number,
     /// Whitespace.
     Space,
+    /// Punctuation, signs, pictures.
+    Symbol,
 }
 
-const KINDS: [Kind; 7] = [Kind::Symbol, Kind::Upper, Kind::Lower, Kind::Uncased, Kind::Mark, Kind::Number, Kind::Space];
+const KINDS: [Kind; 8] = [Kind::Other, Kind::Upper, Kind::Lower, Kind::Uncased, Kind::Mark, Kind::Number, Kind::Space, Kind::Symbol];
 
 static TABLE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/letters.kinds"));
 
@@ -32,5 +34,5 @@ pub fn kind(letter: char) -> Kind {
     let code = letter as usize;
     let page = TABLE.get(code >> 8).copied().unwrap_or_default();
     let kind = TABLE.get(PAGES + (usize::from(page) << 8) + (code & 0xff)).copied().unwrap_or_default();
-    KINDS.get(usize::from(kind)).copied().unwrap_or(Kind::Symbol)
+    KINDS.get(usize::from(kind)).copied().unwrap_or(Kind::Other)
 }

@@ -13,7 +13,7 @@ pub const WINDOW: usize = 64 * 1024;
 /// How much of a window the next one repeats.
 const OVERLAP: usize = 1024;
 
-/// The number of tokens of an ASCII piece; `None` where its windows are more than one piece each, or have no token in common.
+/// The number of tokens of a piece; `None` where its windows are more than one piece each, begin within a character, or have no token in common.
 pub fn count(engine: &tiktoken::CoreBpe, pattern: &Pattern, piece: &str) -> Option<u64> {
     let mut tokens = 0;
     let mut window = encode(engine, pattern, piece, 0)?;
@@ -34,10 +34,10 @@ pub fn count(engine: &tiktoken::CoreBpe, pattern: &Pattern, piece: &str) -> Opti
 
 /// The tokens of the window that begins here.
 fn encode(engine: &tiktoken::CoreBpe, pattern: &Pattern, piece: &str, from: usize) -> Option<Vec<Range<usize>>> {
-    let window = piece.get(from..piece.len().min(from + WINDOW))?;
-    if pattern.piece_end(window.as_bytes(), 0) != Some(window.len()) {
-        return None;
-    }
+    let window = piece.get(from..piece.floor_char_boundary(from + WINDOW))?;
+    // A window of spaces and line ends is one piece up to its last line end alone: the next window goes on from there.
+    let end = pattern.end(window, 0).filter(|end| *end == window.len() || *end > 2 * OVERLAP && from + window.len() < piece.len())?;
+    let window = window.get(..end)?;
     let mut at = from;
     let range = |token: &u32| {
         let start = at;

@@ -2,6 +2,7 @@
 
 mod clean;
 mod content;
+mod deepseek;
 mod estimator;
 mod length;
 mod letters;

@@ -1,15 +1,24 @@
 //! Splits ASCII text into the pieces that tokenizers encode one by one, as their patterns do, but without a pattern engine.
 //!
-//! The patterns of seven vocabularies differ in four details, the fields of [`Pattern`]. In all of them, tried in this order at
+//! The patterns of seven vocabularies differ in four details, the fields of [`Common`]; [`deepseek`] has the eighth. In all seven, tried in this order at
 //! each place: a word with at most one leading character that is no letter, digit or line end; a few digits; punctuation with
 //! at most one leading space, and the line ends behind it; whitespace up to its last line end; whitespace less its last
 //! character, which is left to lead the next word; whitespace.
 
-use super::{Vocabulary, wide};
+use super::{Vocabulary, deepseek, wide};
 
 /// How one vocabulary splits a text.
 #[derive(Clone, Copy, Debug)]
-pub struct Pattern {
+pub enum Pattern {
+    /// As most do.
+    Common(Common),
+    /// As DeepSeek's does.
+    DeepSeek,
+}
+
+/// The make that most patterns share.
+#[derive(Clone, Copy, Debug)]
+pub struct Common {
     contraction: Contraction,
     case: Case,
     digits: usize,
@@ -115,30 +124,37 @@ fn letters_end(bytes: &[u8], mut at: usize, case: Case) -> usize {
 }
 
 impl Pattern {
-    /// The pattern of a vocabulary; `None` for DeepSeek's, which is of another make.
-    pub fn of(vocabulary: Vocabulary) -> Option<Pattern> {
+    /// The pattern of a vocabulary.
+    pub fn of(vocabulary: Vocabulary) -> Pattern {
         let (contraction, case, digits, tail) = match vocabulary {
             Vocabulary::O200kBase => (Contraction::Attached, Case::Splits, 3, Tail::LinesAndSlashes),
             Vocabulary::KimiK2 => (Contraction::Attached, Case::Splits, 3, Tail::Lines),
             Vocabulary::MistralV3 => (Contraction::Ignored, Case::Splits, 1, Tail::LinesAndSlashes),
             Vocabulary::Cl100kBase | Vocabulary::Llama3 | Vocabulary::Glm4 => (Contraction::Apart, Case::Ignored, 3, Tail::Lines),
             Vocabulary::Qwen2 => (Contraction::Apart, Case::Ignored, 1, Tail::Lines),
-            Vocabulary::DeepseekV3 => return None,
+            Vocabulary::DeepseekV3 => return Pattern::DeepSeek,
         };
         let wide = if vocabulary == Vocabulary::O200kBase { Wide::Own } else { Wide::Engine };
-        Some(Pattern { contraction, case, digits, tail, wide })
+        Pattern::Common(Common { contraction, case, digits, tail, wide })
     }
 
     /// Where the piece that begins at `at` ends; `None` where only the vocabulary's own program can tell.
     #[inline]
     pub fn end(&self, text: &str, at: usize) -> Option<usize> {
-        let end = self.piece_end(text.as_bytes(), at);
-        if end.is_none() && self.wide == Wide::Own { Some(wide::piece_end(text, at)) } else { end }
+        match self {
+            Pattern::Common(pattern) => {
+                let end = pattern.piece_end(text.as_bytes(), at);
+                if end.is_none() && pattern.wide == Wide::Own { Some(wide::piece_end(text, at)) } else { end }
+            }
+            Pattern::DeepSeek => Some(deepseek::piece_end(text, at)),
+        }
     }
+}
 
+impl Common {
     /// Where the piece that begins at `at` ends; `None` where that hangs on a character that is not ASCII.
     #[inline]
-    pub fn piece_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    fn piece_end(&self, bytes: &[u8], at: usize) -> Option<usize> {
         match class(bytes, at) {
             Class::Upper | Class::Lower => self.word_end(bytes, at),
             Class::Digit => {

@@ -139,7 +139,7 @@ impl Loaded {
             Vocabulary::O200kBase => Ranks::of_listing(Cow::Borrowed(O200K_BASE)),
             _ => Ranks::of(engine.get_or_init(|| vocabulary.load())),
         };
-        Loaded { vocabulary, engine, splitter: Pattern::of(vocabulary).zip(ranks) }
+        Loaded { vocabulary, engine, splitter: ranks.map(|ranks| (Pattern::of(vocabulary), ranks)) }
     }
 
     fn engine(&self) -> &tiktoken::CoreBpe {

@@ -14,18 +14,18 @@ pub fn piece_end(text: &str, at: usize) -> usize {
     word_end(text, at, first, after)
         .or_else(|| number_end(text, at))
         .or_else(|| symbols_end(text, at))
-        .unwrap_or_else(|| space_end(text, at))
+        .unwrap_or_else(|| space_end(text, at, |_| true))
 }
 
 /// A character and where the next one begins.
 #[inline]
-fn next(text: &str, at: usize) -> Option<(char, usize)> {
+pub(super) fn next(text: &str, at: usize) -> Option<(char, usize)> {
     let letter = text.get(at..)?.chars().next()?;
     Some((letter, at + letter.len_utf8()))
 }
 
 /// The first place from `at` on whose character is of none of the kinds that `inside` accepts.
-fn run_end(text: &str, mut at: usize, inside: impl Fn(char) -> bool) -> usize {
+pub(super) fn run_end(text: &str, mut at: usize, inside: impl Fn(char) -> bool) -> usize {
     while let Some((_, after)) = next(text, at).filter(|(letter, _)| inside(*letter)) {
         at = after;
     }
@@ -42,7 +42,7 @@ fn ends_word(letter: char) -> bool {
 
 fn word_end(text: &str, at: usize, first: char, after: usize) -> Option<usize> {
     // A mark leads a word like any sign, or is a part of it.
-    let leads = matches!(kind(first), Kind::Symbol | Kind::Space | Kind::Mark) && !matches!(first, '\r' | '\n');
+    let leads = matches!(kind(first), Kind::Symbol | Kind::Other | Kind::Space | Kind::Mark) && !matches!(first, '\r' | '\n');
     let led = leads.then_some(after);
     let cased = led.and_then(|at| cased_end(text, at)).or_else(|| cased_end(text, at));
     let end = cased.or_else(|| led.and_then(|at| capitals_end(text, at))).or_else(|| capitals_end(text, at))?;
@@ -79,18 +79,19 @@ fn number_end(text: &str, at: usize) -> Option<usize> {
 
 fn symbols_end(text: &str, at: usize) -> Option<usize> {
     let from = if text.as_bytes().get(at) == Some(&b' ') { at + 1 } else { at };
-    let end = run_end(text, from, |letter| matches!(kind(letter), Kind::Symbol | Kind::Mark));
+    let end = run_end(text, from, |letter| matches!(kind(letter), Kind::Symbol | Kind::Other | Kind::Mark));
     (end > from).then(|| run_end(text, end, |letter| matches!(letter, '\r' | '\n' | '/')))
 }
 
-fn space_end(text: &str, at: usize) -> usize {
+/// The end of a piece of whitespace: behind its last line end or, where it has none, before its last character if that is left to lead what follows.
+pub(super) fn space_end(text: &str, at: usize, is_led: impl Fn(char) -> bool) -> usize {
     let end = run_end(text, at, |letter| kind(letter) == Kind::Space);
     let run = text.get(at..end).unwrap_or_default();
     if let Some(last_line) = run.rfind(['\r', '\n']) {
         return at + last_line + 1;
     }
     match run.char_indices().next_back() {
-        Some((last, _)) if last > 0 && end < text.len() => at + last,
+        Some((last, _)) if last > 0 && next(text, end).is_some_and(|(after, _)| is_led(after)) => at + last,
         _ => end,
     }
 }

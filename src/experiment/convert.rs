@@ -1,7 +1,7 @@
 //! Sessions of any format, written down in another one.
 
 use super::FileLoss;
-use super::corpus::{Companions, Opened, ReadSettings, Skipped, file_loss, opened};
+use super::corpus::{Companions, Opened, ReadSettings, Skipped, file_loss, not_counted_again, opened};
 use super::counters::Counters;
 use super::source::{Found, discover};
 use crate::estimate::{CounterError, Vocabulary};
@@ -116,9 +116,8 @@ fn sessions(
             return Vec::new();
         }
     };
-    converted.losses.extend(source.losses().iter().map(|loss| file_loss(&name, loss)));
     if transcripts.is_empty() {
-        converted.skipped.push(Skipped { path: name, reason: "holds no session".to_owned() });
+        converted.skipped.push(Skipped { path: name.clone(), reason: "holds no session".to_owned() });
     }
     let mut sessions: Vec<(Transcript, Vocabulary)> = transcripts.into_iter().map(|transcript| (transcript, guess)).collect();
     // Measures are taken in the vocabulary of each session's own model, as a replay would take them; words are the same in all of them.
@@ -128,7 +127,10 @@ fn sessions(
     others.sort_unstable();
     others.dedup();
     for vocabulary in others {
-        let Opened::Log(_, mut again) = opened(file, settings, companions) else { break };
+        let Some(Ok(mut again)) = source.again() else {
+            source.lose(0, &not_counted_again(guess, vocabulary));
+            continue;
+        };
         let Ok(measured) = read(&mut again, vocabulary) else { break };
         for ((session, wanted), other) in sessions.iter_mut().zip(&wanted).zip(measured) {
             if *wanted == vocabulary {
@@ -136,5 +138,6 @@ fn sessions(
             }
         }
     }
+    converted.losses.extend(source.losses().iter().map(|loss| file_loss(&name, loss)));
     sessions
 }

@@ -9,6 +9,7 @@ use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};
 use crate::measure::{self, Content, Measure, SkimScale, TextScale, Wanted};
+use crate::reading::Bounds;
 use crate::trace::{Outputs, Trace};
 use crate::transcript::{Loss, Transcript, Trust};
 use rayon::prelude::*;
@@ -129,6 +130,8 @@ pub struct ReadSettings<'a> {
     pub vocabularies: Vocabularies,
     /// What is measured of logs beside sizes. A `.ctxtrace` holds what it holds.
     pub wanted: Wanted,
+    /// How much of a file is read at most.
+    pub bounds: Bounds,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -275,7 +278,7 @@ pub(super) enum Opened {
 /// Opens a file and finds its reader.
 pub(super) fn opened(path: &Path, settings: &ReadSettings<'_>, companions: Companions) -> Opened {
     let skipped = |reason: &str| Opened::Skipped(Skipped { path: path.to_string_lossy().into_owned(), reason: reason.to_owned() });
-    let mut source = match open(path) {
+    let mut source = match Source::open_within(path, settings.bounds) {
         Ok(source) => source,
         Err(error) => return skipped(&error.to_string()),
     };
@@ -310,11 +313,12 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, 
         Ok(traces) => traces,
         Err(error) => return skipped(error.to_string()),
     };
-    let losses: Vec<FileLoss> = source.losses().iter().map(|loss| file_loss(&name, loss)).collect();
     // A session whose model counts in another public vocabulary is measured again in that one.
     for vocabulary in counters.others(&traces, guess) {
-        let Ok(mut again) = open(path) else { break };
-        again.alone = source.alone;
+        let Some(Ok(mut again)) = source.again() else {
+            source.lose(0, &not_counted_again(guess, vocabulary));
+            continue;
+        };
         let Ok(other) = read_sessions(reader, &mut again, &name, settings, counters, vocabulary) else { break };
         for (trace, other) in traces.iter_mut().zip(other) {
             if counters.wanted(trace) == vocabulary {
@@ -322,11 +326,17 @@ fn read_file(path: &Path, settings: &ReadSettings<'_>, counters: &Counters<'_>, 
             }
         }
     }
+    let losses: Vec<FileLoss> = source.losses().iter().map(|loss| file_loss(&name, loss)).collect();
     match (traces.is_empty(), losses.first()) {
         (true, None) => skipped("holds no session".to_owned()),
         (true, Some(loss)) => skipped(format!("holds no usable session ({})", loss.reason)),
         (false, _) => FileResult::Sessions { format: reader.name, traces, losses },
     }
+}
+
+/// The reason for counting a session in a vocabulary that is not its own.
+pub(super) fn not_counted_again(counted: Vocabulary, wanted: Vocabulary) -> String {
+    format!("stream too long to be read again: counted in {}, not in {}", counted.name(), wanted.name())
 }
 
 /// Traces that were measured before.
@@ -338,10 +348,6 @@ fn measured(mut source: Source, settings: &ReadSettings<'_>, skipped: &dyn Fn(St
         Ok(corpus) => FileResult::Traces(Box::new(corpus)),
         Err(error) => skipped(error.to_string()),
     }
-}
-
-fn open(path: &Path) -> Result<Source, ReadError> {
-    if path == Path::new("-") { Source::from_reader(path, Box::new(std::io::stdin())) } else { Source::open(path) }
 }
 
 pub(super) fn file_loss(path: &str, loss: &Loss) -> FileLoss {
@@ -359,7 +365,11 @@ fn read_sessions(
     let model = settings.model.as_deref().and_then(|model| settings.catalog.find(model));
     let measure = Measure { catalog: settings.catalog, model, vocabulary };
     let mut traces = Vec::new();
-    let mut hand_over = |transcript: Transcript| traces.push(measure::trace(transcript, name, measure));
+    let mut too_long = 0_u64;
+    let mut hand_over = |transcript: Transcript| match transcript.messages.len() as u64 <= settings.bounds.records {
+        true => traces.push(measure::trace(transcript, name, measure)),
+        false => too_long += 1,
+    };
     match counters.get(vocabulary) {
         None => (reader.read)(source, &SkimScale, &mut hand_over)?,
         Some(counter) => {
@@ -370,5 +380,6 @@ fn read_sessions(
             })?;
         }
     }
+    (0..too_long).for_each(|_| source.lose(0, &settings.bounds.too_many_messages()));
     Ok(traces)
 }

@@ -51,8 +51,9 @@ pub fn excerpts(corpus: &Corpus, format: Option<&'static Reader>) -> Excerpts {
 }
 
 fn read(corpus: &Corpus, source: &str, mut places: Vec<usize>, format: Option<&'static Reader>) -> Vec<(usize, Vec<String>)> {
-    // Standard input is gone by now.
-    let Some(mut source) = Some(source).filter(|source| *source != "-").and_then(|source| Source::open(Path::new(source)).ok()) else {
+    // A stream is gone by now.
+    let path = Path::new(source);
+    let Some(mut source) = Some(path).filter(|path| path.is_file()).and_then(|path| Source::open(path).ok()) else {
         return Vec::new();
     };
     let Some(reader) = format.or_else(|| sniff(&source).map(|(reader, _)| reader)) else { return Vec::new() };

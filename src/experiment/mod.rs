@@ -59,7 +59,7 @@ pub use source::{Found, Home, discover, homes};
 pub use stores::{is_log, session_in, store_of};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, KnownFrom, METRICS, Measure, Metric,
+    Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, Known, KnownFrom, METRICS, Measure, Metric,
     MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
 };
 pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};

@@ -1,6 +1,7 @@
 //! Which files a run looks at: paths, folders, globs, standard input, and the agents' own folders.
 
 use super::corpus::Skipped;
+use crate::reading;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;
 use std::collections::BTreeSet;
@@ -32,8 +33,10 @@ pub fn discover(paths: &[String]) -> Found {
     let mut files = BTreeSet::new();
     let mut missing = Vec::new();
     for path in paths {
-        let as_path = Path::new(path);
-        if path == "-" || as_path.is_file() {
+        let as_path = &*reading::path_of(path);
+        if reading::is_standard_input(as_path) {
+            files.insert(PathBuf::from("-"));
+        } else if reading::is_readable(as_path) {
             files.insert(as_path.to_owned());
         } else if as_path.is_dir() {
             files.extend(walk(as_path, &mut missing));
@@ -44,7 +47,8 @@ pub fn discover(paths: &[String]) -> Found {
                 Err(reason) => missing.push(nowhere(path, &reason)),
             }
         } else {
-            missing.push(nowhere(path, "no such file or folder"));
+            let reason = if as_path.exists() { "is a device or a socket, which is not read" } else { "no such file or folder" };
+            missing.push(nowhere(path, reason));
         }
     }
     Found { files: once_each(files), missing }

@@ -7,7 +7,7 @@ use std::fmt;
 pub const ABSURD: &str = "absurd usage numbers";
 
 /// More tokens than this in one call are no measurement.
-const MOST: u64 = 1 << 40;
+pub const MOST: u64 = 1 << 40;
 
 /// More dollars than this for one call are no measurement.
 const MOST_DOLLARS: f64 = 1e6;

@@ -280,6 +280,12 @@ impl<'s> Session<'s> {
         let Some(mut new) = self.held_of(entry, line, source) else { return };
         match self.live(&entry.id).and_then(|index| self.held.get_mut(index)) {
             Some(old) => {
+                // A reply is written again as its tools run. Anything else that another message's id names is another message.
+                let other =
+                    old.message.role != new.message.role || new.message.role == Role::User && old.message.parts != new.message.parts;
+                if other {
+                    source.lose(line, "message with the id of another one");
+                }
                 new.message.rewind = old.message.rewind;
                 *old = new;
             }

@@ -28,7 +28,7 @@ fn claims(source: &Source) -> Claim {
         return Claim::Yes;
     }
     // The events for the screen repeat the context, in a file of this name beside it.
-    let beside = source.path.parent().is_some_and(|folder| folder.join("context.jsonl").is_file());
+    let beside = source.path.parent().is_some_and(|folder| crate::reading::is_beside(&folder.join("context.jsonl")));
     if source.name() == "wire.jsonl" && beside { Claim::Companion } else { Claim::No }
 }
 

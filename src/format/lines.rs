@@ -3,9 +3,6 @@
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// A longer line is passed over and counted: it bounds what one thread can be made to hold.
-pub const LONGEST_LINE: usize = 64 * 1024 * 1024;
-
 /// A line buffer larger than this is given back after its line.
 const KEPT_BUFFER: usize = 8 * 1024 * 1024;
 
@@ -26,19 +23,21 @@ pub struct Lines {
     stream: BufReader<Box<dyn Read + Send>>,
     buffer: Vec<u8>,
     number: u64,
+    /// A longer line is passed over and counted: it bounds what one thread can be made to hold.
+    longest: usize,
 }
 
 /// The damage of a line that was too long to hold.
-pub const TOO_LONG: &str = "line longer than 64 MiB";
+pub const TOO_LONG: &str = "line too long";
 /// The damage of a line that holds bytes that are no UTF-8.
 pub const NOT_UTF8: &str = "bytes that are not UTF-8 (replaced)";
 /// The damage of a line with an escape for half of a character. Programs that cut strings by UTF-16 units write them.
 pub const HALF_CHARACTER: &str = "half of a surrogate pair (replaced)";
 
 impl Lines {
-    /// Lines of this stream.
-    pub fn new(stream: Box<dyn Read + Send>) -> Lines {
-        Lines { stream: BufReader::with_capacity(256 * 1024, stream), buffer: Vec::new(), number: 0 }
+    /// Lines of this stream, of so many bytes at most.
+    pub fn new(stream: Box<dyn Read + Send>, longest: usize) -> Lines {
+        Lines { stream: BufReader::with_capacity(256 * 1024, stream), buffer: Vec::new(), number: 0, longest }
     }
 
     /// The next line that is not blank; `None` at the end. A line with damage [`TOO_LONG`] has an empty text.
@@ -53,7 +52,7 @@ impl Lines {
             }
             self.number += 1;
             let terminated = self.buffer.last() == Some(&b'\n');
-            if !terminated && self.buffer.len() > LONGEST_LINE {
+            if !terminated && self.buffer.len() > self.longest {
                 self.buffer = Vec::new();
                 self.skip_to_line_end()?;
                 return Ok(Some(Line { number: self.number, text: Cow::Borrowed(""), damage: Some(TOO_LONG), last_unterminated: false }));
@@ -73,10 +72,10 @@ impl Lines {
                 available => available?,
             };
             let end = memchr::memchr(b'\n', available).map(|end| end + 1);
-            let wanted = end.unwrap_or(available.len()).min(LONGEST_LINE + 1 - self.buffer.len());
+            let wanted = end.unwrap_or(available.len()).min((self.longest + 1).saturating_sub(self.buffer.len()));
             self.buffer.extend_from_slice(available.get(..wanted).unwrap_or_default());
             self.stream.consume(wanted);
-            if wanted == 0 || Some(wanted) == end || self.buffer.len() > LONGEST_LINE {
+            if wanted == 0 || Some(wanted) == end || self.buffer.len() > self.longest {
                 return Ok(());
             }
         }

@@ -54,12 +54,12 @@ fn calls_beside(source: &Source) -> Vec<PathBuf> {
     let path = &source.path;
     let Some((model, _)) = time_in_name(path).filter(|_| !source.alone) else { return Vec::new() };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(entries) = crate::reading::entries(folder) else { return Vec::new() };
     let mut calls: Vec<(f64, PathBuf)> = entries
+        .into_iter()
         .filter_map(|entry| {
-            let name = entry.ok()?.file_name();
-            let (other, seconds) = time_in_name(Path::new(&name))?;
-            (other == model).then(|| (seconds, path.with_file_name(name)))
+            let (other, seconds) = time_in_name(&entry)?;
+            (other == model).then(|| Some((seconds, path.with_file_name(entry.file_name()?))))?
         })
         .collect();
     calls.sort_by(|one, other| one.0.total_cmp(&other.0).then_with(|| one.1.cmp(&other.1)));
@@ -110,9 +110,9 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         source.each_line(|source, line| log.values(&line.text, line.number, source))?;
     }
     for (index, path) in calls.iter().enumerate().skip(1).filter(|_| main) {
-        match Source::open(path).and_then(|mut call| call.document()) {
-            Ok(text) => log.values(&text, index as u64 + 1, source),
-            Err(_) => source.lose(index as u64 + 1, "call of the session that cannot be read"),
+        let number = index as u64 + 1;
+        if let Some(text) = source.document_beside(path, number, "call of the session that cannot be read") {
+            log.values(&text, number, source);
         }
     }
     log.sessions.finish().for_each(log.hand_over);

@@ -52,14 +52,20 @@ struct Meta {
     skip: Count,
 }
 
-fn meta(source: &Source) -> Option<Meta> {
+/// Where that file lies, if it is there.
+fn meta_path(source: &Source) -> Option<PathBuf> {
     let name = source.path.file_name()?.to_string_lossy().into_owned();
-    let path: PathBuf = source.path.with_file_name(format!("{}.meta.json", name.strip_suffix(".jsonl")?));
-    if !path.is_file() {
-        return None;
-    }
-    let text = Source::open(&path).ok()?.document().ok()?;
-    let session: Session = serde_json::from_str(&text).ok()?;
+    let path = source.path.with_file_name(format!("{}.meta.json", name.strip_suffix(".jsonl")?));
+    path.exists().then_some(path)
+}
+
+fn meta(source: &Source) -> Option<Meta> {
+    let path = meta_path(source)?;
+    meta_of(&source.beside(&path).ok()?.document().ok()?)
+}
+
+fn meta_of(text: &str) -> Option<Meta> {
+    let session: Session = serde_json::from_str(text).ok()?;
     Some(Meta { key: session.key.to_string(), summary: session.summary.to_string(), skip: session.skip })
 }
 
@@ -70,7 +76,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let scale = &Marked::new(MARKS, scale);
     let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
     let mut chat = Chat::default();
-    let beside = meta(source);
+    let unread = "description beside the messages that cannot be read";
+    let beside = meta_path(source).and_then(|path| {
+        let text = source.document_beside(&path, 0, unread)?;
+        let meta = meta_of(&text);
+        if meta.is_none() {
+            source.lose(0, unread);
+        }
+        meta
+    });
     let one_document = source.outline().has("messages");
     if one_document {
         let text = source.document()?;

@@ -1,8 +1,7 @@
 //! One large JSON document, piece by piece: no more of it is held than one element of its outermost lists, or one field.
 
 use super::json::CUT_OFF;
-use super::lines::{HALF_CHARACTER, LONGEST_LINE, NOT_UTF8, whole_characters};
-use super::source::BROKEN_OFF;
+use super::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
 use super::{ReadError, Source};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
@@ -26,9 +25,6 @@ pub struct Piece<'a> {
     pub text: &'a str,
 }
 
-/// The loss of a piece that is too large to be held.
-const TOO_LARGE: &str = "record larger than 64 MiB";
-
 /// Hands over the wanted fields of a document that is an object, and all elements of one that is a list, in their order. A document
 /// that breaks off loses what is broken and nothing before it.
 pub fn each_piece(
@@ -36,7 +32,8 @@ pub fn each_piece(
     wanted: &[(&str, Take)],
     mut handle: impl FnMut(&mut Source, Piece) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
-    let scanner = Scanner { stream: BufReader::with_capacity(256 * 1024, source.stream()), held: Vec::new() };
+    let scanner =
+        Scanner { stream: BufReader::with_capacity(256 * 1024, source.stream()), held: Vec::new(), largest: source.bounds().line };
     let mut document = Document { scanner, source, handle: &mut handle };
     match document.value(wanted) {
         Ok(()) => Ok(()),
@@ -48,8 +45,8 @@ pub fn each_piece(
             source.lose(0, "not JSON");
             Ok(())
         }
-        Err(Stop::Io) => {
-            source.lose(0, BROKEN_OFF);
+        Err(Stop::Io(error)) => {
+            source.lose_rest(0, &error);
             Ok(())
         }
         Err(Stop::Handler(error)) => Err(error),
@@ -60,13 +57,13 @@ pub fn each_piece(
 enum Stop {
     Cut,
     NoJson,
-    Io,
+    Io(io::Error),
     Handler(ReadError),
 }
 
 impl From<io::Error> for Stop {
-    fn from(_: io::Error) -> Stop {
-        Stop::Io
+    fn from(error: io::Error) -> Stop {
+        Stop::Io(error)
     }
 }
 
@@ -139,8 +136,8 @@ impl<H: FnMut(&mut Source, Piece) -> Result<(), ReadError>> Document<'_, H> {
     fn piece(&mut self, key: &str, number: u64) -> Result<(), Stop> {
         self.scanner.take(Keep::Held)?;
         let held = &self.scanner.held;
-        if held.len() > LONGEST_LINE {
-            self.source.lose(number, TOO_LARGE);
+        if held.len() > self.scanner.largest {
+            self.source.lose(number, &self.source.bounds().too_long("record larger"));
             return Ok(());
         }
         let text = std::str::from_utf8(held).map_or_else(|_| String::from_utf8_lossy(held), Cow::Borrowed);
@@ -168,6 +165,8 @@ struct Scanner {
     stream: BufReader<Box<dyn Read + Send>>,
     /// The last value that was to be held; longer than a line may be where it was too large.
     held: Vec<u8>,
+    /// No value that is larger is held.
+    largest: usize,
 }
 
 impl Scanner {
@@ -190,7 +189,7 @@ impl Scanner {
     /// Passes one value.
     fn take(&mut self, keep: Keep) -> Result<(), Stop> {
         self.held.clear();
-        self.held.shrink_to(LONGEST_LINE / 8);
+        self.held.shrink_to(self.largest / 8);
         let mut place = Place { depth: 0, in_string: false, escaped: false };
         loop {
             let chunk = self.stream.fill_buf()?;
@@ -198,7 +197,7 @@ impl Scanner {
                 return Err(Stop::Cut);
             }
             let (passed, ended) = place.pass(chunk);
-            if keep == Keep::Held && self.held.len() <= LONGEST_LINE {
+            if keep == Keep::Held && self.held.len() <= self.largest {
                 self.held.extend_from_slice(chunk.get(..passed).unwrap_or_default());
             }
             self.stream.consume(passed);

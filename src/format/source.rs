@@ -1,21 +1,18 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
 use super::json::{CUT_OFF, close};
-use super::lines::{HALF_CHARACTER, LONGEST_LINE, Line, Lines, NOT_UTF8, whole_characters};
+use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, TOO_LONG, whole_characters};
 use super::outline::Outline;
 use super::zstd;
+use crate::reading::{self, Bounds, Named, TooMuch};
 use crate::transcript::Loss;
 use serde::de::IgnoredAny;
-use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// How much of a file is looked at to tell its format.
 const HEAD_BYTES: usize = 64 * 1024;
-
-/// A document that has to be held as a whole may be no larger than a line may be.
-const LARGEST_DOCUMENT: u64 = LONGEST_LINE as u64;
 
 /// The reason for the loss of what is not there any more behind the place where a stream breaks off, as packed content does that was cut off.
 pub const BROKEN_OFF: &str = "file broken off";
@@ -42,23 +39,87 @@ pub struct Source {
     outline: OnceLock<Outline>,
     stream: Option<Box<dyn Read + Send>>,
     losses: Vec<Loss>,
+    bounds: Bounds,
+    origin: Origin,
+}
+
+/// Where the content can be had once more.
+#[derive(Clone)]
+enum Origin {
+    File,
+    /// A stream that was short enough to be held, as it was, packed or not.
+    Held(Arc<[u8]>),
+    Gone,
 }
 
 impl Source {
-    /// Opens a file; `.gz` and `.zst` content is known by its first bytes and decompressed on the fly.
+    /// Opens a file that was named; `.gz` and `.zst` content is known by its first bytes and decompressed on the fly.
     pub fn open(path: &Path) -> Result<Source, ReadError> {
-        let file = File::open(path)?;
-        Source::from_reader(path, Box::new(file))
+        Source::open_within(path, Bounds::default())
+    }
+
+    /// The same, with bounds of one's own.
+    pub fn open_within(path: &Path, bounds: Bounds) -> Result<Source, ReadError> {
+        let mut stream = match reading::named(path)? {
+            Named::File(file) => return Source::from_stream(path, Box::new(file), bounds, Origin::File),
+            Named::Stream(stream) => stream,
+        };
+        let mut held = Vec::new();
+        (&mut stream).take(bounds.line as u64 + 1).read_to_end(&mut held)?;
+        if held.len() > bounds.line {
+            return Source::from_stream(path, bounds.bounded(Cursor::new(held).chain(stream)), bounds, Origin::Gone);
+        }
+        let held: Arc<[u8]> = held.into();
+        Source::from_stream(path, Box::new(Cursor::new(held.clone())), bounds, Origin::Held(held))
+    }
+
+    /// Opens a file that was not named itself, because it lies beside this one.
+    pub fn beside(&self, path: &Path) -> Result<Source, ReadError> {
+        Source::open_beside(path, self.bounds)
+    }
+
+    /// The whole content of such a file, with what was lost of it; `None`, and counted for this reason, where it cannot be read.
+    pub fn document_beside(&mut self, path: &Path, number: u64, reason: &str) -> Option<String> {
+        let text = self.beside(path).and_then(|mut other| {
+            let text = other.document();
+            self.lose_all(number, other.losses());
+            text
+        });
+        text.inspect_err(|_| self.lose(number, reason)).ok()
+    }
+
+    /// Takes over what was lost of another file that belongs to this one.
+    pub fn lose_all(&mut self, line: u64, losses: &[Loss]) {
+        losses.iter().for_each(|loss| (0..loss.count).for_each(|_| self.lose(line, &loss.reason)));
+    }
+
+    /// Opens a file that lies beside one that was named.
+    pub fn open_beside(path: &Path, bounds: Bounds) -> Result<Source, ReadError> {
+        Source::from_stream(path, Box::new(reading::beside(path)?), bounds, Origin::File)
+    }
+
+    /// The same content from its beginning; `None` for a stream that is gone.
+    pub fn again(&self) -> Option<Result<Source, ReadError>> {
+        let again = match &self.origin {
+            Origin::File => Source::open_within(&self.path, self.bounds),
+            Origin::Held(held) => Source::from_stream(&self.path, Box::new(Cursor::new(held.clone())), self.bounds, self.origin.clone()),
+            Origin::Gone => return None,
+        };
+        Some(again.map(|again| Source { alone: self.alone, ..again }))
     }
 
     /// Reads from any stream, under a name.
-    pub fn from_reader(path: &Path, mut raw: Box<dyn Read + Send>) -> Result<Source, ReadError> {
+    pub fn from_reader(path: &Path, raw: Box<dyn Read + Send>) -> Result<Source, ReadError> {
+        Source::from_stream(path, raw, Bounds::default(), Origin::Gone)
+    }
+
+    fn from_stream(path: &Path, mut raw: Box<dyn Read + Send>, bounds: Bounds, origin: Origin) -> Result<Source, ReadError> {
         let magic = read_up_to(&mut raw, 4)?;
         let chained: Box<dyn Read + Send> = Box::new(Cursor::new(magic.clone()).chain(raw));
         let mut stream: Box<dyn Read + Send> = match magic.as_slice() {
-            [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(chained)),
+            [0x1f, 0x8b, ..] => bounds.bounded(flate2::read::MultiGzDecoder::new(chained)),
             magic if magic == zstd::MAGIC => {
-                Box::new(zstd::Unpacked::new(chained).map_err(|error| ReadError::Damaged(format!("not a zstd stream: {error}")))?)
+                bounds.bounded(zstd::Unpacked::new(chained).map_err(|error| ReadError::Damaged(format!("not a zstd stream: {error}")))?)
             }
             _ => chained,
         };
@@ -77,7 +138,14 @@ impl Source {
             outline: OnceLock::new(),
             stream: Some(stream),
             losses: Vec::new(),
+            bounds,
+            origin,
         })
+    }
+
+    /// How much of it is read.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// The first bytes of the (decompressed) content.
@@ -118,29 +186,30 @@ impl Source {
         self.stream.take().unwrap_or_else(|| Box::new(io::empty()))
     }
 
-    /// The content line by line. It can be taken once.
-    pub fn lines(&mut self) -> Lines {
-        Lines::new(self.stream())
-    }
-
     /// Hands over each line in turn. What is wrong with a line is counted here; a stream that breaks off ends the file, but loses
     /// nothing that was read before. It can be called once.
     pub fn each_line(&mut self, mut handle: impl FnMut(&mut Source, &Line)) -> Result<(), ReadError> {
-        let mut lines = self.lines();
+        let mut lines = Lines::new(self.stream(), self.bounds.line);
         let mut last = 0;
         loop {
             match lines.next_line() {
+                Ok(Some(line)) if line.number > self.bounds.records => {
+                    self.lose(line.number, &self.bounds.too_many_lines());
+                    return Ok(());
+                }
                 Ok(Some(line)) => {
                     last = line.number;
-                    if let Some(damage) = line.damage {
-                        self.lose(line.number, damage);
+                    match line.damage {
+                        Some(TOO_LONG) => self.lose(line.number, &self.bounds.too_long("line longer")),
+                        Some(damage) => self.lose(line.number, damage),
+                        None => {}
                     }
                     handle(self, &line);
                 }
                 Ok(None) => return Ok(()),
                 Err(error) if last == 0 => return Err(error.into()),
-                Err(_) => {
-                    self.lose(last + 1, BROKEN_OFF);
+                Err(error) => {
+                    self.lose_rest(last + 1, &error);
                     return Ok(());
                 }
             }
@@ -151,13 +220,13 @@ impl Source {
     /// It can be taken once.
     pub fn document(&mut self) -> Result<String, ReadError> {
         let mut bytes = Vec::new();
-        match self.stream().take(LARGEST_DOCUMENT + 1).read_to_end(&mut bytes) {
+        match self.stream().take(self.bounds.line as u64 + 1).read_to_end(&mut bytes) {
             Err(error) if bytes.is_empty() => return Err(error.into()),
-            Err(_) => self.lose(0, BROKEN_OFF),
+            Err(error) => self.lose_rest(0, &error),
             Ok(_) => {}
         }
-        if bytes.len() as u64 > LARGEST_DOCUMENT {
-            return Err(ReadError::Damaged("document larger than 64 MiB".to_owned()));
+        if bytes.len() > self.bounds.line {
+            return Err(ReadError::Damaged(self.bounds.too_long("document larger")));
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
             self.lose(0, NOT_UTF8);
@@ -192,6 +261,11 @@ impl Source {
             Some(loss) => loss.count += 1,
             None => self.losses.push(Loss { reason: reason.to_owned(), count: 1, first_line: line }),
         }
+    }
+
+    /// Reports that the stream gave no more, and why.
+    pub fn lose_rest(&mut self, line: u64, error: &io::Error) {
+        self.lose(line, TooMuch::among(error).as_deref().unwrap_or(BROKEN_OFF));
     }
 
     /// What was lost so far.

@@ -4,10 +4,15 @@
 //! agent has not merged yet lies in a write-ahead log; database and log are then copied to a folder of our own and merged there.
 
 use super::Source;
+use crate::reading;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+#[cfg(feature = "sqlite")]
+mod copy;
+#[cfg(feature = "sqlite")]
+mod log;
 #[cfg(feature = "sqlite")]
 mod opened;
 
@@ -20,10 +25,10 @@ pub fn has_magic(head: &[u8]) -> bool {
 }
 
 /// Is this the log or the index of a database with these tables?
-pub fn is_side_file(path: &Path, tables: &[&str]) -> bool {
-    let name = path.to_string_lossy();
+pub fn is_side_file(source: &Source, tables: &[&str]) -> bool {
+    let name = source.path.to_string_lossy();
     let main = name.strip_suffix("-wal").or_else(|| name.strip_suffix("-shm"));
-    main.is_some_and(|main| Source::open(Path::new(main)).is_ok_and(|main| has_magic(main.head()) && holds(&main, tables)))
+    main.is_some_and(|main| source.beside(Path::new(main)).is_ok_and(|main| has_magic(main.head()) && holds(&main, tables)))
 }
 
 /// Does the database hold these tables? Where it does not, they may still wait in its log.
@@ -33,10 +38,10 @@ pub fn holds(source: &Source, tables: &[&str]) -> bool {
         return true;
     }
     #[cfg(not(feature = "sqlite"))]
-    if mentions_all(&source.path, tables) {
+    if mentions_all(reading::regular(&source.path), tables) {
         return true;
     }
-    tables.iter().all(|table| mentions(source.head(), table)) || mentions_all(&beside(&source.path, "-wal"), tables)
+    tables.iter().all(|table| mentions(source.head(), table)) || mentions_all(reading::beside(&beside(&source.path, "-wal")), tables)
 }
 
 /// Why no reader claims this database; `None` for a file that is none. One that is cut off or damaged may not tell any more whose it was.
@@ -61,17 +66,18 @@ pub fn read(
     Err(super::ReadError::Damaged("this build reads no SQLite".to_owned()))
 }
 
+/// The log of a database lies beside the file itself, whatever links lead there.
 fn beside(database: &Path, ending: &str) -> PathBuf {
-    let mut name = database.as_os_str().to_owned();
+    let mut name = database.canonicalize().unwrap_or_else(|_| database.to_owned()).into_os_string();
     name.push(ending);
     PathBuf::from(name)
 }
 
 /// Looks for the definitions of the tables in the bytes of a file: SQLite keeps them as text.
-fn mentions_all(path: &Path, tables: &[&str]) -> bool {
+fn mentions_all(file: io::Result<File>, tables: &[&str]) -> bool {
     const CHUNK: usize = 1 << 20;
     const OVERLAP: usize = 64;
-    let Ok(mut file) = File::open(path) else { return false };
+    let Ok(mut file) = file else { return false };
     let mut window = Vec::new();
     let mut awaited = tables.to_vec();
     loop {

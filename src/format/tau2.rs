@@ -63,7 +63,7 @@ fn claims(source: &Source) -> Claim {
 /// The results that a simulation in a folder belongs to.
 fn results_of(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == SIMULATIONS))?;
-    Some(folder.with_file_name("results.json")).filter(|results| results.is_file())
+    Some(folder.with_file_name("results.json")).filter(|results| crate::reading::is_beside(results))
 }
 
 const SIMULATIONS: &str = "simulations";
@@ -180,7 +180,7 @@ struct Run {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     if form(source) != Form::Results {
-        let run = results_of(&source.path).map(|results| run_of(&results, scale)).transpose()?.unwrap_or_default();
+        let run = results_of(&source.path).map(|results| run_of(&mut source.beside(&results)?, scale)).transpose()?.unwrap_or_default();
         let text = source.document()?;
         return simulation(&text, 1, &run, scale, source, hand_over);
     }
@@ -196,16 +196,17 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     })?;
     if !found {
         for path in simulations_beside(&source.path)? {
-            let text = Source::open(&path)?.document()?;
-            simulation(&text, 0, &run, scale, source, hand_over)?;
+            if let Some(text) = source.document_beside(&path, 0, "simulation that cannot be read") {
+                simulation(&text, 0, &run, scale, source, hand_over)?;
+            }
         }
     }
     Ok(())
 }
 
-fn run_of(results: &Path, scale: &dyn Scale) -> Result<Run, ReadError> {
+fn run_of(results: &mut Source, scale: &dyn Scale) -> Result<Run, ReadError> {
     let mut run = Run::default();
-    each_piece(&mut Source::open(results)?, &[("info", Take::Whole)], |source, piece| {
+    each_piece(results, &[("info", Take::Whole)], |source, piece| {
         run = describe(piece.text, scale, source);
         Ok(())
     })?;
@@ -238,7 +239,7 @@ fn simulations_beside(results: &Path) -> Result<Vec<PathBuf>, ReadError> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let mut paths = std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, std::io::Error>>()?;
+    let mut paths = crate::reading::entries(&folder)?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
     Ok(paths)

@@ -75,6 +75,9 @@ pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> 
     trace
 }
 
+/// No message was written before 1970 or after 2199, in milliseconds: another time says nothing.
+const POSSIBLE: std::ops::Range<i64> = 0..7_258_118_400_000;
+
 #[derive(Default)]
 struct Builder {
     trace: Trace,
@@ -101,7 +104,7 @@ impl Builder {
             role: message.role,
             first_part,
             part_count: self.trace.parts.len() as u32 - first_part,
-            time: message.time,
+            time: message.time.filter(|time| POSSIBLE.contains(time)),
             turn: 0,
             rewind: message.rewind.map(|index| index as u32),
             copy: message.copy_of.is_some(),

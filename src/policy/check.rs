@@ -3,6 +3,33 @@
 use super::plan::{Hook, Mode, Plan, Rule, Switch};
 use super::trigger::{Count, Level, Trigger};
 use std::collections::BTreeMap;
+use toml::{Table, Value};
+
+/// So many rules and parameters are far more than any agent has; what is done with them grows with the square of their number.
+const MOST: [(&str, usize); 2] = [("rule", 500), ("params", 500)];
+
+/// No estimate is made of larger numbers than this.
+const LARGEST: i64 = 1_000_000_000;
+
+/// Which key of a document holds more than it may, and why that is refused.
+pub(super) fn within_bounds(body: &Table) -> Result<(), (String, String)> {
+    for (key, most) in MOST {
+        let found = body.get(key).map_or(0, |value| value.as_array().map_or(0, Vec::len) + value.as_table().map_or(0, Table::len));
+        if found > most {
+            return Err((key.to_owned(), format!("`{key}` has {found} entries, and {most} are the most that a policy may have")));
+        }
+    }
+    let absurd = |value: &Value| match value {
+        Value::Integer(number) => !(0..=LARGEST).contains(number),
+        Value::Float(number) => !(0.0..=LARGEST as f64).contains(number),
+        _ => false,
+    };
+    let estimator = body.get("estimator").and_then(Value::as_table);
+    match estimator.and_then(|estimator| estimator.iter().find(|(_, value)| absurd(value))) {
+        Some((key, value)) => Err((key.clone(), format!("`{key}` is {value}: the numbers of an estimator lie between 0 and {LARGEST}"))),
+        None => Ok(()),
+    }
+}
 
 impl Plan {
     /// Why the rules cannot be run as they stand, as one sentence; `Ok` where they can.

@@ -1,5 +1,6 @@
 //! From text to policy: the only door. Inheritance, parameters, formulas, and errors that name file, line and the nearest known word.
 
+use super::check::within_bounds;
 use super::configuration::ConfigurationFile;
 use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
@@ -11,8 +12,10 @@ use super::recorded_by::{RecordedBy, Recorder};
 use super::suggestion;
 use crate::catalog::Family;
 use crate::estimate::Estimator;
+use crate::reading;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use toml::{Table, Value};
@@ -138,8 +141,10 @@ impl Policy {
         if let Some(preset) = known.or_else(newest) {
             return Policy::parse(preset.name, preset.text);
         }
-        let text = std::fs::read_to_string(name)
-            .map_err(|_| PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) })?;
+        let text = reading::text(Path::new(name)).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => PolicyError::Unknown { name: name.to_owned(), hint: suggestion(name, preset_names()) },
+            _ => PolicyError::Plan { policy: name.to_owned(), reason: format!("cannot be read: {error}") },
+        })?;
         let stem = Path::new(name).file_stem().map_or_else(|| name.to_owned(), |stem| stem.to_string_lossy().into_owned());
         Policy::parse_named(name, &stem, &text)
     }
@@ -152,6 +157,7 @@ impl Policy {
     fn parse_named(origin: &str, default_name: &str, text: &str) -> Result<Policy, PolicyError> {
         check_shape(origin, text)?;
         let mut body = inherit(origin, text, 0)?;
+        within_bounds(&body).map_err(|reason| no_such(origin, text, reason))?;
         let text_of = |body: &mut Table, key: &str| match body.remove(key) {
             Some(Value::String(text)) => text,
             _ => String::new(),
@@ -364,7 +370,7 @@ fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError>
         None => {
             let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
             let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
-            let text = std::fs::read_to_string(&path).map_err(|_| unknown())?;
+            let text = reading::regular_text(&path).map_err(|_| unknown())?;
             check_shape(&path.to_string_lossy(), &text)?;
             inherit(&path.to_string_lossy(), &text, depth + 1)?
         }

@@ -61,7 +61,7 @@ const FUNCTIONS: &[(&str, Function)] = &[
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ExpressionError {
     /// It cannot be parsed.
-    #[error("`{text}`: {reason} at column {column}")]
+    #[error("`{}`: {reason} at column {column}", shown(text))]
     Syntax {
         /// The formula.
         text: String,
@@ -71,7 +71,7 @@ pub enum ExpressionError {
         column: usize,
     },
     /// It names something that is neither a parameter nor a fact of the model.
-    #[error("`{text}` names `{name}`, which is neither a parameter nor a fact of the model{hint}")]
+    #[error("`{}` names `{}`, which is neither a parameter nor a fact of the model{hint}", shown(text), shown(name))]
     UnknownName {
         /// The formula.
         text: String,
@@ -81,7 +81,7 @@ pub enum ExpressionError {
         hint: String,
     },
     /// Its value is no finite number.
-    #[error("`{text}` has no finite value")]
+    #[error("`{}` has no finite value", shown(text))]
     NotFinite {
         /// The formula.
         text: String,
@@ -94,6 +94,16 @@ pub enum ExpressionError {
     },
 }
 
+/// So much of a formula is repeated in an error.
+const SHOWN: usize = 100;
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// Names and their values.
 pub type Scope = BTreeMap<String, f64>;
 
@@ -101,6 +111,9 @@ impl Expression {
     /// Parses a formula.
     pub fn parse(text: &str) -> Result<Expression, ExpressionError> {
         let mut parser = Parser { text, at: 0, depth: 0 };
+        if text.len() > LONGEST {
+            return Err(parser.error(&format!("longer than {LONGEST} characters")));
+        }
         let root = parser.comparison()?;
         parser.space();
         if parser.at < text.len() {
@@ -260,6 +273,9 @@ impl Function {
         }
     }
 }
+
+/// A longer formula is refused: each sign in it may be one more step of the stack.
+const LONGEST: usize = 2_000;
 
 /// Deeper nesting than this is refused rather than risking the stack.
 const DEEPEST: usize = 64;

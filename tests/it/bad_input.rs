@@ -354,19 +354,19 @@ fn huge() {
         let bomb = read_bytes(reader, zeros.clone());
         if DOCUMENTS.contains(&reader) {
             let document = Cursor::new("{\"info\":{\"id\":\"ses_1\",\"time\":1},\"messages\":[\"").chain(letters());
-            assert_eq!(read(reader, document).error.as_deref(), Some("document larger than 64 MiB"), "{reader}");
+            assert_eq!(read(reader, document).error.as_deref(), Some("document larger than 64 MiB (--max-line)"), "{reader}");
             assert!(bomb.error.is_some(), "{reader}");
             continue;
         }
-        assert_eq!(bomb.reasons()[0], "line longer than 64 MiB", "{reader}");
+        assert_eq!(bomb.reasons()[0], "line longer than 64 MiB (--max-line)", "{reader}");
         let lines = Cursor::new(start).chain(letters()).chain(Cursor::new("\"}\nnot JSON\n"));
         let outcome = read(reader, lines);
-        assert!(outcome.losses.contains(&("line longer than 64 MiB".to_owned(), 1, 2)), "{reader} {outcome:?}");
+        assert!(outcome.losses.contains(&("line longer than 64 MiB (--max-line)".to_owned(), 1, 2)), "{reader} {outcome:?}");
         assert!(outcome.losses.contains(&("not JSON".to_owned(), 1, 3)), "{reader} {outcome:?}");
         let printed = Cursor::new("{\n \"messages\": [\"").chain(letters());
         let outcome = read(reader, printed);
-        let refused = outcome.error.as_deref() == Some("document larger than 64 MiB");
-        assert!(refused || outcome.reasons().contains(&"line longer than 64 MiB"), "{reader} {outcome:?}");
+        let refused = outcome.error.as_deref() == Some("document larger than 64 MiB (--max-line)");
+        assert!(refused || outcome.reasons().contains(&"line longer than 64 MiB (--max-line)"), "{reader} {outcome:?}");
     }
 }
 

@@ -299,6 +299,7 @@ fn factors_from_elsewhere_give_the_list_price() {
             vocabulary: None,
             vocabularies: Default::default(),
             wanted: Default::default(),
+            bounds: ctxsim::reading::Bounds::default(),
             progress: &Unwatched,
         };
         let corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();

@@ -47,6 +47,7 @@ fn samples(catalog: &Catalog) -> Corpus {
         vocabulary: None,
         vocabularies: Vocabularies::Public,
         wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     read(&["transcripts".to_owned()], &settings).unwrap()

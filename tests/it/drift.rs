@@ -42,6 +42,7 @@ fn corpus(catalog: &Catalog, paths: &[PathBuf]) -> Corpus {
         vocabulary: None,
         vocabularies: Vocabularies::Public,
         wanted: Default::default(),
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     read(&paths, &settings).unwrap()

@@ -206,6 +206,7 @@ fn together_as_alone_over_real_sessions() {
         vocabulary: None,
         vocabularies: Default::default(),
         wanted: Default::default(),
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     let corpus = read(&[folder.join("transcripts/claude-code").to_string_lossy().into_owned()], &settings).unwrap();

@@ -25,6 +25,8 @@ mod configuration;
 mod convert;
 /// Money: prices, prompt caches, bills; real files against an independent count.
 mod cost;
+/// Damaged files, format by format: the same figures, or the loss named.
+mod damage;
 /// The same bytes for any number of threads and order of files, and from measured traces.
 mod determinism;
 /// `ctxsim diff`: where two policies part.
@@ -176,9 +178,13 @@ mod usage;
 /// Every golden vector, through the presets.
 mod conformance;
 mod counting;
+/// Licences of all that is built in, and advisories.
+mod licences;
 /// The README's report and commands.
 mod manual;
 mod marks;
+/// One door for reading: streams, links, devices, bounds.
+mod reading;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
@@ -190,3 +196,5 @@ mod tune;
 mod unseen;
 /// Windows: from where they come, and which goes before which.
 mod windows;
+/// Texts that make tokenizers slow.
+mod worst_strings;

@@ -33,6 +33,8 @@ fn the_package_holds_what_it_needs_and_nothing_else() {
         "Cargo.lock",
         "LICENSE-APACHE",
         "LICENSE-MIT",
+        "THIRD-PARTY.md",
+        "licences/llama3.txt",
         "README.md",
         "CHANGELOG.md",
         "assets/uplot/LICENSE",

@@ -26,6 +26,7 @@ fn corpus(path: &Path) -> Corpus {
         vocabulary: None,
         vocabularies: Vocabularies::Own,
         wanted: Wanted { references: Recall::References, kinds: Kinds::Untold },
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     let mut corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();

@@ -29,6 +29,7 @@ pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
         vocabulary: None,
         vocabularies: Default::default(),
         wanted: Default::default(),
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     read(&paths, &settings).unwrap()

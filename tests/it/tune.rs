@@ -32,6 +32,7 @@ fn samples(catalog: &Catalog) -> Corpus {
         vocabulary: None,
         vocabularies: Default::default(),
         wanted: Default::default(),
+        bounds: ctxsim::reading::Bounds::default(),
         progress: &Unwatched,
     };
     read(&[folder.to_string_lossy().into_owned()], &settings).unwrap()

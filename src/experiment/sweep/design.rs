@@ -97,6 +97,9 @@ fn nobody(bases: &[Policy], dimension: &Dimension) -> SweepError {
 
 fn points(dimensions: &[&Dimension], design: Design) -> Result<Vec<Vec<String>>, SweepError> {
     match design {
+        Design::Random(count, _) | Design::Latin(count, _) if count > LARGEST_GRID => {
+            Err(SweepError::Asked(format!("--sample {count}: no more than {LARGEST_GRID} settings are drawn")))
+        }
         Design::Grid => grid(dimensions),
         Design::Random(count, seed) => {
             let mut chance = Chance::new(seed);

@@ -18,7 +18,7 @@ pub use judgement::{Judgement, Standing, judgements};
 pub use metric::{KnownFrom, METRICS, Measure, Metric, MetricUnit, OverSessions, Value};
 pub(super) use run::between;
 pub use run::{Row, Sweep};
-pub use store::{Header, Store};
+pub use store::{Header, Known, Store};
 
 use crate::policy::PolicyError;
 
@@ -38,6 +38,12 @@ pub enum SweepError {
         path: String,
         /// What the system says.
         error: std::io::Error,
+    },
+    /// A row is not as the sweep wrote it.
+    #[error("{path} is not as its sweep wrote it: a row does not fit its checksum; name another file")]
+    Changed {
+        /// The file.
+        path: String,
     },
     /// The file of the rows is one of another sweep.
     #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]

@@ -7,7 +7,7 @@ use crate::experiment::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};
-use xxhash_rust::xxh3::{Xxh3, xxh3_128};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64_with_seed, xxh3_128};
 
 /// What rows rest upon. Rows of another header are no rows of this sweep.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +30,23 @@ pub struct Header {
     pub chance: String,
 }
 
+/// What a file holds already.
+#[derive(Default)]
+pub struct Known {
+    /// The rows that are whole.
+    pub rows: Vec<Row>,
+    /// How many bytes they take with the header.
+    pub bytes: u64,
+    /// The checksum of the last line.
+    sum: u64,
+}
+
 /// The file.
 pub struct Store {
     name: String,
     out: Box<dyn Write>,
+    /// The checksum of the last line, which the next one goes on from.
+    sum: u64,
 }
 
 impl Header {
@@ -86,45 +99,57 @@ impl Write for Sink {
 impl Store {
     /// Begins a file, which is named so in errors.
     pub fn begin(name: String, out: Box<dyn Write>, header: &Header) -> Result<Store, SweepError> {
-        let mut store = Store { name, out };
-        store.write([line(header)].into_iter().collect())?;
+        let mut store = Store { name, out, sum: 0 };
+        let line = line(header);
+        store.sum = line.as_ref().map_or(0, |line| xxh3_64_with_seed(line, 0));
+        store.write([line].into_iter().collect())?;
         Ok(store)
     }
 
     /// Goes on with a file, behind its last whole row.
-    pub fn go_on(name: String, out: Box<dyn Write>) -> Store {
-        Store { name, out }
+    pub fn go_on(name: String, out: Box<dyn Write>, known: &Known) -> Store {
+        Store { name, out, sum: known.sum }
     }
 
-    /// The rows of a file that are whole, and how many bytes they take with the header. A file without a whole header, that may be the beginning of
+    /// The rows of a file that are whole. A file without a whole header, that may be the beginning of
     /// one, has none; any other file is somebody else's.
-    pub fn known(name: &str, file: impl Read, header: &Header) -> Result<(Vec<Row>, u64), SweepError> {
+    pub fn known(name: &str, file: impl Read, header: &Header) -> Result<Known, SweepError> {
         let failed = |error: std::io::Error| SweepError::File { path: name.to_owned(), error };
         let mut reader = BufReader::new(file);
         let mut text = Vec::new();
         let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
         if !text.ends_with(b"\n") {
             let is_begun = text.is_empty() || line(header).map_err(failed)?.starts_with(&text);
-            return if is_begun { Ok((Vec::new(), 0)) } else { Err(foreign(name, "form")) };
+            return if is_begun { Ok(Known::default()) } else { Err(foreign(name, "form")) };
         }
         let found: Header = serde_json::from_slice(&text).map_err(|_| foreign(name, "form"))?;
         if let Some(what) = header.difference(&found) {
             return Err(foreign(name, what));
         }
-        let (mut rows, mut whole): (Vec<Row>, u64) = (Vec::new(), length as u64);
+        let mut known = Known { rows: Vec::new(), bytes: length as u64, sum: xxh3_64_with_seed(&text, 0) };
         loop {
             text.clear();
             let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-            let row = serde_json::from_slice::<Row>(&text).ok().filter(|row| text.ends_with(b"\n") && row.setting == rows.len());
-            let Some(row) = row else { return Ok((rows, whole)) };
-            rows.push(row);
-            whole += length as u64;
+            // A line that was cut off when the sweep was killed is worked out again; one that was changed is not believed.
+            let Some(written) = text.strip_suffix(b"\n") else { return Ok(known) };
+            let sound = checked(written, known.sum).filter(|(row, _)| row.setting == known.rows.len());
+            let (row, sum) = sound.ok_or_else(|| SweepError::Changed { path: name.to_owned() })?;
+            known.rows.push(row);
+            known.sum = sum;
+            known.bytes += length as u64;
         }
     }
 
     /// Adds rows.
     pub fn append(&mut self, rows: &[Row]) -> Result<(), SweepError> {
-        self.write(rows.iter().map(line).collect())
+        let mut lines = Vec::new();
+        for row in rows {
+            let body = serde_json::to_vec(row).map_err(|error| SweepError::File { path: self.name.clone(), error: error.into() })?;
+            let body = body.strip_suffix(b"}").unwrap_or(&body);
+            self.sum = xxh3_64_with_seed(body, self.sum);
+            lines.push([body, CHECK, format!("{:016x}", self.sum).as_bytes(), b"\"}\n"].concat());
+        }
+        self.write(Ok(lines))
     }
 
     /// Writes lines at once, so that a door that takes a write whole or not at all takes them so.
@@ -136,6 +161,19 @@ impl Store {
 
 fn foreign(path: &str, what: &'static str) -> SweepError {
     SweepError::Foreign { path: path.to_owned(), what }
+}
+
+/// What stands between a row and its checksum, its last field.
+const CHECK: &[u8] = b",\"check\":\"";
+
+/// The row of a line and its checksum, which goes on from that of the line before; `None` where the line is not as it was written.
+fn checked(line: &[u8], before: u64) -> Option<(Row, u64)> {
+    let line = line.strip_suffix(b"\"}")?;
+    let (rest, sum) = line.split_at_checked(line.len().checked_sub(16)?)?;
+    let body = rest.strip_suffix(CHECK)?;
+    let expected = xxh3_64_with_seed(body, before);
+    let row = serde_json::from_slice(&[body, b"}"].concat()).ok()?;
+    (sum == format!("{expected:016x}").as_bytes()).then_some((row, expected))
 }
 
 /// A line of JSON.

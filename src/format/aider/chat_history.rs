@@ -1,8 +1,7 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
-use crate::format::count::Count;
-use crate::format::source::BROKEN_OFF;
+use crate::format::count::{Count, MOST};
 use crate::format::usage::Reported;
 use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
@@ -19,24 +18,10 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     // Editors that tidy up remove the breaks; every quotation is the program's then.
     let broken = source.head_text().lines().any(|line| line.starts_with('>') && line.ends_with(BREAK));
     let mut session = Session::new(scale, name.clone());
-    let mut lines = source.lines();
-    let mut blank_before = 0;
     let mut last = 0;
-    loop {
-        let line = match lines.next_line() {
-            Ok(Some(line)) => line,
-            Ok(None) => break,
-            Err(error) if last == 0 => return Err(error.into()),
-            Err(_) => {
-                source.lose(last + 1, BROKEN_OFF);
-                break;
-            }
-        };
-        if let Some(damage) = line.damage {
-            source.lose(line.number, damage);
-        }
+    source.each_line(|source, line| {
         // Blank lines are not handed out, but belong to a reply.
-        blank_before += line.number - last - 1;
+        let blank_before = line.number - last - 1;
         last = line.number;
         let text = line.text.as_ref();
         let own = !broken || text.ends_with(BREAK);
@@ -46,14 +31,15 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
             session.said(said.trim_end());
         } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
-            session.shown(shown.trim());
+            if !session.shown(shown.trim()) {
+                source.lose(line.number, "line of tokens that cannot be read");
+            }
         } else if session.is_under_way() {
             session.replied(text, blank_before);
         } else {
             source.lose(line.number, "text before anything was said");
         }
-        blank_before = 0;
-    }
+    })?;
     session.finish(hand_over);
     Ok(())
 }
@@ -95,15 +81,16 @@ impl<'s> Session<'s> {
         self.reply.push_str(text);
     }
 
-    /// A line of the program: the model, its own version, what a request cost.
-    fn shown(&mut self, text: &str) {
+    /// A line of the program: the model, its own version, what a request cost. False where that cannot be read.
+    fn shown(&mut self, text: &str) -> bool {
         if let Some(version) = text.strip_prefix("Aider v") {
             self.transcript.version = version.trim().to_owned();
         } else if let Some(model) = text.strip_prefix("Main model: ").or(text.strip_prefix("Model: ")) {
             let model = model.split_once(" with ").map_or(model, |(model, _)| model).trim().to_owned();
             self.unchained |= !self.model.is_empty() && self.model != model;
             self.model = model;
-        } else if let Some(usage) = text.strip_prefix("Tokens: ").and_then(usage) {
+        } else if let Some(tokens) = text.strip_prefix("Tokens: ") {
+            let Some(usage) = usage(tokens) else { return false };
             self.ask();
             let parts = self.take_reply();
             let number = self.transcript.messages.len();
@@ -115,6 +102,7 @@ impl<'s> Session<'s> {
             };
             self.transcript.messages.push(Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
         }
+        true
     }
 
     fn ask(&mut self) {
@@ -168,6 +156,10 @@ fn usage(text: &str) -> Option<Usage> {
 
 /// `85`, `9.7k`, `12k`: thousands have one digit behind the point, or none.
 fn tokens(text: &str) -> Option<u64> {
+    written(text).filter(|tokens| *tokens <= MOST)
+}
+
+fn written(text: &str) -> Option<u64> {
     let Some(thousands) = text.strip_suffix('k') else { return text.replace(',', "").parse().ok() };
     let (whole, tenths) = thousands.split_once('.').unwrap_or((thousands, "0"));
     let tenths = if tenths.len() == 1 { tenths.parse::<u64>().ok()? } else { return None };

@@ -11,6 +11,7 @@ mod task;
 
 use super::{Claim, ReadError, Reader, Source};
 use crate::format::marks::{Mark, Marked};
+use crate::reading::is_beside;
 use crate::transcript::{Scale, Transcript};
 use std::path::{Path, PathBuf};
 
@@ -28,13 +29,13 @@ fn claims(source: &Source) -> Claim {
     let name = source.name();
     let outline = source.outline();
     if is_screen(source) {
-        return if beside(&source.path, CONVERSATION).is_file() { Claim::Companion } else { Claim::Yes };
+        return if is_beside(&beside(&source.path, CONVERSATION)) { Claim::Companion } else { Claim::Yes };
     }
     let conversation = name.ends_with(CONVERSATION) && outline.has("[].role") && outline.has("[].content");
     let stays_beside = matches!(name.as_str(), "task_metadata.json" | "context_history.json" | "history_item.json");
     if conversation {
         Claim::Yes
-    } else if stays_beside && beside(&source.path, CONVERSATION).is_file() {
+    } else if stays_beside && is_beside(&beside(&source.path, CONVERSATION)) {
         Claim::Companion
     } else {
         Claim::No
@@ -70,13 +71,11 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         let entries = screen::entries(source)?;
         task::from_screen(id, &entries, scale, source)
     } else {
-        let path = SCREENS.iter().map(|name| beside(&source.path, name)).find(|path| path.is_file());
-        let entries = match path.map(|path| Source::open(&path)) {
+        let path = SCREENS.iter().map(|name| beside(&source.path, name)).find(|path| path.exists());
+        let entries = match path.map(|path| source.beside(&path)) {
             Some(Ok(mut screen)) => {
                 let entries = screen::entries(&mut screen)?;
-                for loss in screen.losses() {
-                    (0..loss.count).for_each(|_| source.lose(0, &loss.reason));
-                }
+                source.lose_all(0, screen.losses());
                 entries
             }
             Some(Err(_)) => {

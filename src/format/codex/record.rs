@@ -150,6 +150,12 @@ pub struct TokenUsage {
 }
 
 impl TokenUsage {
+    /// Does it hold a number that cannot be true?
+    pub fn is_absurd(&self) -> bool {
+        let TokenUsage { input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens } = *self;
+        [input_tokens, cached_input_tokens, output_tokens, reasoning_output_tokens, total_tokens].contains(&Count::Absurd)
+    }
+
     /// The usage of a call; `None` for a record of no call (the estimate after a compaction has zeros here).
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
         Reported {

@@ -254,6 +254,10 @@ impl<'s> Session<'s> {
                 self.pending = Some(call);
             }
         }
+        // By its sums a repeated record is known.
+        if info.total_token_usage.is_absurd() {
+            return Err(ABSURD);
+        }
         usage.map(|_| ()).map_err(|_| ABSURD)
     }
 

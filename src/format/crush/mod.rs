@@ -27,5 +27,5 @@ fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
         return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
     }
-    if sqlite::is_side_file(&source.path, &TABLES) { Claim::Companion } else { Claim::No }
+    if sqlite::is_side_file(source, &TABLES) { Claim::Companion } else { Claim::No }
 }

@@ -25,7 +25,7 @@ fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
         return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
     }
-    if sqlite::is_side_file(&source.path, &TABLES) {
+    if sqlite::is_side_file(source, &TABLES) {
         return Claim::Companion;
     }
     let outline = source.outline();

@@ -13,7 +13,8 @@ use super::{Claim, ReadError, Reader, Source};
 use crate::transcript::{Scale, Transcript};
 use archive::Entry;
 use record::Log;
-use std::collections::HashSet;
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Logs of Inspect AI.
 pub const READER: Reader = Reader { name: "inspect", about: "Inspect AI: *.eval archives and *.json logs", claims, read };
@@ -25,7 +26,7 @@ fn claims(source: &Source) -> Claim {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut file = File { name: source.name(), version: String::new(), seen: HashSet::new(), scale, hand_over };
+    let mut file = File { name: source.name(), version: String::new(), seen: HashMap::new(), scale, hand_over };
     if archive::is_one(source.head()) {
         archive::each_entry(
             source,
@@ -55,8 +56,8 @@ fn is_description(name: &str) -> bool {
 struct File<'s> {
     name: String,
     version: String,
-    /// Samples that were read: one may be written again.
-    seen: HashSet<String>,
+    /// Samples that were read, with a hash of what they hold: one may be written again.
+    seen: HashMap<String, u64>,
     scale: &'s dyn Scale,
     hand_over: &'s mut dyn FnMut(Transcript),
 }
@@ -73,7 +74,11 @@ impl File<'_> {
         match serde_json::from_str::<record::Sample>(text) {
             Ok(sample) => {
                 let written = if sample.uuid.is_empty() { sample.number() } else { sample.uuid.to_string() };
-                if !self.seen.insert(written.clone()) {
+                let content = xxh3_64(text.as_bytes());
+                if let Some(known) = self.seen.insert(written.clone(), content) {
+                    if known != content {
+                        source.lose(number, "sample with the id of another one");
+                    }
                     return;
                 }
                 let id = if sample.uuid.is_empty() { format!("{}#{written}", self.name) } else { written };

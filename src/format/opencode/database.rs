@@ -1,7 +1,6 @@
 //! The SQLite database of versions since 1.2.
 
 use crate::format::{Source, sqlite};
-use std::path::Path;
 
 #[cfg(feature = "sqlite")]
 pub use super::rows::read;
@@ -10,8 +9,8 @@ pub use super::rows::read;
 const TABLES: [&str; 3] = ["session", "message", "part"];
 
 /// Is this the log or the index of a database of OpenCode?
-pub fn is_side_file(path: &Path) -> bool {
-    sqlite::is_side_file(path, &TABLES)
+pub fn is_side_file(source: &Source) -> bool {
+    sqlite::is_side_file(source, &TABLES)
 }
 
 /// Does the database hold OpenCode's tables? Where it does not, they may still wait in its log.

@@ -25,7 +25,7 @@ pub fn form(source: &Source) -> Form {
     if sqlite::has_magic(source.head()) {
         return if database::is_of_opencode(source) { Form::Database } else { Form::Unknown };
     }
-    if database::is_side_file(&source.path) || is_side_record(&source.path) {
+    if database::is_side_file(source) || is_side_record(&source.path) {
         return Form::Companion;
     }
     let outline = source.outline();

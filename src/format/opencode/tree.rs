@@ -6,8 +6,8 @@
 use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
 use crate::format::{ReadError, Source};
+use crate::reading::{self, Bounds};
 use crate::transcript::{Scale, Transcript};
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,16 +23,17 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     let Some(folders) = Folders::of(&source.path, &name) else {
         return Err(ReadError::Damaged("session file without its storage tree".to_owned()));
     };
+    let bounds = source.bounds();
     for (number, message) in (1..).zip(messages(&folders.messages, source)) {
         let mut lose = |reason: &str| source.lose(number, reason);
-        let Some(text) = contents(&message.path, &mut lose) else { continue };
+        let Some(text) = contents(&message.path, bounds, &mut lose) else { continue };
         let Ok(info) = serde_json::from_str::<MessageInfo<'_>>(&text) else {
             lose("message of an unexpected shape");
             continue;
         };
         session.begin(&info, info.id.id(), &mut lose);
         for part in json_files(&folders.parts.join(&message.name), &mut lose) {
-            if let Some(text) = contents(&part, &mut lose) {
+            if let Some(text) = contents(&part, bounds, &mut lose) {
                 session.part(&text, None, &mut lose);
             }
         }
@@ -77,7 +78,7 @@ fn messages(folder: &Path, source: &mut Source) -> Vec<MessageFile> {
         .map(|path| {
             let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
             // What cannot be read is counted when the message itself is read.
-            let text = contents(&path, &mut |_| {});
+            let text = contents(&path, source.bounds(), &mut |_| {});
             let info = text.as_deref().and_then(|text| serde_json::from_str::<MessageInfo<'_>>(text).ok());
             MessageFile { path, name, created: info.and_then(|info| millis(info.time.created)) }
         })
@@ -88,29 +89,22 @@ fn messages(folder: &Path, source: &mut Source) -> Vec<MessageFile> {
 
 /// The JSON files of a folder by name, which is the order in which their ids were given out. A folder that is not there is empty.
 fn json_files(folder: &Path, lose: &mut dyn FnMut(&str)) -> Vec<PathBuf> {
-    let entries = match fs::read_dir(folder) {
-        Ok(entries) => entries,
+    let mut paths = match reading::entries(folder) {
+        Ok(paths) => paths,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
         Err(_) => {
             lose("folder that cannot be read");
             return Vec::new();
         }
     };
-    let mut paths = Vec::new();
-    for entry in entries {
-        match entry {
-            Ok(entry) => paths.push(entry.path()),
-            Err(_) => lose("folder that cannot be read"),
-        }
-    }
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     paths.sort();
     paths
 }
 
 /// The text of a small file. What is wrong with it is told; it is absent where nothing of it can be used.
-fn contents(path: &Path, lose: &mut dyn FnMut(&str)) -> Option<String> {
-    let read = Source::open(path).and_then(|mut file| {
+fn contents(path: &Path, bounds: Bounds, lose: &mut dyn FnMut(&str)) -> Option<String> {
+    let read = Source::open_beside(path, bounds).and_then(|mut file| {
         let text = file.document();
         file.losses().iter().for_each(|loss| lose(&loss.reason));
         text

@@ -62,11 +62,10 @@ impl Kept {
             false if is_event(&source.path) && sdk::is_kind(outline.text("kind")) => source.path.parent()?.to_owned(),
             false => return None,
         };
-        let entries = std::fs::read_dir(&folder).ok()?;
-        let mut events: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| is_event(path)).collect();
+        let mut events: Vec<PathBuf> = crate::reading::entries(&folder).ok()?.into_iter().filter(|path| is_event(path)).collect();
         // Numbers have five digits or more.
         events.sort_by(|one, other| (number(one), one).cmp(&(number(other), other)));
-        let state = folder.parent().map(|folder| folder.join(STATE)).filter(|state| state.is_file());
+        let state = folder.parent().map(|folder| folder.join(STATE)).filter(|state| crate::reading::is_beside(state));
         let main = state.clone().or_else(|| events.first().cloned())?;
         Some(Kept { main, state, events })
     }
@@ -89,9 +88,8 @@ impl Kept {
         let id = if saved.id.is_empty() { name } else { saved.id.to_string() };
         let mut run = sdk::Run::new(id, String::new(), spent, scale);
         for (path, number) in self.events.iter().zip(1..) {
-            match Source::open(path).and_then(|mut event| event.document()) {
-                Ok(text) => run.event(&text, number, source),
-                Err(_) => source.lose(number, "event of the session that cannot be read"),
+            if let Some(text) = source.document_beside(path, number, "event of the session that cannot be read") {
+                run.event(&text, number, source);
             }
         }
         give(run.finish(), 0, source, hand_over);

@@ -12,7 +12,7 @@ use crate::format::time::millis;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// The id of a run's session.
 pub fn id(output: &Output, number: u64, source: &Source) -> String {
@@ -36,7 +36,7 @@ pub fn transcript(output: &Output, number: u64, scale: &dyn Scale, source: &mut 
         number,
         scale,
         chat: Chat::default(),
-        answered: HashSet::new(),
+        answered: HashMap::new(),
         calls: Vec::new(),
         places: HashMap::new(),
     };
@@ -67,7 +67,7 @@ struct Run<'s> {
     scale: &'s dyn Scale,
     chat: Chat,
     /// The responses that have their message already: one may lead to several events.
-    answered: HashSet<String>,
+    answered: HashMap<String, usize>,
     /// The calls in order.
     calls: Vec<Waiting>,
     /// The message that each event became, for condensations, which name events.
@@ -79,11 +79,16 @@ impl Run<'_> {
     fn events(&mut self, raw: &RawValue, source: &mut Source) {
         if raw.get().starts_with('[') {
             match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
-                Ok(pair) => pair.into_iter().for_each(|event| self.events(event, source)),
+                Ok(pair) => pair.into_iter().for_each(|event| self.one(event, source)),
                 Err(error) => source.lose(self.number, fault(&error, false)),
             }
-            return;
+        } else {
+            self.one(raw, source);
         }
+    }
+
+    /// What holds a list where an event should be is of another shape, however deep the list goes.
+    fn one(&mut self, raw: &RawValue, source: &mut Source) {
         // In old versions the arguments stand beside the action's name, and so they are looked for in both places.
         match (serde_json::from_str::<Event>(raw.get()), serde_json::from_str::<Arguments>(raw.get())) {
             (Ok(event), Ok(flat)) => {
@@ -139,7 +144,12 @@ impl Run<'_> {
         let response = event.tool_call_metadata.as_ref().and_then(|metadata| metadata.model_response.as_ref());
         let written = response.and_then(|response| response.choices.as_ref()?.first()?.message.as_ref());
         let id = response.map_or(&*event.response_id, |response| &*response.id);
-        if !id.is_empty() && !self.answered.insert(id.to_owned()) {
+        if let Some(place) = self.answered.get(id).copied() {
+            let known = self.transcript.messages.get(place).and_then(|message| message.call.as_ref()?.usage.as_ref());
+            let again = response.and_then(|response| response.usage.and_then(|usage| ChatUsage::read(usage).ok().flatten()));
+            if again.is_some_and(|again| known.is_some_and(|known| (known.prompt, known.output) != (again.prompt, again.output))) {
+                source.lose(self.number, "reply with the id of another one");
+            }
             return;
         }
         let message = written.and_then(|written| self.chat.message(written, self.scale, &mut |reason| source.lose(self.number, reason)));
@@ -153,6 +163,9 @@ impl Run<'_> {
         let call = self.call(response, id, source);
         if let Some(message) = self.transcript.messages.last_mut() {
             message.call = Some(call);
+        }
+        if !id.is_empty() {
+            self.answered.insert(id.to_owned(), place);
         }
         self.calls.push(if id.is_empty() { Waiting::Reply(place) } else { Waiting::Known(place, id.to_owned()) });
     }
@@ -264,7 +277,7 @@ impl Run<'_> {
             });
             let Some(mut usage) = usage else { continue };
             usage.cost_nano_usd = costs.and_then(|costs| costs.get(index)?.0);
-            if self.answered.contains(&*listed.response_id) {
+            if self.answered.contains_key(&*listed.response_id) {
                 // Calls that stand before this one and were given nothing have no usage.
                 let at = |waiting: &Waiting| matches!(waiting, Waiting::Known(_, id) if *id == *listed.response_id);
                 if let Some(Waiting::Known(place, _)) = calls.by_ref().find(at) {

@@ -1,23 +1,23 @@
 //! An open database, read without a trace.
 
-use super::{beside, has_magic};
+use super::copy::{CopyFolder, copy};
+use super::{beside, has_magic, log};
 use crate::format::source::BROKEN_OFF;
 use crate::format::{ReadError, Source};
+use crate::reading::{self, size};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::time::SystemTime;
-use tempfile::TempDir;
 
 /// How often a database that is being written to is copied anew before its copy is taken as it is.
 const TRIES: usize = 3;
 
-/// A database that comes out of a stream is copied to a folder of our own; a small file must not fill the disk.
-const LARGEST_STREAM: u64 = 4 << 30;
-
 /// The names of the tables of a database (without its log).
 pub fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
+    // SQLite would wait for the writer of a fifo.
+    reading::regular(path).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
     let connection = open_at_rest(path)?;
     let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
     let rows = statement.query_map([], |row| row.get(0))?;
@@ -51,7 +51,7 @@ pub fn loss_of(error: &rusqlite::Error) -> &'static str {
 pub struct Database {
     /// For queries.
     pub connection: Connection,
-    copy: Option<TempDir>,
+    copy: Option<CopyFolder>,
     stamp: Stamp,
 }
 
@@ -70,14 +70,15 @@ fn stamp(path: &Path) -> Stamp {
 impl Database {
     /// Opens the database of this source, or a copy of it where it cannot be read in its place.
     pub fn open(source: &mut Source) -> Result<Database, ReadError> {
-        let path = source.path.clone();
+        let path = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
         let before = stamp(&path);
         if !is_plain(&path) {
             // A stream or a compressed file has no logs beside it.
-            let folder = TempDir::new()?;
-            let copied = io::copy(&mut source.stream().take(LARGEST_STREAM + 1), &mut File::create(folder.path().join("copy"))?)?;
-            if copied > LARGEST_STREAM {
-                return Err(ReadError::Damaged("compressed database larger than 4 GiB".to_owned()));
+            let folder = CopyFolder::new()?;
+            let most = source.bounds().unpacked;
+            let copied = io::copy(&mut source.stream().take(most.saturating_add(1)), &mut File::create(folder.path().join("copy"))?)?;
+            if copied > most {
+                return Err(ReadError::Damaged(format!("database of more than {} (--max-unpacked)", size(most))));
             }
             let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
             return Ok(Database { connection, copy: Some(folder), stamp: before });
@@ -90,11 +91,11 @@ impl Database {
             }
             return Ok(Database { connection, copy: None, stamp: before });
         }
-        let folder = TempDir::new()?;
+        let folder = CopyFolder::new()?;
         for last in (0..TRIES).map(|tried| tried + 1 == TRIES) {
             let before = stamp(&path);
             for ending in ENDINGS {
-                copy(&beside(&path, ending), &folder.path().join(format!("copy{ending}")))?;
+                copy(&path, ending, folder.path())?;
             }
             if stamp(&path) == before {
                 break;
@@ -102,6 +103,10 @@ impl Database {
             if last {
                 source.lose(0, "database was written to while it was copied");
             }
+        }
+        let damaged_log = log::is_damaged(&folder.path().join("copy-wal")).unwrap_or(false);
+        if damaged_log {
+            source.lose(0, "damaged write-ahead log: what it holds behind the damage");
         }
         let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
         Ok(Database { connection, copy: Some(folder), stamp: before })
@@ -122,20 +127,11 @@ impl Database {
     }
 }
 
-/// Copies content only: the copy of a file that is read-only must be writable.
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    match File::open(from) {
-        Ok(mut file) => io::copy(&mut file, &mut File::create(to)?).map(|_| ()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
 /// Is the file shorter than its header says? SQLite itself reads a last page that is there in part, and takes what is not there for zeros.
 /// The header is that of <https://www.sqlite.org/fileformat2.html>: the size of a page at 16, the number of pages at 28, which holds
 /// where the counters at 24 and 92 are the same.
 fn lacks_an_end(path: &Path) -> io::Result<bool> {
-    let mut file = File::open(path)?;
+    let mut file = reading::regular(path)?;
     let mut head = [0; 100];
     file.read_exact(&mut head)?;
     let number = |at: usize| head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
@@ -148,7 +144,7 @@ fn lacks_an_end(path: &Path) -> io::Result<bool> {
 
 fn is_plain(path: &Path) -> bool {
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    let read = reading::regular(path).and_then(|file| file.take(16).read_to_end(&mut head));
     read.is_ok() && has_magic(&head)
 }
 

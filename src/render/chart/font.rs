@@ -1,6 +1,6 @@
 //! The font that charts are measured and drawn with: it is part of the program, so that no chart depends on the fonts of a machine.
 
-use ttf_parser::{Face, OutlineBuilder};
+use super::truetype::Face;
 use unicode_width::UnicodeWidthChar;
 
 /// Subsets of DejaVu Sans; `font/LICENSE` says under which terms.
@@ -21,30 +21,30 @@ pub enum Weight {
 
 /// The font in both weights.
 pub struct Font {
-    regular: Option<Face<'static>>,
-    bold: Option<Face<'static>>,
+    regular: Option<Face>,
+    bold: Option<Face>,
 }
 
 impl Font {
     /// Opens the font.
     pub fn new() -> Font {
-        Font { regular: Face::parse(REGULAR, 0).ok(), bold: Face::parse(BOLD, 0).ok() }
+        Font { regular: Face::new(REGULAR), bold: Face::new(BOLD) }
     }
 
-    fn face(&self, weight: Weight) -> Option<&Face<'static>> {
+    fn face(&self, weight: Weight) -> Option<&Face> {
         if weight == Weight::Bold { self.bold.as_ref() } else { self.regular.as_ref() }
     }
 
     /// Does the text hold a letter that has no outline here?
     pub fn lacks(&self, text: &str, weight: Weight) -> bool {
-        self.face(weight).is_some_and(|face| text.chars().any(|letter| face.glyph_index(letter).is_none()))
+        self.face(weight).is_some_and(|face| text.chars().any(|letter| face.glyph(letter).is_none()))
     }
 
     /// The width of a letter, as a part of the size. Letters that the font lacks are taken for as wide as a terminal has them.
     fn advance(&self, letter: char, weight: Weight) -> f64 {
         let known = self.face(weight).and_then(|face| {
-            let glyph = face.glyph_index(letter)?;
-            Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
+            let glyph = face.glyph(letter)?;
+            Some(f64::from(face.advance(glyph)?) / f64::from(face.units))
         });
         known.unwrap_or_else(|| if letter.width() == Some(2) { 1.0 } else { 0.61 })
     }
@@ -94,13 +94,11 @@ impl Font {
     /// The outlines of a text whose baseline begins at nothing, with the pen that draws them; y points down.
     pub fn outline(&self, text: &str, size: f64, weight: Weight, pen: &mut dyn Pen) {
         let Some(face) = self.face(weight) else { return };
-        let scale = size / f64::from(face.units_per_em());
+        let scale = size / f64::from(face.units);
         let mut left = 0.0;
         for letter in text.chars() {
-            match face.glyph_index(letter) {
-                Some(glyph) => {
-                    face.outline_glyph(glyph, &mut Moved { pen, scale, left });
-                }
+            match face.glyph(letter) {
+                Some(glyph) => face.draw(glyph, &mut Moved { pen, scale, left }),
                 None => frame(pen, left, self.advance(letter, weight) * size, size),
             }
             left += self.advance(letter, weight) * size;
@@ -137,6 +135,7 @@ fn frame(pen: &mut dyn Pen, left: f64, width: f64, size: f64) {
     ring(-size * 0.07);
 }
 
+/// From the units of the font, y pointing up, to pixels.
 struct Moved<'a> {
     pen: &'a mut dyn Pen,
     scale: f64,
@@ -144,27 +143,22 @@ struct Moved<'a> {
 }
 
 impl Moved<'_> {
-    fn at(&self, x: f32, y: f32) -> (f64, f64) {
-        (self.left + f64::from(x) * self.scale, -f64::from(y) * self.scale)
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.left + x * self.scale, -y * self.scale)
     }
 }
 
-impl OutlineBuilder for Moved<'_> {
-    fn move_to(&mut self, x: f32, y: f32) {
-        self.pen.move_to(self.at(x, y));
+impl Pen for Moved<'_> {
+    fn move_to(&mut self, at: (f64, f64)) {
+        self.pen.move_to(self.at(at));
     }
 
-    fn line_to(&mut self, x: f32, y: f32) {
-        self.pen.line_to(self.at(x, y));
+    fn line_to(&mut self, at: (f64, f64)) {
+        self.pen.line_to(self.at(at));
     }
 
-    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
-        self.pen.quad_to(self.at(x1, y1), self.at(x, y));
-    }
-
-    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
-        // TrueType outlines have no such curves; one with the mean of both control points comes near enough to be read.
-        self.pen.quad_to(self.at((x1 + x2) / 2.0, (y1 + y2) / 2.0), self.at(x, y));
+    fn quad_to(&mut self, control: (f64, f64), at: (f64, f64)) {
+        self.pen.quad_to(self.at(control), self.at(at));
     }
 
     fn close(&mut self) {

@@ -12,6 +12,7 @@ mod png;
 mod ruler;
 mod svg;
 mod theme;
+mod truetype;
 
 pub use theme::Theme;
 

@@ -1,0 +1,83 @@
+//! Copies of databases that cannot be read in their place, in folders of our own that are removed with them.
+//!
+//! A program that is killed removes nothing. So each folder holds a file that its program has locked: a folder whose lock can be had belongs to a
+//! program that is gone, and the next one removes it.
+
+use super::beside;
+use crate::reading;
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// How the names of the folders begin.
+const PREFIX: &str = "ctxsim-database-";
+
+const LOCK: &str = "lock";
+
+/// A folder for the copy of one database.
+pub struct CopyFolder {
+    folder: TempDir,
+    /// Held as long as the folder is needed.
+    _lock: File,
+}
+
+impl CopyFolder {
+    /// A new folder that no other user can read.
+    pub fn new() -> io::Result<CopyFolder> {
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir()?;
+            remove_abandoned(folder.path());
+            let lock = File::create(folder.path().join(LOCK))?;
+            // Where files cannot be locked, nothing that was abandoned is removed either.
+            let _ = lock.lock();
+            // Another program may have taken it for abandoned before it was locked.
+            if folder.path().join(LOCK).is_file() {
+                return Ok(CopyFolder { folder, _lock: lock });
+            }
+        }
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes the folders beside this one whose programs are gone. What cannot be removed stays.
+fn remove_abandoned(own: &Path) {
+    let Some(Ok(entries)) = own.parent().map(fs::read_dir) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| path != own) {
+        let named = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PREFIX));
+        let Some(lock) = (named && is_of_one_owner(&path, own)).then(|| reading::beside(&path.join(LOCK)).ok()).flatten() else { continue };
+        if lock.try_lock().is_ok() {
+            let _ = fs::remove_dir_all(&path);
+        }
+    }
+}
+
+/// A folder that another user has put there, and a link, are left alone.
+fn is_of_one_owner(path: &Path, own: &Path) -> bool {
+    let owner = |path: &Path| fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir).map(|data| owner_of(&data));
+    owner(path).is_some_and(|one| owner(own) == Some(one))
+}
+
+#[cfg(unix)]
+fn owner_of(data: &fs::Metadata) -> u32 {
+    std::os::unix::fs::MetadataExt::uid(data)
+}
+
+#[cfg(not(unix))]
+fn owner_of(_: &fs::Metadata) -> u32 {
+    0
+}
+
+/// Copies the content of a database or of a file beside it: the copy of a file that is read-only must be writable.
+pub fn copy(database: &Path, ending: &str, folder: &Path) -> io::Result<()> {
+    let opened = if ending.is_empty() { reading::regular(database) } else { reading::beside(&beside(database, ending)) };
+    match opened {
+        Ok(mut file) => io::copy(&mut file, &mut File::create(folder.join(format!("copy{ending}")))?).map(|_| ()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}
