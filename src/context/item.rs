@@ -1,6 +1,7 @@
 //! What stands in a context: messages as entries, and their parts as items.
 
-use super::{Ends, Region};
+use super::presence::Ends;
+use super::region::Region;
 use crate::estimate::Guess;
 use crate::transcript::Role;
 

@@ -56,7 +56,7 @@ impl Context {
     /// A message is about to change: the unchanged head ends before it. Each message leaves the head once between two requests, so
     /// that all edits of a request together cost no more than one look at what stands behind the first of them.
     pub(super) fn touch(&mut self, id: u32) {
-        let known = |entry: &super::Entry| entry.live && entry.touched < self.prefix.request;
+        let known = |entry: &super::item::Entry| entry.live && entry.touched < self.prefix.request;
         if self.entries.get(id as usize).is_some_and(known) {
             while self.pop_unchanged().is_some_and(|popped| popped != id) {}
         }

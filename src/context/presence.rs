@@ -1,6 +1,7 @@
 //! What has become of the parts of the log in the context: whole, cut, masked, gone.
 
-use super::{Context, Item, State};
+use super::Context;
+use super::item::{Item, State};
 
 /// How much of a text is left at its two ends, in bytes of the text as it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

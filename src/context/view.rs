@@ -1,6 +1,8 @@
 //! The context as policies may see it: order, kinds and estimates.
 
-use super::{Context, Entry, Item, Region, State};
+use super::Context;
+use super::item::{Entry, Item, State};
+use super::region::Region;
 use crate::transcript::Role;
 
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.

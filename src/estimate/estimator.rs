@@ -1,6 +1,7 @@
 //! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
 
-use super::{ContentKind, Rounding, Unit};
+use super::content::ContentKind;
+use super::length::{Rounding, Unit};
 use crate::catalog::{ContentCosts, Family};
 use crate::trace::{PartKind, PartRow};
 use crate::transcript::{Image, Role, Text, TextKind};

@@ -1,7 +1,8 @@
 //! Remembers the token counts of short pieces, so that the words that make up most of a text are looked up in a small table
 //! that stays in the processor's cache, and not in the vocabulary that does not.
 
-use super::{Vocabulary, ranks};
+use super::ranks;
+use super::vocabulary::Vocabulary;
 
 /// A power of two; two slots of sixteen bytes each.
 const PLACES: usize = 1 << 15;

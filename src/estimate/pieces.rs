@@ -5,7 +5,8 @@
 //! at most one leading space, and the line ends behind it; whitespace up to its last line end; whitespace less its last
 //! character, which is left to lead the next word; whitespace.
 
-use super::{Vocabulary, deepseek, wide};
+use super::vocabulary::Vocabulary;
+use super::{deepseek, wide};
 
 /// How one vocabulary splits a text.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! A tokenizer first splits a text into pieces by a pattern, then encodes each piece by itself. A place is a seam if, whatever
 //! stands further off, one piece ends there and its end does not depend on what follows. No pattern looks back, so the right
-//! half may then be split by itself too. The rules below hold for every pattern of [`Vocabulary`](super::Vocabulary):
+//! half may then be split by itself too. The rules below hold for every pattern of [`Vocabulary`](super::vocabulary::Vocabulary):
 //!
 //! 1. **ASCII letter or digit | other ASCII character**, except letter|letter, digit|digit and anything before an apostrophe.
 //!    A piece with letters is one optional leading character, letters, an optional contraction (`'s`); a piece with digits is

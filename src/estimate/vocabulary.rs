@@ -1,10 +1,9 @@
 //! Exact token counts in public vocabularies.
 
-use super::long_piece;
 use super::memo::Memo;
 use super::pieces::Pattern;
 use super::ranks::{self, Ranks};
-use super::seam;
+use super::{long_piece, seam};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;

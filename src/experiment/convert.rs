@@ -1,7 +1,6 @@
 //! Sessions of any format, written down in another one.
 
-use super::FileLoss;
-use super::corpus::{Companions, Opened, ReadSettings, Skipped, file_loss, not_counted_again, opened};
+use super::corpus::{Companions, FileLoss, Opened, ReadSettings, Skipped, file_loss, not_counted_again, opened};
 use super::counters::Counters;
 use super::source::{Found, discover};
 use crate::estimate::{CounterError, Vocabulary};

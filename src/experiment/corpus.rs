@@ -3,8 +3,8 @@
 use super::counters::Counters;
 use super::source::{Found, discover};
 use super::tracefile::{is_trace_file, read_traces};
-use super::unseen::UnseenFacts;
-use super::{facts, once, unseen};
+use super::unseen::{self, UnseenFacts};
+use super::{facts, once};
 use crate::catalog::Catalog;
 use crate::estimate::{CounterError, Engine, Vocabulary};
 use crate::format::{self, Claim, ReadError, Reader, Source};

@@ -4,8 +4,9 @@
 
 use super::exchange::{Dialect, Exchange, Sessions};
 use super::json::{fault, text_or_json, values};
+use super::source::{ReadError, Source};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

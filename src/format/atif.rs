@@ -7,10 +7,11 @@
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count, Dollars};
 use super::json::{compact, fault, text_or_json, values};
+use super::source::{ReadError, Source};
 use super::time::millis;
 use super::usage::Reported;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;

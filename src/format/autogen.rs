@@ -3,8 +3,9 @@
 //! one before it. There is neither usage nor any definition of tools.
 
 use super::json::{fault, string, text_or_json};
+use super::source::{ReadError, Source};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -5,12 +5,13 @@
 
 use super::count::{ABSURD, Absurd, Count};
 use super::json::{fault, text_or_json, values};
+use super::marks::{Mark, Marked};
 use super::outline::Outline;
+use super::source::{ReadError, Source};
 use super::time::millis;
 use super::usage::Reported;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

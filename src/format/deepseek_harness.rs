@@ -6,9 +6,10 @@
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Absurd, Count};
 use super::json::{compact, fault, text_or_json, values};
+use super::source::{ReadError, Source};
 use super::usage::{Cached, Reported};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source, image};
+use super::{Claim, Reader, image};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

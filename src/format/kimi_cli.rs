@@ -6,11 +6,11 @@
 
 use super::blocks::{Block, Blocks};
 use super::count::{ABSURD, Count};
-use super::image;
 use super::json::{fault, text_or_json, values};
+use super::source::{ReadError, Source};
 use super::usage::Reported;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader, image};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

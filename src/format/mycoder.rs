@@ -2,10 +2,11 @@
 //! their own, of the roles `tool_use` and `tool_result`. There is no usage per call.
 
 use super::json::{fault, text_or_json, values};
+use super::marks::{Mark, Marked};
 use super::pieces::{Take, each_piece};
+use super::source::{ReadError, Source};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

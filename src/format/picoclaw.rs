@@ -6,9 +6,10 @@
 use super::chat::{Chat, ChatMessage};
 use super::count::Count;
 use super::json::fault;
+use super::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -2,7 +2,7 @@
 
 use super::json::CUT_OFF;
 use super::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
-use super::{ReadError, Source};
+use super::source::{ReadError, Source};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 

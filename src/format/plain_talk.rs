@@ -2,9 +2,10 @@
 //! (`messages_display`, `user: …`), and what a summariser was given to read (`[Message 3] assistant:`).
 
 use super::json::{fault, values};
+use super::source::{ReadError, Source};
 use super::time::millis;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;

@@ -3,8 +3,9 @@
 
 use super::json::{compact, fault, string, text_or_json, values};
 use super::pieces::{Take, each_piece};
+use super::source::{ReadError, Source};
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

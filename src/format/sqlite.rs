@@ -3,7 +3,7 @@
 //! A database at rest is opened as `immutable`, which makes SQLite neither look for a log nor write one. What a running or crashed
 //! agent has not merged yet lies in a write-ahead log; database and log are then copied to a folder of our own and merged there.
 
-use super::Source;
+use super::source::Source;
 use crate::reading;
 use std::fs::File;
 use std::io::{self, Read};
@@ -62,8 +62,8 @@ pub fn read(
     _: &mut Source,
     _: &dyn crate::transcript::Scale,
     _: &mut dyn FnMut(crate::transcript::Transcript),
-) -> Result<(), super::ReadError> {
-    Err(super::ReadError::Damaged("this build reads no SQLite".to_owned()))
+) -> Result<(), super::source::ReadError> {
+    Err(super::source::ReadError::Damaged("this build reads no SQLite".to_owned()))
 }
 
 /// The log of a database lies beside the file itself, whatever links lead there.

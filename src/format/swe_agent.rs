@@ -6,11 +6,12 @@
 use super::chat::{Chat, ChatMessage, text_of};
 use super::count::{ABSURD, Absurd, Count, Dollars};
 use super::json::{fault, text_or_json};
+use super::marks::{Mark, Marked};
 use super::pieces::{Take, each_piece};
+use super::source::{ReadError, Source};
 use super::usage::Reported;
 use super::words::Words;
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

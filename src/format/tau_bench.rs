@@ -4,7 +4,8 @@
 use super::chat::{Chat, ChatMessage};
 use super::json::{fault, text_or_json};
 use super::pieces::each_piece;
-use super::{Claim, ReadError, Reader, Source};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Call, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;

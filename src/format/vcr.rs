@@ -6,9 +6,10 @@ mod end;
 
 use super::exchange::{Dialect, Exchange, Sessions};
 use super::json::{CUT_OFF, fault, text_or_json, values};
+use super::source::{ReadError, Source};
 use super::words::Words;
 use super::yaml::{binary, to_json, unpacked};
-use super::{Claim, ReadError, Reader, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use background::Replies;
 use end::whole_before_cut;

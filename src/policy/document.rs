@@ -3,13 +3,12 @@
 use super::check::within_bounds;
 use super::configuration::ConfigurationFile;
 use super::expression::{Expression, ExpressionError, Scope};
-use super::family;
 use super::mistake::{invalid, no_such, position};
 use super::parameter::{Parameter, as_number};
 use super::plan::{Belief, Plan, Reactive, Rule, Summary, Window};
 use super::preset::{preset_names, presets};
 use super::recorded_by::{RecordedBy, Recorder};
-use super::suggestion;
+use super::{family, suggestion};
 use crate::catalog::Family;
 use crate::estimate::Estimator;
 use crate::reading;

@@ -1,10 +1,9 @@
 //! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
 
-use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure, told};
 use super::recording::{self, Baselines, RECORDED};
-use super::sparkline;
+use super::{cost_figures, sparkline};
 use crate::cost::{Bills, CacheKind};
 use crate::experiment::{Corpus, Recording, Replay};
 use crate::sim::{Outcome, Totals};

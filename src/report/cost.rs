@@ -1,14 +1,12 @@
 //! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
 
-use super::cost_figures;
 use super::cost_record::CostRecord;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::notes;
 use super::record::Record;
 use super::recording::{self, Baselines, COST_BESIDE, RECORDED};
-use super::refetch;
 use super::replay::title;
 use super::words::{counted, dollars, grouped, percent};
+use super::{cost_figures, notes, refetch};
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Corpus, Replay};
 use crate::sim::Outcome;

@@ -1,14 +1,13 @@
 //! `sweep`: many settings of policies, the best first.
 
-use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure, told};
 use super::measures::{CLOSED_LOOP, bound_cell, cell};
-use super::notes;
 use super::record::Record;
 use super::sweep_record::SweepRecord;
 use super::ties::ties;
 use super::words::{counted, counted_as, grouped};
+use super::{cost_figures, notes};
 use crate::experiment::{Constraint, Corpus, Direction, Judgement, KnownFrom, Objective, Row, Setting, Standing, judgements};
 use crate::policy::Policy;
 use std::collections::BTreeSet;

@@ -1,13 +1,12 @@
 //! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
 
-use super::cost_figures;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::FIGURES;
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
-use super::notes;
 use super::record::Record;
 use super::tune_record::TuneRecord;
 use super::words::{counted, grouped, percent};
+use super::{cost_figures, notes};
 use crate::experiment::tune::{Axis, Bound, Decided, Difference, FEWEST, Part, Split, Trial, Tuned, Verdict};
 use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
 use crate::policy::{Policy, Snippets, Unset, figure};

@@ -1,10 +1,10 @@
 //! ONE TRACE x MANY POLICIES. What their replays have in common is worked out once.
 
-use super::hindsight::Ahead;
+use super::go_through;
+use super::hindsight::{self, Ahead};
 use super::intake::Intakes;
 use super::outcome::Outcome;
 use super::state::{Conditions, State};
-use super::{go_through, hindsight};
 use crate::policy::Plan;
 use crate::trace::{Evidence, Trace};
 
@@ -27,7 +27,7 @@ impl<'a> Ground<'a> {
         go_through(self.state(plan, conditions), &mut |_, _| {})
     }
 
-    /// As [`in_hindsight`](super::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
+    /// As [`in_hindsight`](super::hindsight::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
     /// nobody keeps more, and nothing is looked for.
     pub fn with_hindsight(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
         let trace = self.trace;

@@ -1,9 +1,8 @@
 //! A policy before a conversation that stands still: each of its rules can be asked and run by itself, by the code of a replay.
 
-use super::Conditions;
 use super::intake::whole_item;
 use super::outcome::Outcome;
-use super::state::{Memory, State};
+use super::state::{Conditions, Memory, State};
 use crate::context::{Arrival, Context, Ends, Item, Replacement, State as ItemState};
 use crate::policy::{Hook, Measure, Plan, Rule, Verdict};
 use crate::trace::Trace;

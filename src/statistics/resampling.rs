@@ -3,7 +3,8 @@
 //! Sessions are drawn by their rank. Corpora hold them in the order of their identities (`Corpus::traces`), so that the same sessions give
 //! the same resamples, whatever folders and files they stand in.
 
-use super::{Chance, between};
+use super::chance::Chance;
+use super::quantile::between;
 
 /// So often sessions are drawn for an interval.
 const DRAWS: usize = 400;

@@ -88,7 +88,7 @@ impl Rule {
     }
 }
 
-fn sums(session: &Session<'_>, tokens: impl Fn(&super::Content) -> u64) -> Estimates {
+fn sums(session: &Session<'_>, tokens: impl Fn(&super::sample::Content) -> u64) -> Estimates {
     let observations = &session.observations;
     Estimates {
         requests: observations.iter().map(|observation| tokens(&observation.standing)).collect(),

@@ -1,6 +1,7 @@
 //! Which settings are looked at: all of a grid, or a sample of it.
 
-use super::{Dimension, SweepError};
+use super::SweepError;
+use super::dimension::Dimension;
 use crate::policy::{Policy, PolicyError, number};
 use crate::statistics::Chance;
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,10 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
+use super::SweepError;
 use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
+use super::design::Setting;
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
-use super::{Setting, SweepError};
 use crate::experiment::corpus::Corpus;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;

@@ -64,7 +64,7 @@ impl Header {
     }
 
     /// The hash of settings.
-    pub fn settings_hash(settings: &[super::Setting]) -> String {
+    pub fn settings_hash(settings: &[super::design::Setting]) -> String {
         format!("{:032x}", xxh3_128(format!("{settings:?}").as_bytes()))
     }
 

@@ -2,8 +2,8 @@
 
 use super::READER;
 use crate::format::count::{Count, MOST};
+use crate::format::source::{ReadError, Source};
 use crate::format::usage::Reported;
-use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
 
 /// The heading of a session.

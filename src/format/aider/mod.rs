@@ -7,7 +7,8 @@
 mod chat_history;
 mod request_history;
 
-use super::{Claim, ReadError, Reader, Source};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 
 /// aider's histories.

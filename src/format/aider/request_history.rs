@@ -4,8 +4,8 @@
 //! before. What is not in a request leaves the context; what comes back is listed as a second showing.
 
 use super::READER;
+use crate::format::source::{ReadError, Source};
 use crate::format::time::millis;
-use crate::format::{ReadError, Source};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;

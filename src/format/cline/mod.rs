@@ -9,8 +9,9 @@ mod request;
 mod screen;
 mod task;
 
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::reading::is_beside;
 use crate::transcript::{Scale, Transcript};
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@ use super::request;
 use crate::format::count::ABSURD;
 use crate::format::json::fault;
 use crate::format::pieces::{Take, each_piece};
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::transcript::{Scale, Usage};
 use serde_json::Value;
 

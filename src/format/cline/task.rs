@@ -7,7 +7,7 @@ use crate::format::anthropic::Weigher;
 use crate::format::blocks::Block;
 use crate::format::json::fault;
 use crate::format::pieces::{Take, each_piece};
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
 
 /// A task of which there is the screen's list alone.

@@ -9,7 +9,8 @@ mod rows;
 #[cfg(feature = "sqlite")]
 mod session;
 
-use super::{Claim, Reader, Source, sqlite};
+use super::source::Source;
+use super::{Claim, Reader, sqlite};
 
 #[cfg(feature = "sqlite")]
 use rows::read;

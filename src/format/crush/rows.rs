@@ -3,10 +3,10 @@
 use super::session::{MessageRow, Session};
 use crate::format::count::Count;
 use crate::format::marks::{Mark, Marked};
+use crate::format::source::{ReadError, Source};
 use crate::format::sqlite::{Database, damaged, readable};
 use crate::format::time::millis;
 use crate::format::usage::Reported;
-use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};

@@ -1,6 +1,7 @@
 //! Exchanges with Anthropic's Messages interface.
 
-use super::{Exchange, Turn, Verbatim};
+use super::verbatim::Verbatim;
+use super::{Exchange, Turn};
 use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::format::count::ABSURD;
 use crate::format::json::compact;

@@ -1,6 +1,7 @@
 //! Exchanges with Google's generateContent interface.
 
-use super::{Exchange, Turn, Verbatim};
+use super::verbatim::Verbatim;
+use super::{Exchange, Turn};
 use crate::format::anthropic::visible_text;
 use crate::format::blocks::Blocks;
 use crate::format::count::{ABSURD, Absurd, Count};

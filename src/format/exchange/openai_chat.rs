@@ -1,6 +1,7 @@
 //! Exchanges with OpenAI's chat interface and its many imitations.
 
-use super::{Exchange, Turn, Verbatim};
+use super::verbatim::Verbatim;
+use super::{Exchange, Turn};
 use crate::format::chat::{Chat, ChatMessage, ChatUsage};
 use crate::format::count::{ABSURD, Count};
 use crate::format::json::{compact, string};

@@ -1,7 +1,8 @@
 //! Exchanges with OpenAI's Responses interface. A conversation is a list of items; the provider may keep it, so that a request sends
 //! only what is new, and may run tools of its own while it replies.
 
-use super::{Exchange, Turn, Verbatim};
+use super::verbatim::Verbatim;
+use super::{Exchange, Turn};
 use crate::format::anthropic::visible_text;
 use crate::format::blocks::{Block, Blocks};
 use crate::format::chat::{ChatUsage, text_of};

@@ -3,9 +3,9 @@
 use super::record::{Line, ModelConfig, Totals};
 use super::session::Session;
 use crate::format::count::Count;
+use crate::format::source::{ReadError, Source};
 use crate::format::sqlite::{Database, damaged, loss_of};
 use crate::format::words::Words;
-use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 use std::borrow::Cow;

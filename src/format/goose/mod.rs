@@ -10,8 +10,9 @@ mod record;
 mod session;
 
 use super::json::{fault, values};
-use super::{Claim, ReadError, Reader, Source, sqlite};
-use crate::format::marks::{Mark, Marked};
+use super::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader, sqlite};
 use crate::transcript::{Scale, Transcript};
 use record::Line;
 use session::Session;

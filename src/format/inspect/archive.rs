@@ -3,7 +3,7 @@
 
 use crate::format::json::CUT_OFF;
 use crate::format::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::reading::TooMuch;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;

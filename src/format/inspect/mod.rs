@@ -9,7 +9,8 @@ mod sample;
 
 use super::json::fault;
 use super::pieces::{Take, each_piece};
-use super::{Claim, ReadError, Reader, Source};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use archive::Entry;
 use record::Log;

@@ -1,11 +1,11 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written};
-use crate::format::Source;
 use crate::format::blocks::{Block, Blocks};
 use crate::format::count::ABSURD;
 use crate::format::image;
 use crate::format::json::{compact, fault, text_or_json};
+use crate::format::source::Source;
 use crate::format::time::millis;
 use crate::format::words::Words;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};

@@ -1,6 +1,7 @@
 //! The SQLite database of versions since 1.2.
 
-use crate::format::{Source, sqlite};
+use crate::format::source::Source;
+use crate::format::sqlite;
 
 #[cfg(feature = "sqlite")]
 pub use super::rows::read;

@@ -3,7 +3,7 @@
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
 use crate::format::json::fault;
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;

@@ -12,8 +12,9 @@ mod sniff;
 mod tree;
 mod usage;
 
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use sniff::Form;
 

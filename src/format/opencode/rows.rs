@@ -2,9 +2,9 @@
 
 use super::record::{MessageInfo, SessionInfo};
 use super::session::Session;
+use crate::format::source::{ReadError, Source};
 use crate::format::sqlite::{Database, damaged, readable};
 use crate::format::words::Words;
-use crate::format::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 

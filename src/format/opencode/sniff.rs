@@ -2,7 +2,8 @@
 
 use super::database;
 use crate::format::outline::Outline;
-use crate::format::{Source, sqlite};
+use crate::format::source::Source;
+use crate::format::sqlite;
 use std::borrow::Cow;
 use std::path::Path;
 

@@ -5,7 +5,7 @@
 
 use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::reading::{self, Bounds};
 use crate::transcript::{Scale, Transcript};
 use std::io;

@@ -9,9 +9,10 @@ mod shown;
 mod spent;
 
 use super::json::{fault, values};
+use super::marks::{Mark, Marked};
 use super::outline::Outline;
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use record::Output;
 use sdk_record::Saved;

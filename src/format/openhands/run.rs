@@ -2,12 +2,12 @@
 
 use super::record::{Arguments, Event, Extras, Output, Response};
 use super::shown::before_the_sdk;
-use crate::format::Source;
 use crate::format::blocks::Block;
 use crate::format::chat::{Chat, ChatUsage};
 use crate::format::count::ABSURD;
 use crate::format::image;
 use crate::format::json::{compact, fault};
+use crate::format::source::Source;
 use crate::format::time::millis;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;

@@ -3,10 +3,10 @@
 use super::sdk_record::{Action, Condensation, Event, Observation, Piece, Said, Spoken, State, SystemPrompt, Thought};
 use super::shown::by_the_sdk;
 use super::spent::Spent;
-use crate::format::Source;
 use crate::format::blocks::{Block, Blocks};
 use crate::format::image;
 use crate::format::json::{compact, fault, text_or_json};
+use crate::format::source::Source;
 use crate::format::time::millis;
 use crate::format::words::Words;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};

@@ -8,8 +8,9 @@ mod record;
 mod session;
 
 use super::json::{fault, values};
-use super::{Claim, ReadError, Reader, Source};
-use crate::format::marks::{Mark, Marked};
+use super::marks::{Mark, Marked};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::Session;

@@ -2,8 +2,7 @@
 
 use super::copy::{CopyFolder, copy};
 use super::{beside, has_magic, log};
-use crate::format::source::BROKEN_OFF;
-use crate::format::{ReadError, Source};
+use crate::format::source::{BROKEN_OFF, ReadError, Source};
 use crate::reading::{self, size};
 use rusqlite::{Connection, OpenFlags};
 use std::fs::{self, File};

@@ -1,9 +1,9 @@
 //! Newer versions write a chat as a log of changes (`chatSessions/*.jsonl`): the whole of it in the first line, and in each further one what
 //! was set, added to a list or deleted since.
 
-use crate::format::Source;
 use crate::format::json::{fault, values};
-use crate::format::{ReadError, outline::Outline};
+use crate::format::outline::Outline;
+use crate::format::source::{ReadError, Source};
 use serde::Deserialize;
 use serde_json::Value;
 

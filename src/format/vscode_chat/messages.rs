@@ -6,7 +6,7 @@
 use crate::format::chat::{Chat, ChatMessage};
 use crate::format::json::{fault, string};
 use crate::format::pieces::{Take, each_piece};
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::transcript::{Call, Message, Role, Scale, Transcript};
 use serde_json::value::RawValue;
 

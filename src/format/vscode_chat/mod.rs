@@ -9,7 +9,8 @@ mod messages;
 mod record;
 mod requests;
 
-use super::{Claim, ReadError, Reader, Source};
+use super::source::{ReadError, Source};
+use super::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 
 /// Chats in VS Code.

@@ -7,7 +7,7 @@ use crate::format::image;
 use crate::format::json::{fault, string, text_or_json};
 use crate::format::outline::Outline;
 use crate::format::pieces::{Take, each_piece};
-use crate::format::{ReadError, Source};
+use crate::format::source::{ReadError, Source};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -1,7 +1,8 @@
 //! An agent's own settings, read back into the parameters of its policy: known keys alone, and numbers and switches alone.
 
 use super::file::{ConfigurationFile, Key, Syntax};
-use crate::policy::{Parameter, Policy};
+use crate::policy::document::Policy;
+use crate::policy::parameter::Parameter;
 use std::path::Path;
 
 /// What a file of settings said.

@@ -2,7 +2,8 @@
 
 use super::file::{ConfigurationFile, Key, Syntax};
 use super::nested;
-use crate::policy::{Parameter, Policy};
+use crate::policy::document::Policy;
+use crate::policy::parameter::Parameter;
 
 /// What is to be put into one file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! The share of the prompts that the prompt cache reads, over calls.
 
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::Split;
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::percent;
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::trace::Trace;
 
 /// Calls share so many points at most.
@@ -73,7 +73,7 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     notes.push("Recorded are the calls whose provider told of its cache.".to_owned());
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
-        kind: super::Kind::Cache.name(),
+        kind: super::kind::Kind::Cache.name(),
         title,
         subtitle: format!("Share of the prompt tokens of all sessions at that call, recorded and modelled; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {

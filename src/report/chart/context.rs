@@ -1,12 +1,12 @@
 //! One session, call by call: the context recorded, simulated and believed, its limits, and what happened.
 
+use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
-use super::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use crate::experiment::{Corpus, Replay};
 use crate::policy::{Plan, Trigger};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::words::{counted, first_few, grouped};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::{Conditions, EventKind, Outcome};
 use crate::trace::Trace;
 
@@ -61,7 +61,7 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     }
     notes.extend(notes::below_a_replay(corpus).into_iter().take(1));
     Ok(Chart {
-        kind: super::Kind::Context.name(),
+        kind: super::kind::Kind::Context.name(),
         title: title(&outcomes),
         subtitle: subtitle(trace),
         drawing: Drawing::Plot(Plot {

@@ -1,13 +1,13 @@
 //! Cost against tokens saved, a dot a policy, with the front of those that no other one beats in both. What a policy pays and saves in a
 //! session that it fails is that of a shorter one: only policies that fail the fewest sessions stand on the front.
 
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::cost::CacheKind;
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted_as, dollars, grouped, percent};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{cost_figures, notes};
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
@@ -102,7 +102,7 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
-        kind: super::Kind::Cost.name(),
+        kind: super::kind::Kind::Cost.name(),
         title,
         subtitle: format!("List price of all calls {with} against prompt tokens saved, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {

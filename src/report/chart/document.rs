@@ -1,6 +1,6 @@
 //! A chart: what is to be seen, in the units of the question. It knows no pixel, no colour, no font.
 
-use crate::report::{Provenance, Table};
+use crate::report::document::{Provenance, Table};
 
 /// A chart, ready for any size and theme.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,16 @@
 //! Estimates beside recorded prompts: pair by pair, by estimator, and what a safety buffer makes up for.
 
-use super::range::at;
-use super::{
+use super::document::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
 };
+use super::range::at;
 use crate::experiment::Corpus;
 use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, grouped};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::statistics::quantile;
 use std::collections::BTreeSet;
 
@@ -42,7 +42,7 @@ pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, Not
     let pairs: Vec<(&str, &Pair)> =
         chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {
-        kind: super::Kind::Drift.name(),
+        kind: super::kind::Kind::Drift.name(),
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
@@ -89,7 +89,7 @@ pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
     notes.extend(foundations(corpus, all, Use::Request, calls));
     Ok(Chart {
-        kind: super::Kind::Errors.name(),
+        kind: super::kind::Kind::Errors.name(),
         title,
         subtitle: format!("Estimate of the whole request over the recorded prompt, less one; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
@@ -156,7 +156,7 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
     let title =
         first.map(|(name, tokens)| format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)));
     Ok(Chart {
-        kind: super::Kind::Buffer.name(),
+        kind: super::kind::Kind::Buffer.name(),
         title: title.unwrap_or_default(),
         subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {

@@ -1,10 +1,10 @@
 //! How full the window was at each call of each session under one policy, and where it overflowed.
 
-use super::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
+use super::document::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::words::{counted, grouped};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 
@@ -51,7 +51,7 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
     let totals = &replay.totals;
     let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
     Ok(Chart {
-        kind: super::Kind::Overflows.name(),
+        kind: super::kind::Kind::Overflows.name(),
         title: match totals.overflows {
             0 => format!("Under {} no call of {} overflows", replay.policy, counted(totals.sessions, "session")),
             overflows => format!("Under {}, {} in {of}", replay.policy, counted(overflows, "overflow")),

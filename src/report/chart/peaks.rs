@@ -1,14 +1,14 @@
 //! How large the largest context of each session is, recorded and under each policy.
 
 use super::context::short_tokens;
+use super::document::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
 use super::few::{ROWS, few};
 use super::range::{quarters, row};
-use super::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::grouped;
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 
 /// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
 const WIDE: u64 = 40;
@@ -44,7 +44,7 @@ pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw
     let from = if scale == Scale::Even { Some(0.0) } else { None };
     let how = "A dot is a session; a box holds the middle half of them, the thick stroke is the middle one.";
     Ok(Chart {
-        kind: super::Kind::Peaks.name(),
+        kind: super::kind::Kind::Peaks.name(),
         title: format!("Peak contexts reach {} tokens", grouped(*most)),
         subtitle: format!("The largest context of each session, recorded and simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {

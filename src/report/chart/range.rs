@@ -1,6 +1,6 @@
 //! Rows that show how values are spread.
 
-use super::{Bar, BarRow, Hue};
+use super::document::{Bar, BarRow, Hue};
 use crate::statistics::quantile;
 
 /// So many single values are drawn at most.

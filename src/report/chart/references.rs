@@ -1,11 +1,11 @@
 //! References kept against recorded content carried, a dot a policy, with the bound that no policy can beat.
 
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{counted, counted_as, percent};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references as table};
 use crate::sim::hindsight::costs;
 use crate::trace::Evidence;
@@ -73,7 +73,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     notes.extend(table::notes(corpus));
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
-        kind: super::Kind::References.name(),
+        kind: super::kind::Kind::References.name(),
         title,
         subtitle: format!(
             "{} to lines of any earlier text; what policies keep is simulated; {}",

@@ -1,11 +1,11 @@
 //! The reuse-distance curve: the share of references that the newest so many tokens would keep, and where the presets stand.
 
 use super::context::short_tokens;
-use super::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
+use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
 use crate::experiment::{Axis as Distances, Corpus, Distance, curve, distances, kept_by, protections, to_results};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::report::{notes, references};
 use crate::trace::Evidence;
 use std::collections::BTreeMap;
@@ -70,7 +70,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     notes.extend(references::notes(corpus));
     notes.extend(notes::below_a_chart(corpus));
     Ok(Chart {
-        kind: super::Kind::Reuse.name(),
+        kind: super::kind::Kind::Reuse.name(),
         title,
         subtitle: format!(
             "{} to lines of tool results in {}, estimated; {}",

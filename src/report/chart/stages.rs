@@ -1,12 +1,12 @@
 //! What each stage of each policy freed.
 
+use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use super::few::{ROWS, few};
-use super::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::percent;
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::{Event, EventKind, Lasts};
 use crate::trace::Trace;
 use std::collections::BTreeMap;
@@ -54,7 +54,7 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
             .to_owned()
     });
     Ok(Chart {
-        kind: super::Kind::Stages.name(),
+        kind: super::kind::Kind::Stages.name(),
         title,
         subtitle: format!("Tokens freed by stage, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {

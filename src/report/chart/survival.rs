@@ -1,13 +1,13 @@
 //! The share of sessions that have not overflowed yet, over calls: the estimate of Kaplan and Meier ("Nonparametric Estimation from
 //! Incomplete Observations", 1958). A session that ends without overflow says nothing of the calls that it does not have.
 
+use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use super::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{FEWEST, counted, grouped, percent};
-use crate::report::{Cell, Column, Provenance, Table, Unit};
 use crate::sim::Outcome;
 
 /// A step of a curve.
@@ -62,7 +62,7 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
         .chain([how.to_owned()])
         .chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
     Ok(Chart {
-        kind: super::Kind::Survival.name(),
+        kind: super::kind::Kind::Survival.name(),
         title: title(&curves),
         subtitle: format!("Calls until the first overflow, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(plot),

@@ -1,11 +1,12 @@
 //! A measure over the values of one parameter, or of two.
 
-use super::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
+use super::document::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
 use crate::policy::number;
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::replay::short_title as of_what;
+use crate::report::sweep::Swept;
 use crate::report::words::grouped;
-use crate::report::{Cell, Column, Provenance, Swept, Table, Unit};
 use crate::report::{notes, sweep as report, ties};
 use std::collections::BTreeMap;
 
@@ -101,7 +102,7 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
         marks: Vec::new(),
     };
     Ok(Chart {
-        kind: super::Kind::Sweep.name(),
+        kind: super::kind::Kind::Sweep.name(),
         title: best_title(swept, &swung),
         subtitle: format!("{} over {param}, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
         drawing: Drawing::Plot(plot),
@@ -151,7 +152,7 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     notes.extend(ties(swept));
     notes.extend(notes::below_a_replay(swept.corpus));
     Ok(Chart {
-        kind: super::Kind::SweepMap.name(),
+        kind: super::kind::Kind::SweepMap.name(),
         title: best_title(swept, &swung),
         subtitle: format!("{} over two parameters, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
         drawing: Drawing::HeatMap(HeatMap {

@@ -1,13 +1,13 @@
 //! The sessions for whoever looks closer: all figures of each at once, the calls of one on demand.
 
-use super::super::by_session::cells;
-use super::super::cost_figures;
-use super::super::document::{Better, Cell, Column, Unit};
-use super::super::figures::{Figure, told};
 use super::chapters::Told;
 use super::series::SessionSeries;
 use crate::context::Region;
 use crate::experiment::{Content, Replay};
+use crate::report::by_session::cells;
+use crate::report::cost_figures;
+use crate::report::document::{Better, Cell, Column, Unit};
+use crate::report::figures::{Figure, told};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 use serde::Serialize;

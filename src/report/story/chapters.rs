@@ -1,12 +1,5 @@
 //! The chapters, in the order in which a reader asks.
 
-use super::super::chart::{self, Chart, Life, NothingToDraw};
-use super::super::cost::{Breakdown, Priced, cost};
-use super::super::document::{Body, Cell, Column, Section, Table};
-use super::super::recording::Baselines;
-use super::super::replay::{Asked, by_policy, title};
-use super::super::words::{counted, counted_as, first_few, grouped};
-use super::super::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
 use super::browser::Browser;
 use super::overflows::overflows;
 use super::verdict::verdict;
@@ -14,6 +7,13 @@ use super::{Chapter, Story};
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::drift::Pairs;
 use crate::experiment::{Choice, Composed, Corpus, DRAWS, Excerpts, Replay};
+use crate::report::chart::{self, Chart, Life, NothingToDraw};
+use crate::report::cost::{Breakdown, Priced, cost};
+use crate::report::document::{Body, Cell, Column, Section, Table};
+use crate::report::recording::Baselines;
+use crate::report::replay::{Asked, by_policy, title};
+use crate::report::words::{counted, counted_as, first_few, grouped};
+use crate::report::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
 use std::collections::BTreeMap;
 
 /// So many sessions are in the page where nobody can open them, the worst first.

@@ -1,8 +1,8 @@
 //! Where contexts overflow: sessions under policies, the worst first.
 
-use super::super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::super::words::counted_as;
 use crate::experiment::{Corpus, Replay};
+use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use crate::report::words::counted_as;
 use crate::sim::{Event, EventKind, Outcome};
 use crate::trace::Trace;
 use std::cmp::Reverse;

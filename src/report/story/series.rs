@@ -1,10 +1,10 @@
 //! One session, call by call, as small as it can be said: differences from call to call, and nothing twice.
 
-use super::super::explain;
 use super::browser::Shown;
 use super::chapters::Told;
 use crate::context::Region;
 use crate::experiment::{Composition, Content, Replay, whole};
+use crate::report::explain;
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::{PartKind, Trace};
 use serde::Serialize;

@@ -1,10 +1,10 @@
 //! The verdict in one sentence with its uncertainty, and in another one what it costs.
 
-use super::super::cost_figures;
-use super::super::document::Cell;
-use super::super::words::{counted, dollars, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::{Choice, DRAWS, Replay};
+use crate::report::cost_figures;
+use crate::report::document::Cell;
+use crate::report::words::{counted, dollars, grouped, percent};
 use crate::trace::Evidence;
 
 /// What came out; `unchanged` is the replay without any policy.

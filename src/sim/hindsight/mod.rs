@@ -14,7 +14,8 @@ pub use needs::{Need, Way};
 pub use room::{Ahead, Source};
 
 use super::outcome::Outcome;
-use super::{Conditions, follow, watch};
+use super::state::Conditions;
+use super::{follow, watch};
 use crate::context::Context;
 use crate::policy::Plan;
 use crate::trace::Trace;

@@ -9,7 +9,7 @@ use crate::trace::Trace;
 pub fn costs(trace: &Trace, calls: usize) -> Vec<u64> {
     let (needs, _) = needs(trace);
     let size = |part: u32| trace.parts.get(part as usize).map_or(0, |row| row.truth);
-    let cost = |need: &super::Need| {
+    let cost = |need: &super::needs::Need| {
         let ways = need.ways.iter().map(|way| {
             let from = way.from.max(first_call_after(trace, way.source));
             size(way.source) * u64::from((need.call + 1).saturating_sub(from)) / u64::from(way.shared.max(1))
