@@ -4,8 +4,9 @@
 //!     CTXSIM_SHARED=../shared cargo bench --bench pipeline
 
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
 use ctxsim::estimate::{Counter, Engine, Vocabulary};
-use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, read, replay};
+use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::{Policy, presets};

@@ -5,8 +5,9 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{Corpus, Design, Dimension, Measure, Progress, ReadSettings, ReplaySettings, Setting, Sweep, read, settings};
+use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sweep, settings};
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, Flock, simulate, watch_anew};
 use ctxsim::trace::Trace;

@@ -1,8 +1,10 @@
 //! Replays recorded agent transcripts through context-management policies.
 #![forbid(unsafe_code)]
 
+pub mod advice;
 pub mod catalog;
 pub mod context;
+pub mod corpus;
 pub mod cost;
 pub mod estimate;
 pub mod experiment;

@@ -1,7 +1,7 @@
 //! `.ctxtrace` files (the magic below is that of the current version): as they are, and with the bytes as what was packed, which a checksum would keep out of reach otherwise.
 #![no_main]
 
-use ctxsim::experiment::read_traces;
+use ctxsim::corpus::read_traces;
 use flate2::{Compression, write::GzEncoder};
 use std::io::Write;
 

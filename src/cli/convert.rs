@@ -5,7 +5,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Converted, Target};
+use ctxsim::corpus::{Converted, Target};
 use ctxsim::report::{counted, counted_as, first_few};
 use std::path::PathBuf;
 

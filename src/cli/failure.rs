@@ -1,8 +1,9 @@
 //! What can go wrong, and the exit code of each.
 
 use ctxsim::catalog::CatalogError;
+use ctxsim::corpus::{ConvertError, TraceFileError};
 use ctxsim::estimate::CounterError;
-use ctxsim::experiment::{ConvertError, SweepError, TraceFileError};
+use ctxsim::experiment::SweepError;
 use ctxsim::policy::PolicyError;
 use ctxsim::render::{RenderError, escape};
 use ctxsim::report::chart::NothingToDraw;

@@ -7,7 +7,7 @@ use super::output::{Output, print};
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::Vocabularies;
+use ctxsim::corpus::Vocabularies;
 use ctxsim::measure::Wanted;
 use ctxsim::report;
 

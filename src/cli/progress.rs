@@ -1,6 +1,6 @@
 //! A bar on stderr for whatever takes longer than half a second, where somebody watches.
 
-use ctxsim::experiment::Progress;
+use ctxsim::corpus::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};

@@ -10,11 +10,10 @@ use super::pricing::Pricing;
 use super::replay::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
 use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
-use ctxsim::experiment::{
-    Composed, Corpus, Excerpts, Vocabularies, check_model, choose, compose, excerpts, plan_for, price, reads, recording,
-};
+use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price, reads, recording};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};

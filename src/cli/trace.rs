@@ -5,7 +5,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Vocabularies, write_traces};
+use ctxsim::corpus::{Vocabularies, write_traces};
 use ctxsim::measure::Wanted;
 use ctxsim::report::counted;
 use std::path::PathBuf;

@@ -9,7 +9,8 @@ use super::policies::Policies;
 use super::pricing::Pricing;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, check_model, price, recording};
+use ctxsim::corpus::Corpus;
+use ctxsim::experiment::{Replay, check_model, price, recording};
 use ctxsim::report::{self, Asked, Baselines};
 use ctxsim::trace::Trace;
 

@@ -1,12 +1,11 @@
 //! The agent's own preset against what the agent really did: each recorded compaction and pruning beside the predicted one.
 
-use super::corpus::Corpus;
 use super::judge::{Case, Reason, acts, judge, recorded_size};
 use super::own::choose;
 use super::replay::ReplaySettings;
-use super::segment::{Bounds, prompt_of, segment};
 use super::summaries::{RecordedSummaries, summary_of};
 use super::window::window_of;
+use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
 use crate::sim::{Conditions, EventKind, Guesses, Outcome, Refetching, simulate};
 use crate::statistics::median;

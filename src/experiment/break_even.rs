@@ -1,8 +1,8 @@
 //! Where the minimum of a prune should stand: the predicted optimum beside a measured one.
 
-use super::corpus::Corpus;
 use super::price::price;
 use super::replay::{Replay, ReplaySettings, replay};
+use crate::corpus::Corpus;
 use crate::cost::{Prunes, Tariff, prunes};
 use crate::policy::{Policy, PolicyError};
 

@@ -1,8 +1,8 @@
 //! What stood in the context of each call, by kind and age: the replay of a corpus with somebody who looks at every request.
 
-use super::corpus::Corpus;
 use super::replay::{Ready, Replay, ReplaySettings};
 use crate::context::{Context, Region, State};
+use crate::corpus::Corpus;
 use crate::measure::largest_remainder;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Outcome, in_hindsight, watch};

@@ -1,7 +1,7 @@
 //! The reuse-distance curve: the share of references that a retention of the newest N would keep, from one pass over a corpus.
 
-use super::corpus::Corpus;
 use super::distance::Distance;
+use crate::corpus::Corpus;
 use crate::statistics::{between, resamples};
 
 /// What a limit on retention counts.

@@ -1,8 +1,8 @@
 //! Two policies over every session: the first call at which their contexts part, and what each of them did there.
 
-use super::corpus::Corpus;
 use super::replay::{Ready, Replay, ReplaySettings};
 use crate::context::{Context, Region, State};
+use crate::corpus::Corpus;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
 use crate::trace::Trace;

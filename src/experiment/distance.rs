@@ -1,6 +1,6 @@
 //! How far back references reach: in tokens, in tool output, in messages, in results.
 
-use super::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::trace::{Evidence, PartKind, Trace};
 
 /// One reference and how much stands between its source and the message that refers to it.

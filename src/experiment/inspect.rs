@@ -1,7 +1,7 @@
 //! What recorded sessions hold, before any policy looks at them.
 
-use super::corpus::Corpus;
 use crate::catalog::Catalog;
+use crate::corpus::Corpus;
 use crate::trace::{Outputs, PartKind, Trace};
 use crate::transcript::{CompactionKind, Role};
 use std::collections::{BTreeMap, BTreeSet};

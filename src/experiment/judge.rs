@@ -1,7 +1,7 @@
 //! What became of a recorded event, and why: only what the log itself bears out.
 
 use super::backtest::{Predicted, Recorded, TOLERANCE, Verdict};
-use super::segment::{Segment, prompt_of};
+use crate::corpus::{Segment, prompt_of};
 use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;
 use crate::trace::{CompactionRow, PartKind, Trace};

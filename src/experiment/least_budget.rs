@@ -1,6 +1,6 @@
 //! The smallest contexts in which nearly all references could be kept by one who knows the future.
 
-use super::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::sim::hindsight::Ahead;
 use rayon::prelude::*;
 

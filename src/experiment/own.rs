@@ -1,9 +1,8 @@
 //! The user's own agents: which preset a session was recorded under, by agent, version and date, and what these presets make of a corpus.
 
-use super::corpus::Corpus;
-use super::impose::impose;
 use super::replay::{Ready, Replay, ReplaySettings};
 use super::window::window_of;
+use crate::corpus::{Corpus, impose};
 use crate::policy::{Policy, PolicyError, RecordedBy, Recorder};
 use crate::sim::{Ground, Outcome, Refetching};
 use crate::trace::{CompactionRow, Trace};

@@ -1,7 +1,7 @@
 //! What replays cost, session by session. It follows from the outcomes, so that other prices need no other replay.
 
-use super::corpus::Corpus;
 use super::replay::Replay;
+use crate::corpus::Corpus;
 use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};

@@ -1,7 +1,7 @@
 //! Do agents really read again what references call needed? Recorded compactions are the experiment: what they took away, what they left, and what of
 //! either was asked for again.
 
-use super::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::trace::{CompactionRow, Evidence, Reading, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;

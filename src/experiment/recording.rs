@@ -1,9 +1,9 @@
 //! What the logs say happened: the row that policies are compared with.
 
-use super::corpus::Corpus;
 use super::own::is_manual;
 use super::price::checks;
 use super::replay::Replay;
+use crate::corpus::Corpus;
 use crate::cost::{Bill, CacheKind, Check, Tariff};
 use crate::sim::{EventKind, Totals};
 use crate::trace::Trace;

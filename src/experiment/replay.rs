@@ -1,9 +1,9 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
-use super::corpus::Corpus;
 use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::catalog::Catalog;
+use crate::corpus::Corpus;
 use crate::cost::Bills;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};

@@ -1,8 +1,8 @@
 //! What one policy came to, session by session.
 
-use super::corpus::Corpus;
 use super::replay::{ReplaySettings, replay, replay_closed};
 use super::sweep::{Billing, Charges, Metric};
+use crate::corpus::Corpus;
 use crate::policy::{Policy, PolicyError};
 use crate::sim::{Outcome, Refetching, Totals};
 use crate::trace::Trace;

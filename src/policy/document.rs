@@ -35,7 +35,7 @@ pub struct Policy {
     /// The parameters, by the names of their own system.
     pub params: BTreeMap<String, Parameter>,
     // Settings of one policy share what they do not change.
-    pub(super) configuration: Arc<[ConfigurationFile]>,
+    pub(crate) configuration: Arc<[ConfigurationFile]>,
     body: Arc<Table>,
 }
 
@@ -255,7 +255,7 @@ impl Policy {
     }
 
     /// What is written at a place of the document, everything inherited included: keys, ids of rules or places in lists lead there.
-    pub(super) fn written(&self, path: &[&str]) -> Option<&Value> {
+    pub(crate) fn written(&self, path: &[&str]) -> Option<&Value> {
         let (first, rest) = path.split_first()?;
         rest.iter().try_fold(self.body.get(*first)?, |value, step| match value {
             Value::Array(list) => {
@@ -267,11 +267,11 @@ impl Policy {
     }
 
     /// The document without its parameters and words for people, formulas as they are written.
-    pub(super) fn body(&self) -> &Table {
+    pub(crate) fn body(&self) -> &Table {
         &self.body
     }
 
-    pub(super) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
+    pub(crate) fn scope(&self, facts: &Facts) -> Result<Scope, PolicyError> {
         let mut scope = Scope::from([
             ("window".to_owned(), window_of(self, facts) as f64),
             ("max_input".to_owned(), facts.max_input as f64),

@@ -4,11 +4,9 @@
 //! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
 
 mod action;
-mod advice;
 mod candidates;
 mod check;
 mod configuration;
-mod difference;
 mod document;
 mod draft;
 mod excerpt;
@@ -29,17 +27,14 @@ mod selector;
 mod texts;
 mod trigger;
 mod truncate;
-mod words;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
-pub use advice::{Finding, Gravity};
-pub use configuration::{ConfigurationFile, Configured, Key, Snippet, Snippets, Syntax, Unset};
-pub use difference::{Differences, differences};
+pub use configuration::{ConfigurationFile, Key, Syntax};
 pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
 pub use draft::{Dialled, Drafts};
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
-pub use figures::figure;
+pub use figures::{arithmetic, figure, formula_of};
 pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
@@ -58,7 +53,6 @@ pub use selector::{
 pub use texts::apply_to_texts;
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
-pub use words::Facet;
 
 /// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.
 pub fn suggestion<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {

@@ -5,7 +5,8 @@ use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, T
 use super::record::Record;
 use super::words::{counted, grouped, percent};
 use super::{notes, read_again, replay};
-use crate::experiment::{self, Backtest, Corpus, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
+use crate::corpus::Corpus;
+use crate::experiment::{self, Backtest, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
 use crate::transcript::CompactionKind;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \

@@ -8,7 +8,8 @@ use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Un
 use super::record::Record;
 use super::words::{counted, first_few, grouped, percent};
 use super::{explain, notes, replay};
-use crate::experiment::{Corpus, Diff, Dropped, Parting, Side};
+use crate::corpus::Corpus;
+use crate::experiment::{Diff, Dropped, Parting, Side};
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::statistics::median;
 use crate::trace::Trace;

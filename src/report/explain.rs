@@ -6,7 +6,8 @@ use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Un
 use super::record::{ExplainRecord, Record};
 use super::words::{counted, grouped, percent};
 use super::{causes, notes, references, refetch};
-use crate::experiment::{Corpus, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;

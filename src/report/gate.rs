@@ -6,8 +6,9 @@ use super::measures::{cell, phrase};
 use super::notes;
 use super::record::Record;
 use super::words::{counted, grouped};
+use crate::corpus::Corpus;
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
-use crate::experiment::{Corpus, Measure, Value};
+use crate::experiment::{Measure, Value};
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;

@@ -1,7 +1,8 @@
 //! Schema `ctxsim.inspect/1`.
 
 use super::record::CorpusRecord;
-use crate::experiment::{Contents, Corpus, ModelShare};
+use crate::corpus::Corpus;
+use crate::experiment::{Contents, ModelShare};
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;

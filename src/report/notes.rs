@@ -1,7 +1,8 @@
 //! What stands below every report: what its numbers rest on, and what was left out.
 
 use super::words::{counted, counted_as, first_few, grouped, percent};
-use crate::experiment::{Corpus, CorpusFacts, Replay};
+use crate::corpus::{Corpus, CorpusFacts};
+use crate::experiment::Replay;
 use crate::sim::{EventKind, Lasts};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};

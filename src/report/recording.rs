@@ -4,8 +4,9 @@ use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::figures::Figure;
 use super::words::{counted, first_few, grouped};
+use crate::corpus::Corpus;
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Corpus, Own, RecordedSession, Recording, Replay};
+use crate::experiment::{Beside, Own, RecordedSession, Recording, Replay};
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";

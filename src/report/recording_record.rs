@@ -2,8 +2,9 @@
 
 use super::recording::Baselines;
 use super::words::decimal_dollars;
+use crate::corpus::Corpus;
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Corpus, Own, OwnAgent, RecordedSession, Recording, Replay};
+use crate::experiment::{Beside, Own, OwnAgent, RecordedSession, Recording, Replay};
 use crate::sim::EventKind;
 use crate::trace::Trace;
 use serde::Serialize;

@@ -3,7 +3,8 @@
 use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::words::{counted, counted_as, grouped};
-use crate::experiment::{Corpus, LeastBudget, PERCENT, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::{LeastBudget, PERCENT, Replay};
 use crate::sim::{Broken, Category, Fates, Outcome, Totals};
 use crate::trace::{Evidence, Trace};
 use std::cmp::Reverse;

@@ -8,7 +8,8 @@ use super::sweep_record::SweepRecord;
 use super::ties::ties;
 use super::words::{counted, counted_as, grouped};
 use super::{cost_figures, notes};
-use crate::experiment::{Constraint, Corpus, Direction, Judgement, KnownFrom, Objective, Row, Setting, Standing, judgements};
+use crate::corpus::Corpus;
+use crate::experiment::{Constraint, Direction, Judgement, KnownFrom, Objective, Row, Setting, Standing, judgements};
 use crate::policy::Policy;
 use std::collections::BTreeSet;
 

@@ -7,9 +7,10 @@ use super::record::Record;
 use super::tune_record::TuneRecord;
 use super::words::{counted, grouped, percent};
 use super::{cost_figures, notes};
+use crate::advice::{Snippets, Unset};
 use crate::experiment::tune::{Axis, Bound, Decided, Difference, FEWEST, Part, Split, Trial, Tuned, Verdict};
 use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
-use crate::policy::{Policy, Snippets, Unset, figure};
+use crate::policy::{Policy, figure};
 
 /// So many sessions are named; the record holds all.
 const SHOWN: usize = 20;

@@ -5,9 +5,9 @@ use super::measures::{bound_number, number};
 use super::record::CorpusRecord;
 use super::sweep_record::ChargesRecord;
 use super::tune::Found;
+use crate::advice::Snippets;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};
 use crate::experiment::{Measure, Row, Value};
-use crate::policy::Snippets;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -163,7 +163,7 @@ impl TrialRecord {
 
 impl SnippetRecord {
     fn all(snippets: &Snippets) -> Vec<SnippetRecord> {
-        let record = |snippet: &crate::policy::Snippet| SnippetRecord {
+        let record = |snippet: &crate::advice::Snippet| SnippetRecord {
             file: snippet.file.clone(),
             syntax: snippet.syntax.name(),
             note: snippet.note.clone(),

@@ -2,8 +2,8 @@
 
 use crate::support::PlainScale;
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Corpus, TraceFileError, read_traces, read_traces_up_to, write_traces};
 use ctxsim::format::{Claim, READERS, Source, by_name, sniff};
 use ctxsim::measure::{Measure, trace};
 use ctxsim::policy::Policy;

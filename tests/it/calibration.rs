@@ -2,9 +2,10 @@
 
 use crate::support::shared;
 use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
+use ctxsim::corpus::{Progress, ReadSettings, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{Progress, ReadSettings, calibrate, read};
+use ctxsim::experiment::calibrate;
 use ctxsim::policy::Plan;
 use ctxsim::sim::{CallOutcome, Conditions, Outcome, SummaryCall, simulate};
 use ctxsim::trace::{CallRow, CompactionRow, MessageRow, Trace};

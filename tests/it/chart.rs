@@ -2,11 +2,11 @@
 
 use assert_cmd::assert::Assert;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
 use ctxsim::experiment::{
-    Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Sweep, Vocabularies, plan_for, price,
-    read, reads, replay, settings,
+    Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sweep, plan_for, price, reads, replay, settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -15,8 +15,7 @@ use ctxsim::report::chart::{
     Axis, Chart, Drawing, Form, Hue, Kind, Life, Limit, Marks, Named, Place, Plot, Quantity, Series, Symbol, buffer, cache, context, cost,
     drift, errors, overflows, peaks, references, reuse, stages, survival, sweep, sweep_map,
 };
-use ctxsim::report::{Billed, Body, Swept, curve};
-use ctxsim::report::{Provenance, Table};
+use ctxsim::report::{Billed, Body, Provenance, Swept, Table, curve};
 use std::fs;
 use std::sync::OnceLock;
 

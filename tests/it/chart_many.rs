@@ -2,8 +2,9 @@
 
 use crate::truth::corpus;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::corpus::Corpus;
 use ctxsim::cost::{CacheKind, Tariff};
-use ctxsim::experiment::{Corpus, Replay, ReplaySettings, price, reads, replay};
+use ctxsim::experiment::{Replay, ReplaySettings, price, reads, replay};
 use ctxsim::policy::{Policy, presets};
 use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::Cell;

@@ -1,7 +1,8 @@
 //! Agents' own configuration: keys that their documentation knows, and snippets that say what the policy says when they are read back.
 
 use crate::support::shared;
-use ctxsim::policy::{ConfigurationFile, Policy, Syntax, Unset, presets};
+use ctxsim::advice::Unset;
+use ctxsim::policy::{ConfigurationFile, Policy, Syntax, presets};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;

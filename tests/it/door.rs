@@ -1,7 +1,7 @@
 //! The one door for writing: every option of every command that writes, found from `--help`, against whatever must not be written over.
 
 use crate::help::helps;
-use ctxsim::experiment::homes;
+use ctxsim::corpus::homes;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};

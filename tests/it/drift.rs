@@ -2,8 +2,9 @@
 
 use crate::support::{files, shared};
 use ctxsim::catalog::{Catalog, Family};
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
+use ctxsim::experiment::ReplaySettings;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift};
-use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, Vocabularies, read};
 use ctxsim::policy::{Facts, Policy};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -5,8 +5,8 @@
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
+use ctxsim::corpus::{Progress, ReadSettings, read};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{Progress, ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};

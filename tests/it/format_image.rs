@@ -1,4 +1,4 @@
-use ctxsim::format::image::{from_base64, from_data_url};
+use ctxsim::format::ground::image::{from_base64, from_data_url};
 use ctxsim::transcript::Image;
 
 fn base64(bytes: &[u8]) -> String {

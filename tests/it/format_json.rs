@@ -1,5 +1,5 @@
-use ctxsim::format::json::{close, compact, values};
-use ctxsim::format::lines::Lines;
+use ctxsim::format::ground::json::{close, compact, values};
+use ctxsim::format::ground::lines::Lines;
 use std::io::Cursor;
 
 #[test]

@@ -1,7 +1,8 @@
 //! `ctxsim policy`: what two policies do differently, the schema, a document to start from, what cannot work.
 
 use assert_cmd::assert::Assert;
-use ctxsim::policy::{Facts, Gravity, Policy, differences, presets, schema};
+use ctxsim::advice::{Gravity, differences};
+use ctxsim::policy::{Facts, Policy, presets, schema};
 use serde_json::Value;
 use std::collections::BTreeSet;
 

@@ -2,8 +2,9 @@
 
 use crate::support::{files, shared};
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
 use ctxsim::estimate::Engine;
-use ctxsim::experiment::{Basis, Corpus, Progress, ReadAgain, ReadSettings, SourceStanding, Vocabularies, read, read_again};
+use ctxsim::experiment::{Basis, ReadAgain, SourceStanding, read_again};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::trace::{CompactionRow, Evidence, MessageRow, PartKind, PartRow, Place, Reading, Reference, Trace};
 use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text};

@@ -3,8 +3,9 @@
 use crate::counting::counter;
 use crate::support::shared;
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::Corpus;
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Axis, Corpus, curve, distances, least_budget, to_results};
+use ctxsim::experiment::{Axis, curve, distances, least_budget, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextScale, Wanted};
 use ctxsim::policy::{Facts, Plan, Policy};

@@ -1,7 +1,8 @@
 //! Every form of a report: it fits its page, and whatever stands in a transcript stays text.
 
+use ctxsim::corpus::{Corpus, CorpusFacts, Skipped};
 use ctxsim::cost::CacheKind;
-use ctxsim::experiment::{Corpus, CorpusFacts, Replay, Skipped};
+use ctxsim::experiment::Replay;
 use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
 use ctxsim::report::{Asked, Baselines, By, Oracle, Report, Series, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};

@@ -1,7 +1,8 @@
 use crate::support::{PlainScale, shared};
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, impose, read};
 use ctxsim::estimate::Vocabulary;
-use ctxsim::experiment::{Corpus, Progress, ReadSettings, ReplaySettings, impose, read, replay};
+use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::measure::{Measure, largest_remainder, trace};
 use ctxsim::policy::{Plan, Policy};
 use ctxsim::sim::{Conditions, simulate};

@@ -1,12 +1,12 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::estimate::Engine;
 use ctxsim::experiment::tune::{Axis, Bound, Decided, Part, Split, Trial, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
-    Billing, Constraint, Corpus, Design, Dimension, Direction, Measure, Objective, Progress, ReadSettings, ReplaySettings, Row, Setting,
-    Sweep, by_session, read, settings,
+    Billing, Constraint, Design, Dimension, Direction, Measure, Objective, ReplaySettings, Row, Setting, Sweep, by_session, settings,
 };
 use ctxsim::policy::Policy;
 use ctxsim::render::markdown;

@@ -1,7 +1,8 @@
 use crate::support::fixture;
 use crate::truth::{corpus, differences};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, ReplaySettings, read_traces, replay, write_traces};
+use ctxsim::corpus::{Corpus, read_traces, write_traces};
+use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::policy::Policy;
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::{BaseFrom, Trace};

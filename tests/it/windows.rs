@@ -1,6 +1,7 @@
 use crate::truth::corpus;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::{Corpus, Replay, ReplaySettings, WindowFrom, replay};
+use ctxsim::corpus::Corpus;
+use ctxsim::experiment::{Replay, ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
 use std::fs;
 

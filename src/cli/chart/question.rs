@@ -8,10 +8,10 @@ use crate::cli::pricing::Pricing;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
+use ctxsim::corpus::{Corpus, Vocabularies};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Corpus, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, Vocabularies, plan_for, price, reads,
-    settings,
+    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, plan_for, price, reads, settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;

@@ -18,7 +18,7 @@ use super::failure::Failure;
 use super::output::print_bytes;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command};
-use ctxsim::experiment::{discover, is_log};
+use ctxsim::corpus::{discover, is_log};
 use manifest::Manifest;
 use spool::{Spool, Waiting};
 use spot::{Identity, Spot, There, Way};

@@ -1,7 +1,7 @@
 //! Where a path leads that something is to be written to.
 
 use crate::cli::failure::Failure;
-use ctxsim::experiment::{session_in, store_of};
+use ctxsim::corpus::{session_in, store_of};
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};

@@ -4,7 +4,8 @@ use super::facts::ForModel;
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
-use ctxsim::policy::{FALLBACK_WINDOW, Facts, Finding, Gravity, Policy as Document, figure};
+use ctxsim::advice::{Finding, Gravity};
+use ctxsim::policy::{FALLBACK_WINDOW, Facts, Policy as Document, figure};
 use ctxsim::render::escape;
 
 /// Windows that are looked at beside the policy's own where none is given.

@@ -4,7 +4,8 @@ use super::facts::ForModel;
 use crate::cli::failure::Failure;
 use crate::cli::output::print;
 use clap::Args;
-use ctxsim::policy::{Policy as Document, differences};
+use ctxsim::advice::differences;
+use ctxsim::policy::Policy as Document;
 use ctxsim::render::escape;
 
 const EXAMPLES: &str = "\

@@ -14,7 +14,7 @@ use super::regression::Basis;
 use super::sample::{LeftOut, Session, observe};
 use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::replay::{Ready, ReplaySettings};
 use crate::policy::{Policy, PolicyError};
 use rayon::prelude::*;

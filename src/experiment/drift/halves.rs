@@ -1,6 +1,7 @@
 //! Sessions dealt out into two halves, so that what is fitted on one is judged by the other.
 
 use super::sample::Session;
+use crate::corpus::version;
 
 /// One half of the sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +39,4 @@ pub(super) fn deal(sessions: &[&Session<'_>]) -> Vec<Half> {
         }
     }
     halves
-}
-
-/// The numbers in a version, for comparing: `2.1.12` comes behind `2.1.9`.
-pub(super) fn version(text: &str) -> Vec<u64> {
-    let numbers = text.split(|letter: char| !letter.is_ascii_digit()).filter(|digits| !digits.is_empty());
-    numbers.map(|digits| digits.parse().unwrap_or(u64::MAX)).collect()
 }

@@ -24,7 +24,6 @@ pub use estimators::{Compared, Estimates};
 pub use figures::{Figures, Pair, Ratios, Worst};
 pub use findings::{Along, Buffers, Comparison, DriftSettings, Findings, Paired, Pairs, Use, drift, pairs};
 pub use fit::{EVIDENCE, FamilyCosts};
-pub(super) use hidden::expected as expected_overhead;
 pub use hidden::{Overhead, Spread};
 pub use predict::{Method, Prediction};
 pub use regression::{Basis, COSTS, Costs};

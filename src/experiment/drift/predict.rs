@@ -3,10 +3,11 @@
 use super::figures::{Figures, Pair};
 use super::fit::{Steps, from_growth, from_steps, shipped_for, since_first, steps};
 use super::halves::{Half, deal};
-use super::hidden::{expected, over_calls};
+use super::hidden::over_calls;
 use super::regression::{Basis, Costs, Normal};
 use super::sample::{Growth, Session};
 use crate::catalog::{Catalog, Family};
+use crate::corpus::expected_overhead;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A way to predict.
@@ -146,7 +147,7 @@ fn calibrated(sessions: &[&Session<'_>], family: Family, basis: Basis, catalog: 
             .filter_map(|session| Some((session.trace.version.clone(), over_calls(session, family, &costs, basis)?)))
             .collect();
         for session in in_half(half) {
-            let Some(overhead) = expected(&known, &session.trace.version) else { continue };
+            let Some(overhead) = expected_overhead(&known, &session.trace.version) else { continue };
             for observation in session.compared().filter(|observation| observation.family == family) {
                 let estimated = overhead + costs.tokens(&observation.standing, basis);
                 pairs.push(Pair { estimated, recorded: observation.recorded, session: session.place, call: observation.call });

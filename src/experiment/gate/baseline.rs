@@ -1,6 +1,6 @@
 //! What a policy came to over a corpus, small enough to be kept beside the project's code.
 
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::experiment::sweep::{Billing, METRICS, Measure, Metric, OverSessions, Value};

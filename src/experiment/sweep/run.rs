@@ -5,7 +5,7 @@ use super::accounts::{Account, Accounts};
 use super::charges::{Billing, Charges, billed};
 use super::design::Setting;
 use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};

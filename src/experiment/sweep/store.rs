@@ -3,7 +3,7 @@
 
 use super::SweepError;
 use super::run::Row;
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};

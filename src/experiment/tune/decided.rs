@@ -3,7 +3,7 @@
 use super::Tune;
 use super::split::Split;
 use super::verdict::Tuned;
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::sessions::by_session;
 use crate::experiment::sweep::{Setting, SweepError};
 

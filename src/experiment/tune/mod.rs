@@ -12,9 +12,9 @@ pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};
 pub use verdict::{Difference, FEWEST, Trial, Tuned, Verdict};
 
-use super::corpus::Corpus;
 use super::replay::ReplaySettings;
 use super::sweep::{Billing, Direction, KnownFrom, Measure, Objective, Row, Setting, Sweep, SweepError};
+use crate::corpus::Corpus;
 use crate::policy::Policy;
 use crate::sim::Refetching;
 use search::Search;

@@ -2,7 +2,7 @@
 
 use super::Tune;
 use super::space::{Axis, Coordinate};
-use crate::experiment::corpus::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::sweep::{Comparator, Constraint, Direction, KnownFrom, Measure, Objective, Row, Setting, SweepError};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};

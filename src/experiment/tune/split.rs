@@ -1,6 +1,6 @@
 //! Which sessions a setting is sought on, and which it is judged on.
 
-use crate::experiment::corpus::{Corpus, CorpusFacts};
+use crate::corpus::{Corpus, CorpusFacts};
 use crate::trace::Trace;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;

@@ -2,10 +2,10 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::anthropic::{Content, Piece, UsageRecord, Weigher};
-use crate::format::count::ABSURD;
-use crate::format::json::compact;
-use crate::format::words::Words;
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::json::compact;
+use crate::format::ground::words::Words;
+use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,7 +1,7 @@
 //! Exchanges with Amazon Bedrock's Converse interface, whose names Amazon's own models know as well. What it says is Anthropic's dialect under
 //! other names, whatever the model: a request and its response are put into those names and decoded as such.
 
-use crate::format::yaml::binary;
+use crate::format::ground::yaml::binary;
 use serde_json::{Map, Value, json};
 
 /// A request in Anthropic's names; `None` where it is not JSON.

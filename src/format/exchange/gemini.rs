@@ -2,13 +2,13 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::anthropic::visible_text;
-use crate::format::blocks::Blocks;
-use crate::format::count::{ABSURD, Absurd, Count};
-use crate::format::google::{Piece, piece};
-use crate::format::json::compact;
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::compact;
+use crate::format::ground::words::Words;
 use crate::format::usage::{Reasoning, Reported};
-use crate::format::words::Words;
+use crate::format::wire::anthropic::visible_text;
+use crate::format::wire::blocks::Blocks;
+use crate::format::wire::google::{Piece, piece};
 use crate::transcript::{Call, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

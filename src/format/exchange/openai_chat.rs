@@ -2,10 +2,10 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::chat::{Chat, ChatMessage, ChatUsage};
-use crate::format::count::{ABSURD, Count};
-use crate::format::json::{compact, string};
-use crate::format::words::Words;
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::json::{compact, string};
+use crate::format::ground::words::Words;
+use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
 use crate::transcript::{Call, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;

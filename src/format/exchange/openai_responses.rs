@@ -3,13 +3,13 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::anthropic::visible_text;
-use crate::format::blocks::{Block, Blocks};
-use crate::format::chat::{ChatUsage, text_of};
-use crate::format::count::{ABSURD, Count};
-use crate::format::image;
-use crate::format::json::{compact, string, text_or_json};
-use crate::format::words::Words;
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, string, text_or_json};
+use crate::format::ground::words::Words;
+use crate::format::wire::anthropic::visible_text;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::format::wire::chat::{ChatUsage, text_of};
 use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -373,7 +373,7 @@ fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
 
 /// What a tool returned: a text, a list of texts and pictures, or anything.
 fn result_text(raw: &RawValue, lose: Lose<'_>) -> (String, Vec<Part>) {
-    match serde_json::from_str::<Blocks<crate::format::chat::ChatPart>>(raw.get()) {
+    match serde_json::from_str::<Blocks<crate::format::wire::chat::ChatPart>>(raw.get()) {
         Ok(blocks) if raw.get().starts_with('"') => (text_of(&blocks), Vec::new()),
         Ok(_) if raw.get().contains("\"input_text\"") || raw.get().contains("\"input_image\"") => {
             let parts = content(Some(raw), lose);

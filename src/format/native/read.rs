@@ -2,13 +2,13 @@
 
 use super::MARK;
 use super::measured::Measured;
-use crate::format::count::{ABSURD, Absurd, Count, Dollars};
-use crate::format::json::{fault, text_or_json, values};
-use crate::format::source::{ReadError, Source};
-use crate::format::time::millis;
+use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
-use crate::format::words::Words;
-use crate::format::{Claim, Reader};
 use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -2,8 +2,9 @@
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
+use crate::corpus::Corpus;
 use crate::cost::Split;
-use crate::experiment::{Corpus, Replay};
+use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;

@@ -2,7 +2,8 @@
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
-use crate::experiment::{Corpus, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::policy::{Plan, Trigger};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;

@@ -4,7 +4,7 @@ use super::document::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
 };
 use super::range::at;
-use crate::experiment::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;

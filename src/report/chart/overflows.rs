@@ -1,7 +1,8 @@
 //! How full the window was at each call of each session under one policy, and where it overflowed.
 
 use super::document::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
-use crate::experiment::{Corpus, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::words::{counted, grouped};

@@ -2,7 +2,8 @@
 
 use super::context::short_tokens;
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
-use crate::experiment::{Axis as Distances, Corpus, Distance, curve, distances, kept_by, protections, to_results};
+use crate::corpus::Corpus;
+use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::replay::short_title as of_what;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};

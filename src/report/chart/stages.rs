@@ -2,7 +2,8 @@
 
 use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
 use super::few::{ROWS, few};
-use crate::experiment::{Corpus, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
 use crate::report::replay::short_title as of_what;

@@ -1,7 +1,8 @@
 //! The comparison of two policies for programs.
 
 use super::{later, median_call, overflows_from};
-use crate::experiment::{Corpus, Diff, Parting, Side};
+use crate::corpus::Corpus;
+use crate::experiment::{Diff, Parting, Side};
 use crate::report::record::{CorpusRecord, PolicyRecord, Series};
 use crate::sim::{CallOutcome, Event, Outcome};
 use crate::trace::Trace;

@@ -1,7 +1,7 @@
 //! Estimates and predictions beside recorded prompts.
 
 use super::is_shown;
-use crate::experiment::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::drift::{Along, Comparison, Figures, Findings, Stretch};
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 

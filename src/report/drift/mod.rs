@@ -12,7 +12,7 @@ use super::notes;
 use super::record::Record;
 use super::replay::title;
 use super::words::{counted, grouped, percent};
-use crate::experiment::Corpus;
+use crate::corpus::Corpus;
 use crate::experiment::drift::{Basis, Buffers, Findings, LeftOut, Separated, Use};
 use std::collections::BTreeMap;
 

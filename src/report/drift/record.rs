@@ -1,8 +1,8 @@
 //! Drift for programs: schema `ctxsim.drift/1`.
 
 use super::accuracy::stretch_name;
+use crate::corpus::Corpus;
 use crate::estimate::ContentKind;
-use crate::experiment::Corpus;
 use crate::experiment::drift::{
     Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use,
 };

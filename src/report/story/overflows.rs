@@ -1,6 +1,7 @@
 //! Where contexts overflow: sessions under policies, the worst first.
 
-use crate::experiment::{Corpus, Replay};
+use crate::corpus::Corpus;
+use crate::experiment::Replay;
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use crate::report::words::counted_as;
 use crate::sim::{Event, EventKind, Outcome};

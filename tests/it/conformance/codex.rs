@@ -3,7 +3,7 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::Region;
-use ctxsim::format::image::from_data_url;
+use ctxsim::format::ground::image::from_data_url;
 use ctxsim::policy::{Facts, Measure, Plan, Trigger, Truncate, apply, apply_to_texts};
 use ctxsim::sim::Standing;
 use ctxsim::trace::{PartKind, PartRow};

@@ -1,7 +1,7 @@
 //! Edges that the golden vectors do not reach, each with what the system's own code does there.
 
 use super::given::{ENDLESS, Given, call, part, plan};
-use ctxsim::format::pi::refusal::{Answer, Refusals, Rules};
+use ctxsim::format::agents::pi::refusal::{Answer, Refusals, Rules};
 use ctxsim::policy::{Facts, Plan, apply, apply_to_texts};
 use ctxsim::trace::PartKind;
 use ctxsim::transcript::Role;

@@ -15,7 +15,7 @@ mod pi;
 mod picoclaw;
 
 use super::support;
-use ctxsim::format::lines::whole_characters;
+use ctxsim::format::ground::lines::whole_characters;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

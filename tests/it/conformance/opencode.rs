@@ -3,7 +3,7 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, text, weigh};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
-use ctxsim::format::opencode::history::{End, Entry, EntryKind, Request, in_context, latest};
+use ctxsim::format::agents::opencode::history::{End, Entry, EntryKind, Request, in_context, latest};
 use ctxsim::policy::{Facts, Plan, apply};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::{Role, Usage};

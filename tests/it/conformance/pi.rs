@@ -2,7 +2,7 @@
 
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
-use ctxsim::format::pi::refusal::{Answer, Refusals, Rules};
+use ctxsim::format::agents::pi::refusal::{Answer, Refusals, Rules};
 use ctxsim::policy::{Facts, Measure, Plan, Truncate, apply};
 use ctxsim::sim::{Conditions, Stand, simulate};
 use ctxsim::trace::{PartKind, PartRow};

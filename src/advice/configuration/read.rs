@@ -1,0 +1,133 @@
+//! An agent's own settings, read back into the parameters of its policy: known keys alone, and numbers and switches alone.
+
+use crate::policy::{ConfigurationFile, Key, Parameter, Policy, Syntax};
+use std::path::Path;
+
+/// What a file of settings said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Configured {
+    /// Parameters that it sets, each with its value.
+    pub set: Vec<(String, String)>,
+    /// Values that it has under known keys and that cannot be taken, as sentences: the defaults stand.
+    pub refused: Vec<String>,
+}
+
+impl Policy {
+    /// Takes over what a file of the agent's own settings says. `None` where the policy knows no keys of such a file; an error, as a sentence,
+    /// where the file cannot be parsed.
+    pub fn configure(&mut self, file: &Path, text: &str) -> Result<Option<Configured>, String> {
+        let is_toml = file.extension().is_some_and(|extension| extension == "toml");
+        let fits = |known: &&ConfigurationFile| match known.syntax {
+            Syntax::Json | Syntax::Jsonc => !is_toml,
+            Syntax::Toml => is_toml,
+            Syntax::Environment | Syntax::PythonDictionary | Syntax::PythonCall | Syntax::Javascript | Syntax::Source => false,
+        };
+        let Some(keys) = self.configuration.iter().find(fits).map(|known| known.keys.clone()) else { return Ok(None) };
+        let settings = parsed(text, is_toml).map_err(|reason| format!("{}: not read as settings: {reason}", file.display()))?;
+        let mut configured = Configured::default();
+        for (param, key) in &keys {
+            let Some(value) = at(&settings, key) else { continue };
+            let refused = |reason: &str| format!("{}: `{}`: {reason}; the default is taken", file.display(), key.path());
+            let is_switch = self.params.get(param).is_some_and(Parameter::is_switch);
+            match scalar(value).filter(|_| is_switch || !value.is_boolean()) {
+                None => configured.refused.push(refused(if is_switch { "it is neither true nor false" } else { "it is no number" })),
+                Some(plain) => match self.set(param, &plain) {
+                    Ok(()) => configured.set.push((param.clone(), plain)),
+                    Err(error) => configured.refused.push(refused(&error.to_string())),
+                },
+            }
+        }
+        Ok(Some(configured))
+    }
+}
+
+fn parsed(text: &str, is_toml: bool) -> Result<serde_json::Value, String> {
+    let first_line = |error: String| error.lines().next().unwrap_or_default().to_owned();
+    if is_toml {
+        let table: toml::Table = text.parse().map_err(|error: toml::de::Error| error.message().to_owned())?;
+        return serde_json::to_value(table).map_err(|error| first_line(error.to_string()));
+    }
+    serde_json::from_str(&without_comments(text)).map_err(|error| first_line(error.to_string()))
+}
+
+/// The value under a key; `None` where the settings do not have it.
+fn at<'v>(settings: &'v serde_json::Value, key: &Key) -> Option<&'v serde_json::Value> {
+    key.path().split('.').try_fold(settings, |value, name| value.get(name))
+}
+
+/// A number or a switch as it would be typed; numbers may stand in quotes, as variables of an environment do.
+fn scalar(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::Bool(on) => Some(u8::from(*on).to_string()),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        serde_json::Value::String(text) => {
+            text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|_| text.trim().to_owned())
+        }
+        _ => None,
+    }
+}
+
+/// JSON without the comments and the commas before a closing bracket that some agents allow.
+fn without_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    let mut in_string = false;
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => in_string = !in_string,
+            '\\' if in_string => {
+                plain.push(letter);
+                plain.extend(letters.next());
+                continue;
+            }
+            '/' if !in_string && letters.peek() == Some(&'/') => {
+                letters.by_ref().take_while(|letter| *letter != '\n').for_each(drop);
+                plain.push('\n');
+                continue;
+            }
+            '/' if !in_string && letters.peek() == Some(&'*') => {
+                letters.next();
+                let mut last = ' ';
+                letters.by_ref().take_while(|letter| !(std::mem::replace(&mut last, *letter) == '*' && *letter == '/')).for_each(drop);
+                continue;
+            }
+            '}' | ']' if !in_string => plain.truncate(plain.trim_end().strip_suffix(',').map_or(plain.len(), str::len)),
+            _ => {}
+        }
+        plain.push(letter);
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_last_commas_go_and_strings_stay() {
+        let text = "{ // one\n \"a\": \"// no, /* no */\", /* two */ \"b\": [1, 2,\n], \"c\": \"\\\"//\",\n}";
+        let value: serde_json::Value = serde_json::from_str(&without_comments(text)).unwrap();
+        assert_eq!(value, serde_json::json!({ "a": "// no, /* no */", "b": [1, 2], "c": "\"//" }));
+    }
+
+    #[test]
+    fn known_keys_are_taken_over_and_nonsense_is_told() {
+        let mut policy = Policy::load("opencode@1.15").unwrap();
+        let text = "{ \"compaction\": { \"auto\": false, \"reserved\": 12000, \"tail_turns\": \"all\" }, \"theme\": \"dark\" }";
+        let configured = policy.configure(Path::new("opencode.json"), text).unwrap().unwrap();
+        assert_eq!(configured.set, [("auto".to_owned(), "0".to_owned()), ("reserved".to_owned(), "12000".to_owned())]);
+        assert_eq!(configured.refused.len(), 1);
+        assert!(configured.refused[0].contains("compaction.tail_turns"), "{:?}", configured.refused);
+        assert!(policy.configure(Path::new("opencode.json"), "{ nonsense").is_err());
+        assert_eq!(Policy::load("none").unwrap().configure(Path::new("a.json"), "{}"), Ok(None));
+    }
+
+    #[test]
+    fn numbers_of_an_environment_stand_in_quotes() {
+        let mut policy = Policy::load("claude-code@early").unwrap();
+        let text = "{ \"env\": { \"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE\": \"70\", \"BASH_MAX_OUTPUT_LENGTH\": true } }";
+        let configured = policy.configure(Path::new("settings.json"), text).unwrap().unwrap();
+        assert_eq!(configured.refused.len(), 1, "a switch is no number: {:?}", configured.refused);
+        assert_eq!(configured.set, [("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE".to_owned(), "70".to_owned())]);
+    }
+}

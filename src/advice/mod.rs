@@ -1,0 +1,11 @@
+//! WHAT IS SAID ABOUT POLICIES: findings, sentences, differences, and the configuration of the agents that they model.
+
+mod configuration;
+mod difference;
+mod findings;
+mod words;
+
+pub use configuration::{Configured, Snippet, Snippets, Unset};
+pub use difference::{Differences, differences};
+pub use findings::{Finding, Gravity};
+pub use words::Facet;

@@ -1,0 +1,357 @@
+//! Rules in words: what a person reads of a plan.
+
+use crate::policy::figure;
+use crate::policy::{
+    AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Measure, Missing, Mode, Order,
+    Pairs, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+};
+use crate::units::counted;
+use std::fmt::Debug;
+
+/// One aspect of a rule or a plan, and what it says: ("when", "the estimate of the request is above 142,800 tokens").
+pub type Facet = (&'static str, String);
+
+/// The name of a variant in small words: `ToolResult` is "tool result".
+fn named(variant: &impl Debug) -> String {
+    let mut words = String::new();
+    for character in format!("{variant:?}").chars() {
+        if character.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(character.to_lowercase());
+    }
+    words
+}
+
+fn list(words: impl IntoIterator<Item = String>, between: &str) -> String {
+    words.into_iter().collect::<Vec<_>>().join(between)
+}
+
+fn excerpt(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= 40 { format!("\"{line}\"") } else { format!("\"{}...\"", line.chars().take(40).collect::<String>()) }
+}
+
+impl Plan {
+    /// What holds for the whole plan, aspect by aspect. Rules are told by [`Rule::facets`].
+    pub fn facets(&self) -> Vec<Facet> {
+        let (estimator, belief, summary) = (&self.estimator, &self.belief, &self.summary);
+        let size = match summary.model {
+            SummaryModel::Fixed => format!("{} tokens", figure(summary.tokens as f64)),
+            SummaryModel::Recorded => format!("as recorded in the corpus, else {} tokens", figure(summary.tokens as f64)),
+            SummaryModel::Share => {
+                let most = if summary.max == 0 { "without a bound".to_owned() } else { format!("to {}", figure(summary.max as f64)) };
+                format!("{} of what it replaces, from {} {most}", figure(summary.ratio), figure(summary.min as f64))
+            }
+        };
+        vec![
+            ("output reserve", format!("{} tokens", figure(self.window.reserve as f64))),
+            ("safety buffer", format!("{} tokens", figure(self.window.safety_buffer as f64))),
+            ("window of unknown models", self.window.default.map_or_else(|| "not set".to_owned(), |tokens| figure(tokens as f64))),
+            (
+                "estimator",
+                format!(
+                    "{} x {} / {}, rounded by {} for each {}, and {} a message",
+                    named(&estimator.unit),
+                    estimator.numerator,
+                    estimator.denominator,
+                    named(&estimator.rounding),
+                    named(&estimator.round_at),
+                    estimator.per_message
+                ),
+            ),
+            ("belief after a rewrite", named(&belief.after_rewrite)),
+            ("belief after a refusal", named(&belief.after_overflow)),
+            ("full, to its belief", belief.full.map_or_else(|| "the window".to_owned(), |full| figure(full as f64))),
+            ("cache writes in its belief", named(&belief.cache_write)),
+            ("replies in its belief", named(&belief.output)),
+            ("earlier reasoning in its belief", named(&belief.old_reasoning)),
+            ("size of a summary", size),
+            ("tries after a refusal", self.reactive.retries.to_string()),
+        ]
+    }
+}
+
+impl Rule {
+    /// What the rule does, aspect by aspect; an aspect that it leaves open is absent.
+    pub fn facets(&self) -> Vec<Facet> {
+        let mut facets = vec![("where", self.place())];
+        facets.extend(self.when.as_ref().map(|trigger| ("when", trigger.words())));
+        facets.push(("what it acts on", self.select.what(self.drop.is_some() || self.summarise.is_some())));
+        let spared = self.select.spared();
+        facets.extend((!spared.is_empty()).then_some(("what it spares", spared)));
+        facets.extend(self.select.cut_words().map(|cut| ("where it cuts", cut)));
+        facets.push(("what it does", self.action()));
+        let guards = self.guards();
+        facets.extend((!guards.is_empty()).then_some(("on condition that", guards)));
+        facets.extend(self.otherwise.as_ref().map(|other| ("where it fails", format!("`{other}` runs"))));
+        let lasts = match self.mode {
+            Mode::Commit => None,
+            Mode::View => Some("for one request"),
+            Mode::CommitIfFewer => Some("for one request, unless it leaves fewer messages"),
+            Mode::Turn => Some("for the rest of the turn"),
+        };
+        facets.extend(lasts.map(|lasts| ("how long it lasts", lasts.to_owned())));
+        facets
+    }
+
+    /// The rule in one sentence.
+    pub fn sentence(&self) -> String {
+        let aspects = self.facets();
+        let of = |wanted: &str| aspects.iter().find(|(aspect, _)| *aspect == wanted).map(|(_, words)| words.clone());
+        let mut sentence = of("where").unwrap_or_default();
+        sentence.extend(of("when").map(|when| format!(", when {when}")));
+        sentence += &format!(": {}", of("what it does").unwrap_or_default());
+        sentence.extend(of("what it acts on").filter(|_| self.shrinks()).map(|what| format!("; of {what}")));
+        sentence.extend(of("what it spares").map(|spared| format!(", but not {spared}")));
+        sentence
+    }
+
+    fn place(&self) -> String {
+        let place = match self.at {
+            Hook::Ingest => "as an item arrives",
+            Hook::TurnStart => "at the start of a turn",
+            Hook::ToolResult => "after each tool result",
+            Hook::PreCall => "before each call",
+            Hook::MidTurn => "between two steps of a turn",
+            Hook::PostCall => "after each call",
+            Hook::TurnEnd => "at the end of a turn",
+            Hook::Overflow => "after a refusal",
+            Hook::Manual => "where another rule fails",
+        };
+        self.attempt.map_or_else(|| place.to_owned(), |attempt| format!("{place}, the one with number {attempt}"))
+    }
+
+    fn action(&self) -> String {
+        let mut actions = Vec::new();
+        if let Some(mask) = &self.mask {
+            let kept = mask
+                .preview
+                .as_ref()
+                .map(|preview| format!(" with {} and {} {} of the original", preview.head, preview.tail, named(&preview.unit)));
+            actions.push(format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default()));
+        }
+        if let Some(cut) = &self.truncate {
+            let limits = [
+                cut.max.map(|max| format!("{} {}", figure(max as f64), named(&cut.unit))),
+                cut.max_lines.map(|lines| format!("{} lines", figure(lines as f64))),
+                cut.max_line_chars.map(|chars| format!("{} characters a line", figure(chars as f64))),
+            ];
+            let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| format!(", of which {} stay", figure(keep as f64)));
+            let clean = if cut.clean == Switch::On { ", cleaned first" } else { "" };
+            let limits = list(limits.into_iter().flatten(), ", ");
+            actions.push(format!("it is cut to {limits}{}, {} of that from its start{clean}", keeps.unwrap_or_default(), figure(cut.head)));
+        }
+        if let Some(drop) = &self.drop {
+            let marker = if drop.marker.is_empty() { String::new() } else { format!(", and a note {} is left", excerpt(&drop.marker)) };
+            actions.push(format!("it is removed{marker}"));
+        }
+        if let Some(summarise) = &self.summarise {
+            let calls = if summarise.calls == 1 { String::new() } else { format!(" in {} calls", summarise.calls) };
+            actions.push(format!(
+                "a summary in the name of the {} takes its place {}, made{calls} from {}",
+                named(&summarise.role),
+                placed(summarise.place),
+                named(&summarise.input)
+            ));
+        }
+        actions.extend(self.inject.iter().map(Inject::words));
+        list(actions, "; ")
+    }
+
+    fn guards(&self) -> String {
+        let mut guards = Vec::new();
+        if let Some(saving) = &self.min_saving {
+            let net = if saving.basis == Basis::Net { " net" } else { "" };
+            let by = if saving.cmp == Comparison::Gt { "more than" } else { "at least" };
+            guards.push(format!("it saves {by} {} tokens{net}", figure(saving.tokens as f64)));
+        }
+        guards.extend(self.min_progress.map(|share| format!("{} of the messages go", figure(share))));
+        guards.extend(self.min_messages.map(|count| format!("{count} messages go that are no summaries")));
+        if self.no_inflate == Switch::On {
+            guards.push("what comes is smaller than what goes".to_owned());
+        }
+        if let Some(most) = &self.max_fires {
+            let limits = [(most.per_call, "call"), (most.per_turn, "turn"), (most.per_session, "session")];
+            guards.extend(limits.into_iter().filter_map(|(limit, of)| {
+                limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))
+            }));
+        }
+        if self.latch_on_fail == Switch::On {
+            guards.push("it has never failed".to_owned());
+        }
+        list(guards, "; ")
+    }
+}
+
+fn placed(place: Place) -> &'static str {
+    match place {
+        Place::Head => "at the head",
+        Place::End => "at the end",
+        Place::BeforeReply => "before the newest reply",
+        Place::SystemPrompt => "in the system prompt",
+    }
+}
+
+impl Inject {
+    fn words(&self) -> String {
+        format!("{} of {} tokens comes {}", self.what, figure(self.tokens as f64), placed(self.place))
+    }
+}
+
+impl Trigger {
+    /// The condition in words.
+    pub fn words(&self) -> String {
+        match self {
+            Trigger::Level(level) => level.words(),
+            Trigger::Count(count) => count.words(),
+            Trigger::Idle(seconds) => format!("{} seconds have passed since the last call", figure(*seconds)),
+            Trigger::Any(triggers) => list(triggers.iter().map(Trigger::words), " or "),
+            Trigger::All(triggers) => list(triggers.iter().map(Trigger::words), " and "),
+        }
+    }
+}
+
+impl Level {
+    fn words(&self) -> String {
+        let limit = match (self.gt, self.ge) {
+            (Some(limit), _) => format!("above {}", figure(limit)),
+            (_, limit) => format!("at or above {}", figure(limit.unwrap_or(0.0))),
+        };
+        format!("{} is {limit} tokens", self.of.words())
+    }
+}
+
+impl Measure {
+    /// The size in words.
+    pub fn words(self) -> String {
+        match self {
+            Measure::UsageIn => "the last reported prompt",
+            Measure::UsageTotal => "the last reported prompt and reply",
+            Measure::UsagePlusPending => "the last reported usage with an estimate of what came since",
+            Measure::EstRequest => "the estimate of the request",
+            Measure::EstHistory => "the estimate of the history",
+            Measure::EstSystem => "the estimate of the system's messages",
+        }
+        .to_owned()
+    }
+}
+
+impl Count {
+    fn words(&self) -> String {
+        let things = match self.of {
+            Counted::Messages => "messages",
+            Counted::Turns => "turns",
+            Counted::ToolResults => "tool results that are not masked",
+            Counted::Superseded => "results that something later shows again",
+            Counted::Calls => "calls",
+        };
+        let since = if self.since_fired == Switch::On { " since it last fired" } else { "" };
+        match (self.gt, self.ge) {
+            (Some(limit), _) => format!("there are more than {} {things}{since}", figure(limit)),
+            (_, limit) => format!("there are {} {things} or more{since}", figure(limit.unwrap_or(0.0))),
+        }
+    }
+}
+
+impl Select {
+    fn what(&self, messages: bool) -> String {
+        let usual = if messages { "all messages" } else { "everything" };
+        let kinds = if self.kind.is_empty() { usual.to_owned() } else { list(self.kind.iter().map(named), ", ") };
+        let quoted = |tools: &[String]| list(tools.iter().cloned(), ", ");
+        let mut what = kinds;
+        if !self.tools.is_empty() {
+            what += &format!(" of {}", quoted(&self.tools));
+        }
+        if !self.not_tools.is_empty() {
+            what += &format!(" not of {}", quoted(&self.not_tools));
+        }
+        if self.superseded == Switch::On {
+            what += " that something later shows again";
+        }
+        if self.not_errors == Switch::On {
+            what += " without errors";
+        }
+        let order = match self.order {
+            Order::Oldest => "oldest first",
+            Order::Largest => "largest first",
+            Order::MiddleOut => "from the middle outwards",
+        };
+        match self.take {
+            Take::All => what,
+            Take::Count(count) => format!("{what}: {count}, {order}"),
+            Take::Share(share) => format!("{what}: a share of {}, {order}", figure(share)),
+            Take::EvenShare(share) => format!("{what}: an even number up to a share of {}, {order}", figure(share)),
+            Take::UntilRequest(limit) => format!("{what}: until the request is at {} tokens, {order}", figure(limit)),
+            Take::TurnsUntilRequest(limit) => format!("{what}: turn by turn until the request is at {} tokens", figure(limit)),
+        }
+    }
+
+    fn spared(&self) -> String {
+        let head = self.head.iter().map(|end| format!("the oldest {}", end.words()));
+        let several = self.tail.len() > 1 && self.tails != crate::policy::Tails::Union;
+        let tail =
+            list(self.tail.iter().map(|end| format!("the newest {}", end.words())), if several { " as far as they are " } else { " and " });
+        let protect = self.protect.iter().map(|protect| {
+            let kinds = if protect.kind.is_empty() { "message".to_owned() } else { list(protect.kind.iter().map(named), ", ") };
+            match (protect.last, protect.first, protect.tokens) {
+                (None, None, None) => format!("any {kinds}"),
+                (last, first, tokens) => {
+                    let last = last.map(|n| format!("the newest {n} {kinds}"));
+                    let first = first.map(|n| format!("the oldest {n} {kinds}"));
+                    let tokens = tokens.map(|n| format!("{} tokens of the newest {kinds}", figure(n as f64)));
+                    list([last, first, tokens].into_iter().flatten(), " and ")
+                }
+            }
+        });
+        let stops = self.stop_at.iter().map(|stop| format!("what lies before something {}", named(stop)));
+        list(head.chain((!tail.is_empty()).then_some(tail)).chain(protect).chain(stops), " and ")
+    }
+
+    fn cut_words(&self) -> Option<String> {
+        let mut cut = Vec::new();
+        if let Some(snap) = &self.snap {
+            let else_ = match snap.missing {
+                Missing::Nothing => "nothing goes",
+                Missing::Turn => "it looks the other way",
+                Missing::Everything => "everything goes",
+                Missing::Oldest => "what stands in front of the oldest of them goes",
+            };
+            let to = list(snap.to.iter().map(named), " or ");
+            cut.push(format!("{} to the next message of {to}; where there is none, {else_}", named(&snap.direction)));
+        }
+        if let Some(step) = self.step.as_ref().filter(|step| step.by > 1.0) {
+            cut.push(format!("{} at once", figure(step.by)));
+        }
+        match self.all_kept {
+            AllKept::Nothing => {}
+            AllKept::Everything => cut.push("where everything would be spared, everything goes".to_owned()),
+            AllKept::Snap => cut.push("where everything would be spared, what lies before the first such message goes".to_owned()),
+        }
+        if self.replay == Replay::LastUser {
+            cut.push("before the newest user message, which is asked again, and what came after it is lost".to_owned());
+        }
+        if self.carried == Carried::Lost {
+            cut.push("what the compaction before has kept is lost".to_owned());
+        }
+        if self.pairs == Pairs::Split {
+            cut.push("calls and results may be parted".to_owned());
+        }
+        (!cut.is_empty()).then(|| list(cut, "; "))
+    }
+}
+
+impl End {
+    fn words(&self) -> String {
+        let of = if self.of == EndOf::Selected && self.unit == EndUnit::Tokens { " of these" } else { "" };
+        let unit = match self.unit {
+            EndUnit::TurnShare => "of the turns".to_owned(),
+            EndUnit::MessageShare => "of the messages".to_owned(),
+            EndUnit::SizeShare => "of the size".to_owned(),
+            unit => named(&unit),
+        };
+        let tokens = matches!(self.unit, EndUnit::Tokens | EndUnit::SizeShare);
+        let line = if tokens && self.crossing == Crossing::Select { " (less what lies on the line)" } else { "" };
+        format!("{} {unit}{of}{line}", figure(self.n))
+    }
+}

@@ -1,0 +1,171 @@
+//! Which files a run looks at: paths, folders, globs, standard input, and the agents' own folders.
+
+use super::read::Skipped;
+use crate::reading;
+use globset::{GlobBuilder, GlobMatcher};
+use ignore::WalkBuilder;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// What a list of paths led to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Files, each once, in the order of their names; `-` is standard input.
+    pub files: Vec<PathBuf>,
+    /// Paths that led nowhere.
+    pub missing: Vec<Skipped>,
+}
+
+/// An agent's default folder of sessions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The agent, as its reader names it.
+    pub agent: &'static str,
+    /// The folder.
+    pub path: PathBuf,
+    /// Where the agent keeps its settings, the first of them that is there; empty where it has none that a preset reads.
+    pub settings: Vec<PathBuf>,
+}
+
+/// Finds the files that paths, folders and globs name. Folders are walked; hidden ones below them only where they are named themselves.
+/// Links within them are not followed; those that lead nowhere, or out of the folder, are named among the missing.
+pub fn discover(paths: &[String]) -> Found {
+    let mut files = BTreeSet::new();
+    let mut missing = Vec::new();
+    for path in paths {
+        let as_path = &*reading::path_of(path);
+        if reading::is_standard_input(as_path) {
+            files.insert(PathBuf::from("-"));
+        } else if reading::is_readable(as_path) {
+            files.insert(as_path.to_owned());
+        } else if as_path.is_dir() {
+            files.extend(walk(as_path, &mut missing));
+        } else if path.contains(['*', '?', '[', '{']) {
+            match glob(path, &mut missing) {
+                Ok(found) if found.is_empty() => missing.push(nowhere(path, "no file matches the pattern")),
+                Ok(found) => files.extend(found),
+                Err(reason) => missing.push(nowhere(path, &reason)),
+            }
+        } else {
+            let reason = if as_path.exists() { "is a device or a socket, which is not read" } else { "no such file or folder" };
+            missing.push(nowhere(path, reason));
+        }
+    }
+    Found { files: once_each(files), missing }
+}
+
+fn nowhere(path: &str, reason: &str) -> Skipped {
+    Skipped { path: path.to_owned(), reason: reason.to_owned() }
+}
+
+/// The same file under two names is read once, under the first of them.
+fn once_each(files: BTreeSet<PathBuf>) -> Vec<PathBuf> {
+    let mut seen = BTreeSet::new();
+    files.into_iter().filter(|file| seen.insert(file.canonicalize().unwrap_or_else(|_| file.clone()))).collect()
+}
+
+fn walk(folder: &Path, missing: &mut Vec<Skipped>) -> Vec<PathBuf> {
+    let (files, links) = files_and_links(folder, missing);
+    missing.extend(links.iter().filter_map(|path| link(folder, path)));
+    files
+}
+
+/// The files below a folder, and the links; what cannot be walked is named among the missing.
+fn files_and_links(folder: &Path, missing: &mut Vec<Skipped>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let walker = WalkBuilder::new(folder).standard_filters(false).hidden(true).follow_links(false).build();
+    let (mut files, mut links) = (Vec::new(), Vec::new());
+    for entry in walker {
+        match entry {
+            Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_file()) => files.push(entry.into_path()),
+            Ok(entry) if entry.path_is_symlink() && entry.depth() > 0 => links.push(entry.into_path()),
+            Ok(_) => {}
+            Err(error) => missing.push(nowhere(&folder.to_string_lossy(), &format!("cannot be walked: {error}"))),
+        }
+    }
+    (files, links)
+}
+
+/// Why what a link leads to is not read; `None` where it is read under its own name.
+fn link(folder: &Path, link: &Path) -> Option<Skipped> {
+    let name = link.to_string_lossy();
+    match (link.canonicalize(), folder.canonicalize()) {
+        (Err(_), _) => Some(nowhere(&name, "is a symbolic link that leads nowhere")),
+        (Ok(target), Ok(folder)) if target.starts_with(&folder) => None,
+        (Ok(_), _) => Some(nowhere(&name, "is a symbolic link out of the folder, which is not followed; name it itself")),
+    }
+}
+
+fn glob(pattern: &str, missing: &mut Vec<Skipped>) -> Result<Vec<PathBuf>, String> {
+    let matcher = matcher(pattern)?;
+    let fixed: PathBuf = Path::new(pattern).iter().take_while(|part| !part.to_string_lossy().contains(['*', '?', '[', '{'])).collect();
+    let root = if fixed.as_os_str().is_empty() { Path::new(".") } else { fixed.as_path() };
+    let without_dot = |path: &Path| path.strip_prefix("./").map(Path::to_owned).unwrap_or_else(|_| path.to_owned());
+    let (files, links) = files_and_links(root, missing);
+    let named = |path: PathBuf| if fixed.as_os_str().is_empty() { without_dot(&path) } else { path };
+    // Of links those are told that the pattern means, or that lead to a folder in which it may mean something.
+    let meant = |path: &PathBuf| matcher.is_match(path) || path.is_dir() && leads_into(pattern, path);
+    missing.extend(links.into_iter().map(named).filter(meant).filter_map(|path| link(root, &path)));
+    Ok(files.into_iter().map(named).filter(|path| matcher.is_match(path)).collect())
+}
+
+fn matcher(pattern: &str) -> Result<GlobMatcher, String> {
+    Ok(GlobBuilder::new(pattern).literal_separator(true).build().map_err(|error| error.to_string())?.compile_matcher())
+}
+
+/// Could something below this folder match the pattern? Its first parts decide; `**` stands for any number of them.
+fn leads_into(pattern: &str, folder: &Path) -> bool {
+    let depth = folder.iter().count();
+    let first: Vec<_> = Path::new(pattern).iter().take(depth).collect();
+    let start = first.iter().collect::<PathBuf>();
+    first.iter().any(|part| *part == "**") || matcher(&start.to_string_lossy()).is_ok_and(|start| start.is_match(folder))
+}
+
+/// The agents' default folders, moved by the environment variables that the agents themselves honour. `variable` looks one up;
+/// whoever calls this owns the environment.
+pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    // Without a home there are no folders below it: a relative path would be somebody else's.
+    let home = set("HOME").or_else(|| set("USERPROFILE")).unwrap_or_default();
+    let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
+    let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+    let mut homes = Vec::new();
+    let opencode = config.join("opencode");
+    let mut add = |agent: &'static str, path: PathBuf| {
+        let beside = |name: &str| path.parent().map(|folder| folder.join(name)).into_iter().collect();
+        let settings = match agent {
+            "claude-code" | "pi" | "gemini-cli" | "qwen-code" => beside("settings.json"),
+            "codex" => beside("config.toml"),
+            "opencode" => vec![opencode.join("opencode.json"), opencode.join("opencode.jsonc")],
+            _ => Vec::new(),
+        };
+        homes.push(Home { agent, path, settings });
+    };
+    match set("CLAUDE_CONFIG_DIR") {
+        Some(folder) => add("claude-code", folder.join("projects")),
+        None => {
+            add("claude-code", home.join(".claude/projects"));
+            add("claude-code", config.join("claude/projects"));
+        }
+    }
+    let codex = set("CODEX_HOME").unwrap_or_else(|| home.join(".codex"));
+    add("codex", codex.join("sessions"));
+    add("codex", codex.join("archived_sessions"));
+    add("pi", set("PI_CODING_AGENT_DIR").unwrap_or_else(|| home.join(".pi/agent")).join("sessions"));
+    for name in [".openclaw", ".clawdbot", ".moltbot"] {
+        add("pi", home.join(name).join("agents"));
+    }
+    add("opencode", data.join("opencode"));
+    add("gemini-cli", set("GEMINI_CLI_HOME").unwrap_or_else(|| home.clone()).join(".gemini/tmp"));
+    add("qwen-code", home.join(".qwen/projects"));
+    add("copilot-cli", home.join(".copilot/session-state"));
+    add("goose", data.join("goose/sessions"));
+    add("kimi-cli", home.join(".kimi/sessions"));
+    // Extensions of an editor keep their tasks where the editor says.
+    for editor in [config.join("Code"), home.join("Library/Application Support/Code"), set("APPDATA").unwrap_or_default().join("Code")] {
+        for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"] {
+            add("cline", editor.join("User/globalStorage").join(extension).join("tasks"));
+        }
+    }
+    homes.retain(|home| home.path.is_absolute());
+    homes
+}

@@ -1,0 +1,94 @@
+//! How texts begin: the one place where content is read again for somebody who asked to see it.
+
+use super::read::Corpus;
+use crate::format::{Reader, Source, sniff};
+use crate::trace::Trace;
+use crate::transcript::{Part, Scale, Text, Transcript};
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// So many characters of a text are shown.
+const SHOWN: usize = 240;
+
+/// The beginnings of texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpts {
+    /// By session and part. Empty for sessions whose log could not be read again, such as measured traces and standard input; an empty
+    /// text where a part has no words.
+    pub texts: Vec<Vec<String>>,
+    /// How many sessions those are.
+    pub unread: u64,
+}
+
+/// Keeps the beginning of each text and measures nothing.
+struct Beginnings;
+
+impl Scale for Beginnings {
+    fn weigh(&self, text: &str) -> Text {
+        let end = text.char_indices().nth(SHOWN).map(|(end, _)| end);
+        let begins = end.and_then(|end| text.get(..end)).map_or_else(|| text.to_owned(), |start| format!("{start}…"));
+        Text { content: Some(begins.into()), ..Text::default() }
+    }
+}
+
+/// Reads the logs of a corpus once more.
+pub fn excerpts(corpus: &Corpus, format: Option<&'static Reader>) -> Excerpts {
+    let mut by_source: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, trace) in corpus.traces.iter().enumerate() {
+        by_source.entry(&trace.source).or_default().push(place);
+    }
+    let found: Vec<(usize, Vec<String>)> =
+        by_source.into_par_iter().flat_map_iter(|(source, places)| read(corpus, source, places, format)).collect();
+    let mut texts = vec![Vec::new(); corpus.traces.len()];
+    for (place, beginnings) in found {
+        if let Some(slot) = texts.get_mut(place) {
+            *slot = beginnings;
+        }
+    }
+    let unread = texts.iter().zip(&corpus.traces).filter(|(texts, trace)| texts.is_empty() && !trace.parts.is_empty()).count() as u64;
+    Excerpts { texts, unread }
+}
+
+fn read(corpus: &Corpus, source: &str, mut places: Vec<usize>, format: Option<&'static Reader>) -> Vec<(usize, Vec<String>)> {
+    // A stream is gone by now.
+    let path = Path::new(source);
+    let Some(mut source) = Some(path).filter(|path| path.is_file()).and_then(|path| Source::open(path).ok()) else {
+        return Vec::new();
+    };
+    let Some(reader) = format.or_else(|| sniff(&source).map(|(reader, _)| reader)) else { return Vec::new() };
+    let mut found = Vec::new();
+    // What breaks off has been reported when the log was read for the first time.
+    let _ = (reader.read)(&mut source, &Beginnings, &mut |transcript| {
+        let same = |place: &usize| corpus.traces.get(*place).is_some_and(|trace| is_of(trace, &transcript));
+        if let Some(index) = places.iter().position(same) {
+            let place = places.remove(index);
+            found.extend(corpus.traces.get(place).map(|trace| (place, beginnings(trace, &transcript))));
+        }
+    });
+    found
+}
+
+fn is_of(trace: &Trace, transcript: &Transcript) -> bool {
+    trace.id == transcript.id && trace.messages.len() == transcript.messages.len()
+}
+
+fn beginnings(trace: &Trace, transcript: &Transcript) -> Vec<String> {
+    let mut texts = vec![String::new(); trace.parts.len()];
+    for (row, message) in trace.messages.iter().zip(&transcript.messages) {
+        // A trace may hold one part more: reasoning that was billed and not shown.
+        let slots = texts.iter_mut().skip(row.first_part as usize).take(row.part_count as usize);
+        slots.zip(&message.parts).for_each(|(slot, part)| *slot = words(part));
+    }
+    texts
+}
+
+fn words(part: &Part) -> String {
+    let text = match part {
+        Part::Text(text) | Part::Other(text) | Part::Tools(text) | Part::Thinking { text, .. } => text,
+        Part::ToolCall { arguments, .. } => arguments,
+        Part::ToolResult { text, .. } => text,
+        Part::Image(_) => return String::new(),
+    };
+    text.content.as_deref().unwrap_or_default().to_owned()
+}

@@ -1,0 +1,80 @@
+//! Sums over a corpus, for the head of every report.
+
+use super::impose::impose;
+use super::read::{Corpus, CorpusFacts, Mirrored};
+use super::segment::prompt_of;
+use super::unseen;
+use crate::policy::Plan;
+use crate::sim::{Conditions, Outcome, simulate};
+use crate::trace::{Outputs, SentPrompts, Trace};
+use rayon::prelude::*;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+/// Fills in what follows from the sessions.
+pub(super) fn sum_up(corpus: &mut Corpus) {
+    let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
+    let share = |trace: &mut Trace| {
+        let outcome = simulate(trace, &Plan::default(), &unlimited);
+        trace.sent = Some(match impose(trace, &|_| true) {
+            Cow::Borrowed(_) => sent(trace, &outcome),
+            Cow::Owned(imposed) => sent(trace, &simulate(&imposed, &Plan::default(), &unlimited)),
+        });
+        (outcome.totals.anchored_tokens, outcome.totals.prompt_tokens)
+    };
+    let shares: Vec<(u64, u64)> = corpus.traces.par_iter_mut().map(share).collect();
+    let anchored: u128 = shares.iter().map(|(anchored, _)| u128::from(*anchored)).sum();
+    let all: u128 = shares.iter().map(|(_, all)| u128::from(*all)).sum();
+    let facts = &mut corpus.facts;
+    facts.anchored_millionths = (anchored * 1_000_000).checked_div(all).unwrap_or(0) as u64;
+    facts.sessions = corpus.traces.len() as u64;
+    (facts.messages, facts.calls, facts.recorded_compactions) = (0, 0, 0);
+    (facts.calls_with_usage, facts.recorded_prompt_tokens, facts.max_prompt_tokens) = (0, 0, 0);
+    facts.outputs = Outputs::default();
+    facts.usage_by_trust.clear();
+    facts.mirrored = Mirrored::default();
+    facts.unseen = unseen::sum(&corpus.traces);
+    facts.skipped.sort();
+    facts.losses.sort();
+    let reporting: BTreeSet<String> =
+        corpus.traces.iter().filter(|trace| trace.tells_of_cache()).map(|trace| trace.agent.clone()).collect();
+    corpus.traces.iter_mut().for_each(|trace| trace.reports_cache = reporting.contains(&trace.agent));
+    for trace in &corpus.traces {
+        facts.messages += trace.messages.iter().filter(|message| !message.copy).count() as u64;
+        facts.calls += trace.calls.len() as u64 + trace.side_calls.len() as u64;
+        facts.calls += trace.compactions.iter().filter(|compaction| compaction.usage.is_some()).count() as u64;
+        facts.recorded_compactions += trace.compactions.iter().filter(|compaction| !compaction.copy).count() as u64;
+        facts.outputs += trace.outputs();
+        for usage in trace.usages() {
+            count(facts, usage);
+        }
+        for (usage, _) in &trace.mirrored {
+            facts.mirrored.calls += 1;
+            facts.mirrored.prompt_tokens += usage.prompt;
+            facts.mirrored.output_tokens += usage.output;
+        }
+    }
+}
+
+/// What was sent; `imposed` is the outcome of the session under no policy, with its recorded compactions imposed.
+fn sent(trace: &Trace, imposed: &Outcome) -> SentPrompts {
+    let mut sent = SentPrompts::default();
+    for (call, row) in trace.calls.iter().zip(&imposed.calls) {
+        let reported = prompt_of(call);
+        let prompt = reported.unwrap_or(row.actual);
+        sent.prompt_tokens += prompt;
+        sent.peak_tokens = sent.peak_tokens.max(prompt);
+        if reported.is_none() {
+            sent.estimated_tokens += prompt;
+            sent.estimated_calls += 1;
+        }
+    }
+    sent
+}
+
+fn count(facts: &mut CorpusFacts, usage: &crate::transcript::Usage) {
+    facts.calls_with_usage += 1;
+    *facts.usage_by_trust.entry(usage.trust).or_default() += 1;
+    facts.recorded_prompt_tokens += usage.prompt;
+    facts.max_prompt_tokens = facts.max_prompt_tokens.max(usage.prompt);
+}

@@ -1,0 +1,26 @@
+//! FILES -> TRACES: found, read on all cores, each message counted once, sums over them; `.ctxtrace` files, other formats and excerpts written from them.
+
+mod convert;
+mod counters;
+mod discover;
+mod excerpt;
+mod facts;
+mod impose;
+mod once;
+mod overhead;
+mod read;
+mod segment;
+mod stores;
+mod tracefile;
+mod unseen;
+
+pub use convert::{ConvertError, Converted, Target, convert};
+pub use discover::{Found, Home, discover, homes};
+pub use excerpt::{Excerpts, excerpts};
+pub use impose::impose;
+pub use overhead::{expected_overhead, version};
+pub use read::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Progress, ReadSettings, Skipped, Vocabularies, read};
+pub use segment::{Bounds, Segment, prompt_of, segment};
+pub use stores::{is_log, session_in, store_of};
+pub use tracefile::{LARGEST_TRACE_FILE, TraceFileError, is_trace_file, read_traces, read_traces_up_to, write_traces};
+pub use unseen::UnseenFacts;

@@ -1,0 +1,187 @@
+//! A stretch of a session from one recorded compaction on, as a session of its own: the recorded compaction is imposed on it, so that what a policy
+//! does next is foretold from the context that the recording agent really had, and no prediction inherits the error of the one before.
+//!
+//! What the compaction left (summary, messages that stayed, files that came back) is one message whose size follows from the first recorded prompt
+//! after it: the prompt less the hidden overhead and less what arrived since. A pruning within the stretch shows again what stands behind the first thing
+//! that it took, with placeholders. Up to the compaction that closes the stretch every prompt is the recorded one; behind it the session goes on as if nobody had compacted, so that a policy that fires late is seen to do so.
+
+use crate::policy::Plan;
+use crate::sim::{Conditions, watch};
+use crate::trace::{CallRow, CompactionRow, MessageRow, PartKind, PartRow, Trace};
+use crate::transcript::{Image, Role, Trust};
+
+/// Where a stretch begins and ends, by messages of the session.
+#[derive(Clone, Copy)]
+pub struct Bounds<'a> {
+    /// The compaction that it begins with; `None` for the session's beginning.
+    pub opened_by: Option<&'a CompactionRow>,
+    /// The message before which the next compaction took place; the number of messages where there is none.
+    pub closed_before: u32,
+    /// The message before which the one after that took place: so far a late prediction is looked for.
+    pub end: u32,
+}
+
+/// A stretch.
+pub struct Segment {
+    /// It, as a session.
+    pub trace: Trace,
+    /// The place of its first call in the session.
+    pub first_call: usize,
+}
+
+/// Cuts a stretch out of a session. The prunings that are given are imposed: behind them, placeholders stand for what they took. Where the
+/// log does not say what that was, the recorded prompts behind them say how much.
+pub fn segment(trace: &Trace, bounds: Bounds<'_>, prunings: &[&CompactionRow]) -> Segment {
+    let from = bounds.opened_by.map_or(0, |event| event.before);
+    let first_call = trace.calls.partition_point(|call| call.message < from);
+    let past = trace.calls.partition_point(|call| call.message < bounds.end);
+    let mut part = Trace {
+        id: trace.id.clone(),
+        agent: trace.agent.clone(),
+        version: trace.version.clone(),
+        models: trace.models.clone(),
+        tools: trace.tools.clone(),
+        calibration_thousandths: trace.calibration_thousandths,
+        unseen: trace.unseen.filter(|_| bounds.opened_by.is_none()),
+        ..Trace::default()
+    };
+    let carried = bounds.opened_by.map(|event| left_by(trace, event, first_call, bounds.closed_before));
+    part.parts.extend(carried.map(|tokens| PartRow { anchored: true, ..PartRow::stand_in(PartKind::Text, tokens) }));
+    part.messages.extend(carried.map(|_| carried_message()));
+    let mut calls = trace.calls.get(first_call..past).unwrap_or(&[]).iter().peekable();
+    let mut stretch = Stretch { trace, from, begin: part.messages.len() as u32, part, shown: Vec::new(), live: Vec::new() };
+    for index in from..bounds.end.min(trace.messages.len() as u32) {
+        prunings.iter().filter(|event| event.before == index).for_each(|event| stretch.prune(&event.taken));
+        let message = stretch.part.messages.len() as u32;
+        stretch.arrive(index);
+        while let Some(call) = calls.next_if(|call| call.message == index) {
+            stretch.part.calls.push(CallRow { message, ..call.clone() });
+        }
+    }
+    let mut part = stretch.part;
+    if bounds.opened_by.is_some() || !prunings.is_empty() {
+        let closing = trace.calls.partition_point(|call| call.message < bounds.closed_before).saturating_sub(first_call);
+        anchor(&mut part, closing);
+    }
+    Segment { trace: part, first_call }
+}
+
+/// A stretch under construction. Messages are named by their index in the session, and stand elsewhere in the stretch.
+struct Stretch<'a> {
+    trace: &'a Trace,
+    /// The first message of the session that arrives.
+    from: u32,
+    /// Where it stands.
+    begin: u32,
+    part: Trace,
+    /// Where each message that has arrived was shown last.
+    shown: Vec<u32>,
+    /// Those that stand in the context.
+    live: Vec<u32>,
+}
+
+impl Stretch<'_> {
+    /// Whoever goes back behind the beginning goes back to that.
+    fn place(&self, index: u32) -> u32 {
+        let place = index.checked_sub(self.from).map_or(Some(&self.begin), |offset| self.shown.get(offset as usize));
+        place.copied().unwrap_or(self.part.messages.len() as u32)
+    }
+
+    fn arrive(&mut self, index: u32) {
+        let Some(row) = self.trace.messages.get(index as usize) else { return };
+        if let Some(back) = row.rewind {
+            self.live.retain(|live| *live < back);
+        }
+        let rewind = row.rewind.map(|back| self.place(back));
+        self.shown.push(self.part.messages.len() as u32);
+        self.live.push(index);
+        self.put(row, &[], MessageRow { rewind, ..row.clone() });
+    }
+
+    /// Whatever stands behind the first thing taken is shown again, with placeholders for what was taken.
+    fn prune(&mut self, taken: &[u32]) {
+        let loses = |index: &u32| self.trace.messages.get(*index as usize).is_some_and(|row| row.parts().any(|part| is_in(taken, part)));
+        let Some(first) = self.live.iter().position(loses) else { return };
+        let mut rewind = self.live.get(first).map(|index| self.place(*index));
+        for index in self.live.iter().skip(first).copied().collect::<Vec<u32>>() {
+            let Some(row) = self.trace.messages.get(index as usize) else { continue };
+            let place = self.part.messages.len() as u32;
+            if let Some(shown) = self.shown.get_mut((index - self.from) as usize) {
+                *shown = place;
+            }
+            self.put(row, taken, MessageRow { rewind: rewind.take(), copy: true, ..row.clone() });
+        }
+    }
+
+    fn put(&mut self, row: &MessageRow, taken: &[u32], shown: MessageRow) {
+        let first_part = self.part.parts.len() as u32;
+        let parts = row.parts().zip(self.trace.parts_of(row));
+        self.part.parts.extend(parts.map(|(index, part)| if is_in(taken, index) { placeholder(part) } else { part.clone() }));
+        self.part.messages.push(MessageRow { first_part, ..shown });
+    }
+}
+
+/// Is this part among those, which ascend?
+fn is_in(parts: &[u32], part: u32) -> bool {
+    parts.binary_search(&part).is_ok()
+}
+
+/// A placeholder takes so many tokens: agents write a short line, as "[Old tool result content cleared]". Recorded prompts behind a
+/// pruning take care of what it really came to.
+const PLACEHOLDER: u32 = 8;
+
+fn placeholder(part: &PartRow) -> PartRow {
+    let tokens = PLACEHOLDER.min(u32::try_from(part.truth).unwrap_or(u32::MAX));
+    let text = PartRow::stand_in(part.kind, u64::from(tokens)).text;
+    PartRow { text, truth: u64::from(tokens), anchored: false, image: Image::default(), ..part.clone() }
+}
+
+/// Tokens that a compaction left in the context, hidden overhead not counted.
+pub fn left_by(trace: &Trace, event: &CompactionRow, first_call: usize, closed_before: u32) -> u64 {
+    let hidden = trace.calls.get(first_call).map_or(0, |call| call.hidden);
+    let here = trace.calls.iter().skip(first_call).take_while(|call| call.message < closed_before);
+    let Some((call, prompt)) = here.filter_map(|call| Some((call, prompt_of(call)?))).next() else {
+        return event.tokens_after.map_or(event.summary_tokens.unwrap_or(0), |after| after.saturating_sub(hidden));
+    };
+    let since = trace.messages.iter().take(call.message as usize).skip(event.before as usize);
+    let arrived: u64 = since.flat_map(|row| trace.parts_of(row)).map(|part| part.truth).sum();
+    prompt.saturating_sub(call.hidden + arrived)
+}
+
+/// The prompt of a call as its provider reported it.
+pub fn prompt_of(call: &CallRow) -> Option<u64> {
+    call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0).map(|usage| usage.prompt)
+}
+
+/// Brings the hidden part of each call in line with its recorded prompt, up to the closing call.
+fn anchor(part: &mut Trace, closing: usize) {
+    let mut visible = Vec::with_capacity(part.calls.len());
+    // The loop itself tells what stands in the context where no policy does anything.
+    let endless = Conditions { window: u64::MAX / 4, prompt_limit: u64::MAX / 4, ..Conditions::default() };
+    watch(part, &Plan::default(), &endless, &mut |context| visible.push(context.recorded()));
+    let mut hidden = part.calls.first().map_or(0, |call| call.hidden);
+    let mut missing = 0;
+    for (index, (call, visible)) in part.calls.iter_mut().zip(visible).enumerate() {
+        if let Some(prompt) = prompt_of(call).filter(|_| index < closing) {
+            hidden = prompt.saturating_sub(visible);
+            missing = visible.saturating_sub(prompt);
+        }
+        (call.hidden, call.visible, call.missing) = (hidden, visible, missing.min(visible));
+    }
+}
+
+/// The message that stands for what a compaction left.
+pub fn carried_message() -> MessageRow {
+    MessageRow {
+        role: Role::User,
+        first_part: 0,
+        part_count: 1,
+        time: None,
+        turn: 0,
+        rewind: None,
+        copy: false,
+        synthetic: true,
+        key: None,
+        reported_reasoning: 0,
+    }
+}

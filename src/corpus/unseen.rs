@@ -1,0 +1,63 @@
+//! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent, else from the catalogue. What lies above it in their first prompt is
+//! conversation that nobody recorded.
+
+use super::overhead::expected_overhead;
+use super::read::Corpus;
+use crate::catalog::{Catalog, Family};
+use crate::measure::{overhead, unseen_above};
+use crate::trace::{BaseFrom, Trace};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Conversation from before the logs begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenFacts {
+    /// Sessions whose logs begin in the middle.
+    pub sessions: u64,
+    /// Of these, sessions whose overhead nothing tells: all that their first prompts held beyond the log counts as overhead.
+    pub unknown: u64,
+    /// Tokens of unseen conversation in the first prompts of the others; estimated.
+    pub tokens: u64,
+}
+
+/// Overheads of whole sessions with the versions of their agent.
+type Overheads = Vec<(String, u64)>;
+
+/// Sizes what is unseen of each session whose own compactions do not tell it, by the sessions that were read whole. Order does not matter; a session that was
+/// settled before it was written to a `.ctxtrace` stays as it is.
+pub(super) fn settle(corpus: &mut Corpus, catalog: &Catalog) {
+    let waiting = |trace: &Trace| trace.unseen.is_some_and(|unseen| unseen.base == BaseFrom::Unknown);
+    if !corpus.traces.iter().any(waiting) {
+        return;
+    }
+    let family = |trace: &Trace| trace.main_model().and_then(|model| catalog.find(model)).map_or(Family::Other, |model| model.family);
+    let mut by_family: BTreeMap<(String, bool, Option<Family>), Overheads> = BTreeMap::new();
+    // Only sessions that were read whole: what one compaction left may hold more than the overhead.
+    for trace in corpus.traces.iter().filter(|trace| trace.unseen.is_none()) {
+        let Some(overhead) = overhead(trace) else { continue };
+        for family in [Some(family(trace)), None] {
+            let like = by_family.entry((trace.agent.clone(), trace.parent.is_some(), family)).or_default();
+            like.push((trace.version.clone(), overhead));
+        }
+    }
+    for trace in corpus.traces.iter_mut().filter(|trace| waiting(trace)) {
+        let like = |family: Option<Family>| by_family.get(&(trace.agent.clone(), trace.parent.is_some(), family));
+        let own = like(Some(family(trace))).and_then(|known| expected_overhead(known, &trace.version));
+        let told = own.or_else(|| expected_overhead(like(None)?, &trace.version)).map(|base| (base, BaseFrom::Corpus));
+        // Sub-agents carry other prompts than those who start them.
+        let usual = || catalog.overhead(&trace.agent).filter(|_| trace.parent.is_none()).map(|base| (base, BaseFrom::Catalogue));
+        if let Some((base, from)) = told.or_else(usual) {
+            unseen_above(trace, base, from);
+        }
+    }
+}
+
+/// What is unseen of a corpus.
+pub(super) fn sum(traces: &[Trace]) -> UnseenFacts {
+    let all = traces.iter().filter_map(|trace| trace.unseen);
+    all.fold(UnseenFacts::default(), |sum, unseen| UnseenFacts {
+        sessions: sum.sessions + 1,
+        unknown: sum.unknown + u64::from(unseen.base == BaseFrom::Unknown),
+        tokens: sum.tokens + unseen.tokens,
+    })
+}

@@ -1,0 +1,167 @@
+//! The chat history: Markdown, with a heading for each time that the program was started.
+
+use super::READER;
+use crate::format::ground::count::{Count, MOST};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::usage::Reported;
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
+
+/// The heading of a session.
+pub const START: &str = "# aider chat started at ";
+
+/// How the program marks what it wrote itself: it ends its lines with a forced line break, which replies do not.
+const BREAK: &str = "  ";
+
+/// Reads a chat history: a session for each start at which somebody said something.
+pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let name = source.name();
+    // Editors that tidy up remove the breaks; every quotation is the program's then.
+    let broken = source.head_text().lines().any(|line| line.starts_with('>') && line.ends_with(BREAK));
+    let mut session = Session::new(scale, name.clone());
+    let mut last = 0;
+    source.each_line(|source, line| {
+        // Blank lines are not handed out, but belong to a reply.
+        let blank_before = line.number - last - 1;
+        last = line.number;
+        let text = line.text.as_ref();
+        let own = !broken || text.ends_with(BREAK);
+        if let Some(time) = text.strip_prefix(START) {
+            let next = Session::new(scale, format!("{name}#{}", time.trim()));
+            std::mem::replace(&mut session, next).finish(hand_over);
+        } else if let Some(said) = text.strip_prefix("#### ").filter(|_| own) {
+            session.said(said.trim_end());
+        } else if let Some(shown) = text.strip_prefix('>').filter(|shown| own || shown.starts_with(" Tokens: ")) {
+            if !session.shown(shown.trim()) {
+                source.lose(line.number, "line of tokens that cannot be read");
+            }
+        } else if session.is_under_way() {
+            session.replied(text, blank_before);
+        } else {
+            source.lose(line.number, "text before anything was said");
+        }
+    })?;
+    session.finish(hand_over);
+    Ok(())
+}
+
+struct Session<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    model: String,
+    /// What a person says, and then the reply to it, as far as they have been read.
+    question: String,
+    reply: String,
+    unchained: bool,
+}
+
+impl<'s> Session<'s> {
+    fn new(scale: &'s dyn Scale, id: String) -> Session<'s> {
+        let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+        Session { scale, transcript, model: String::new(), question: String::new(), reply: String::new(), unchained: false }
+    }
+
+    fn said(&mut self, text: &str) {
+        self.cut_short();
+        if !self.question.is_empty() {
+            self.question.push('\n');
+        }
+        self.question.push_str(text);
+    }
+
+    /// Has anybody said anything yet? Before that there is nothing to reply to.
+    fn is_under_way(&self) -> bool {
+        !self.question.is_empty() || !self.transcript.messages.is_empty()
+    }
+
+    fn replied(&mut self, text: &str, blank_before: u64) {
+        self.ask();
+        if !self.reply.is_empty() {
+            (0..=blank_before).for_each(|_| self.reply.push('\n'));
+        }
+        self.reply.push_str(text);
+    }
+
+    /// A line of the program: the model, its own version, what a request cost. False where that cannot be read.
+    fn shown(&mut self, text: &str) -> bool {
+        if let Some(version) = text.strip_prefix("Aider v") {
+            self.transcript.version = version.trim().to_owned();
+        } else if let Some(model) = text.strip_prefix("Main model: ").or(text.strip_prefix("Model: ")) {
+            let model = model.split_once(" with ").map_or(model, |(model, _)| model).trim().to_owned();
+            self.unchained |= !self.model.is_empty() && self.model != model;
+            self.model = model;
+        } else if let Some(tokens) = text.strip_prefix("Tokens: ") {
+            let Some(usage) = usage(tokens) else { return false };
+            self.ask();
+            let parts = self.take_reply();
+            let number = self.transcript.messages.len();
+            let call = Call {
+                id: format!("{}#{number}", self.transcript.id),
+                model: self.model.clone(),
+                usage: Some(usage),
+                unchained: std::mem::take(&mut self.unchained),
+            };
+            self.transcript.messages.push(Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
+        }
+        true
+    }
+
+    fn ask(&mut self) {
+        if !self.question.is_empty() {
+            let text = std::mem::take(&mut self.question);
+            self.transcript.messages.push(Message::new(Role::User, vec![Part::Text(self.scale.weigh(&text))]));
+        }
+    }
+
+    fn take_reply(&mut self) -> Vec<Part> {
+        let reply = std::mem::take(&mut self.reply);
+        let text = reply.trim();
+        if text.is_empty() { Vec::new() } else { vec![Part::Text(self.scale.weigh(text))] }
+    }
+
+    /// A reply that no count follows was interrupted.
+    fn cut_short(&mut self) {
+        let parts = self.take_reply();
+        if !parts.is_empty() {
+            self.unchained = true;
+            self.transcript.messages.push(Message::new(Role::Assistant, parts));
+        }
+    }
+
+    fn finish(mut self, hand_over: &mut dyn FnMut(Transcript)) {
+        self.ask();
+        self.cut_short();
+        if !self.transcript.messages.is_empty() {
+            hand_over(self.transcript);
+        }
+    }
+}
+
+/// `9.7k sent, 1.2k cache write, 85 received. Cost: ...`
+fn usage(text: &str) -> Option<Usage> {
+    let counts = text.split(" Cost:").next()?.trim_end_matches(['.', ' ']);
+    let mut reported = Reported { trust: Trust::Estimated, ..Reported::default() };
+    for count in counts.split(", ") {
+        let (number, what) = count.trim().split_once(' ')?;
+        let number = Count::Sound(tokens(number)?);
+        match what.trim_end_matches('.') {
+            "sent" => reported.input = number,
+            "received" => reported.output = number,
+            "cache hit" => reported.cache_read = number,
+            "cache write" => reported.cache_write = number,
+            _ => return None,
+        }
+    }
+    reported.usage().ok()?
+}
+
+/// `85`, `9.7k`, `12k`: thousands have one digit behind the point, or none.
+fn tokens(text: &str) -> Option<u64> {
+    written(text).filter(|tokens| *tokens <= MOST)
+}
+
+fn written(text: &str) -> Option<u64> {
+    let Some(thousands) = text.strip_suffix('k') else { return text.replace(',', "").parse().ok() };
+    let (whole, tenths) = thousands.split_once('.').unwrap_or((thousands, "0"));
+    let tenths = if tenths.len() == 1 { tenths.parse::<u64>().ok()? } else { return None };
+    whole.parse::<u64>().ok()?.checked_mul(1000)?.checked_add(tenths * 100)
+}

@@ -1,0 +1,33 @@
+//! aider: the chat history (`.aider.chat.history.md`), which is what the screen showed, and the history of requests
+//! (`--llm-history-file`), which is every prompt as it was sent.
+//!
+//! The chat history holds neither files nor the map of the repository, and its token counts are rounded for people: they are marked as
+//! estimated. The history of requests has no counts, but holds all that the model read.
+
+mod chat_history;
+mod request_history;
+
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Scale, Transcript};
+
+/// aider's histories.
+pub const READER: Reader = Reader { name: "aider", about: "aider histories (.aider.chat.history.md, --llm-history-file)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let mut lines = source.head_text().lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    if first.starts_with(chat_history::START) || (request_history::is_request(first) && lines.next() == Some(request_history::RULE)) {
+        Claim::Yes
+    } else {
+        Claim::No
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    if source.head_text().lines().any(request_history::is_request) && !source.head_text().contains(chat_history::START) {
+        request_history::read(source, scale, hand_over)
+    } else {
+        chat_history::read(source, scale, hand_over)
+    }
+}

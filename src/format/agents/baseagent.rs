@@ -1,0 +1,127 @@
+//! BaseAgent's events, as it prints them: `thread.started`, `item.completed`, `turn.completed`, one a line. (Its lists of messages are
+//! OpenAI's and need no reader of their own.)
+//!
+//! The events name neither the task nor the requests: a reply begins with its words or, where it has none, with a command. Usage is
+//! that of the whole turn.
+
+use crate::format::ground::count::Count;
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+
+/// Events of BaseAgent.
+pub const READER: Reader = Reader { name: "baseagent", about: "BaseAgent events (thread.started, item.completed)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    // Codex prints events of the same names, but its threads have other ids.
+    let own = outline.text("type") == "thread.started" && outline.text("thread_id").starts_with("sess_");
+    if own { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    thread_id: Words<'a>,
+    #[serde(borrow)]
+    item: Option<Item<'a>>,
+    usage: Option<Tokens>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    command: Words<'a>,
+    #[serde(borrow)]
+    aggregated_output: Words<'a>,
+    #[serde(borrow)]
+    status: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Tokens {
+    input_tokens: Count,
+}
+
+const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Output truncated, # bytes total]")];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    source.each_line(|source, line| {
+        for value in values::<Event>(&line.text) {
+            match value {
+                Ok(event) => take(&event, &mut transcript, scale, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(transcript);
+    }
+    Ok(())
+}
+
+fn take(event: &Event<'_>, transcript: &mut Transcript, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
+    let nothing = Item::default();
+    let item = event.item.as_ref().unwrap_or(&nothing);
+    match (&*event.kind, &*item.kind) {
+        ("thread.started", _) => {
+            if let Some(id) = event.thread_id.some_id() {
+                transcript.id = id.to_owned();
+            }
+        }
+        ("item.completed", "agent_message") => begin(transcript, Part::Text(scale.weigh(&item.text))),
+        ("item.completed", "reasoning") => begin(transcript, Part::Thinking { text: scale.weigh(&item.text), sealed_bytes: 0 }),
+        ("item.started", "command_execution") => {
+            // `tool(arguments)`.
+            let (name, arguments) = item.command.split_once('(').unwrap_or((&item.command, ""));
+            let arguments = scale.weigh(arguments.strip_suffix(')').unwrap_or(arguments));
+            let call = Part::ToolCall { id: item.id.to_string(), name: name.to_owned(), arguments };
+            match transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
+                Some(reply) => reply.parts.push(call),
+                None => begin(transcript, call),
+            }
+        }
+        ("item.completed", "command_execution") => {
+            let (call_id, name) = (item.id.to_string(), item.command.to_string());
+            let text = scale.weigh_result(&item.aggregated_output);
+            let part = Part::ToolResult { call_id, name, text, error: &*item.status == "failed" };
+            transcript.messages.push(Message::new(Role::Tool, vec![part]));
+        }
+        ("turn.completed", _) => {
+            if event.usage.as_ref().is_some_and(|usage| usage.input_tokens != Count::Absent) {
+                lose("usage of the whole session alone");
+            }
+        }
+        ("turn.started" | "turn.failed" | "error", _) => {}
+        ("item.started" | "item.updated" | "item.completed", "file_change" | "todo_list" | "agent_message" | "reasoning") => {}
+        _ => lose("unknown record type"),
+    }
+}
+
+fn begin(transcript: &mut Transcript, part: Part) {
+    // Reasoning comes before the words of the same reply.
+    let goes_on = |last: &&mut Message| last.role == Role::Assistant && last.parts.iter().all(|part| matches!(part, Part::Thinking { .. }));
+    match transcript.messages.last_mut().filter(goes_on) {
+        Some(reply) => reply.parts.push(part),
+        None => transcript.messages.push(Message { call: Some(Call::default()), ..Message::new(Role::Assistant, vec![part]) }),
+    }
+}

@@ -1,0 +1,409 @@
+//! One conversation, put together record by record.
+
+use super::mirror::Mirror;
+use super::queue::Queue;
+use super::record::{CompactMetadata, Kind, Record, Wire};
+use super::tree::Tree;
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, parts_where};
+use std::collections::{HashMap, HashSet};
+use xxhash_rust::xxh3::Xxh3;
+
+/// Receives the reason of each loss.
+pub(super) type Lose<'l> = &'l mut dyn FnMut(&'static str);
+
+/// The model of messages that no model wrote.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers the
+/// visible text is taken for the real one.
+const LARGEST_PLACEHOLDER: u64 = 50;
+
+/// A conversation under construction.
+pub(super) struct Conversation<'s> {
+    /// What is known so far.
+    pub transcript: Transcript,
+    /// Which of its messages stand in the context.
+    pub tree: Tree,
+    /// What it shows of sub-agents.
+    pub mirror: Mirror,
+    /// What people say during a turn.
+    pub queue: Queue,
+    weigher: Weigher<'s>,
+    replies: HashMap<String, Reply>,
+    /// The compaction whose summary has not come yet.
+    unsummarised: Option<usize>,
+    last_model: String,
+    /// Set by a reply without a call: the next call does not continue the last one.
+    interrupted: bool,
+    /// Where the next message goes back to.
+    rewind: Option<usize>,
+}
+
+/// What the lines of one reply have told so far.
+struct Reply {
+    message: usize,
+    request: String,
+    lowest_output: u64,
+    settled: bool,
+    /// Hashes of its content blocks: some resumed sessions write a reply anew.
+    blocks: Vec<u128>,
+}
+
+impl<'s> Conversation<'s> {
+    /// An empty one.
+    pub fn new(scale: &'s dyn Scale) -> Conversation<'s> {
+        Conversation {
+            transcript: Transcript { agent: "claude-code".to_owned(), ..Transcript::default() },
+            tree: Tree::default(),
+            mirror: Mirror::default(),
+            queue: Queue::default(),
+            weigher: Weigher::new(scale),
+            replies: HashMap::new(),
+            unsummarised: None,
+            last_model: String::new(),
+            interrupted: false,
+            rewind: None,
+        }
+    }
+
+    /// A prompt, a tool's results, or text that the agent put in.
+    pub fn user(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
+        let synthetic = record.is_injected() || is_written_by_agent(record, wire);
+        let messages = self.weigher.messages(Role::User, &wire.content, lose);
+        if messages.is_empty() {
+            lose("user record without content");
+        }
+        // Results of parallel calls hang on different lines of one reply: they never go back.
+        if messages.iter().all(|message| message.role != Role::Tool) {
+            self.go_back(node);
+        }
+        for message in messages {
+            self.add(record, node, Message { synthetic: synthetic && message.role == Role::User, ..message });
+        }
+    }
+
+    /// Text that reaches the model beside the prompts.
+    pub fn aside(&mut self, record: &Record<'_>, node: usize, text: &str) {
+        self.queue.shown(text);
+        self.go_back(node);
+        self.put_aside(record, node, text);
+    }
+
+    fn put_aside(&mut self, record: &Record<'_>, node: usize, text: &str) {
+        let part = Part::Other(self.weigher.scale.weigh(text));
+        self.add(record, node, Message { synthetic: true, ..Message::new(Role::User, vec![part]) });
+    }
+
+    /// A line of a reply: the first one begins it, others add to it.
+    pub fn assistant(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
+        let request = record.request_id.id();
+        let key = [wire.id.id(), request, record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default().to_owned();
+        let carried_on = self.replies.get(&key).filter(|reply| reply.request == request || reply.request.is_empty() || request.is_empty());
+        let index = carried_on.filter(|_| !key.is_empty()).map(|reply| reply.message);
+        let seen = index.and_then(|_| self.replies.get(&key)).map(|reply| reply.blocks.as_slice()).unwrap_or_default();
+        let blocks: Vec<u128> = wire.content.0.iter().map(block_hash).collect();
+        let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
+            lose("repeated content block");
+            self.weigher.messages(Role::Assistant, &unseen(&wire.content, seen), lose)
+        } else {
+            self.weigher.messages(Role::Assistant, &wire.content, lose)
+        };
+        let results = messages.split_off(usize::from(messages.first().is_some_and(|message| message.role == Role::Assistant)));
+        let parts = messages.pop().map(|message| message.parts).unwrap_or_default();
+        match index {
+            Some(index) => {
+                if let Some(message) = self.transcript.messages.get_mut(index) {
+                    message.parts.extend(parts);
+                }
+                self.tree.join(node, index);
+                self.observe_again(&key, index, wire, lose);
+            }
+            None => self.begin_reply(record, wire, node, key.clone(), parts, lose),
+        }
+        if let Some(reply) = self.replies.get_mut(&key) {
+            reply.blocks.extend(blocks);
+        }
+        for result in results {
+            self.add(record, node, result);
+        }
+    }
+
+    /// A line that is a copy of an earlier one may still know more of the usage.
+    pub fn assistant_again(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
+        let key = [wire.id.id(), record.request_id.id(), record.uuid.id()].into_iter().find(|key| !key.is_empty()).unwrap_or_default();
+        if let Some(index) = self.replies.get(key).map(|reply| reply.message) {
+            self.observe_again(key, index, wire, &mut |_| {});
+        }
+    }
+
+    fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: String, parts: Vec<Part>, lose: Lose<'_>) {
+        self.go_back(node);
+        let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
+        let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| reported(usage, lose));
+        let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
+        let call = (real && succeeded).then(|| Call {
+            id: call_id(wire.id.id(), record.request_id.id()),
+            model: wire.model.to_string(),
+            usage,
+            unchained: self.interrupted || (!self.last_model.is_empty() && *self.last_model != *wire.model),
+        });
+        self.interrupted = call.is_none();
+        self.transcript.refused = call.is_none() && (self.transcript.refused || is_refusal(record, wire));
+        if call.is_some() {
+            self.last_model = wire.model.to_string();
+            self.queue.delivered().iter().for_each(|text| self.put_aside(record, node, text));
+        }
+        let index = self.transcript.messages.len();
+        let reply = Reply {
+            message: index,
+            request: record.request_id.id().to_owned(),
+            lowest_output: usage.map_or(0, |usage| usage.output),
+            settled: is_settled(wire),
+            blocks: Vec::new(),
+        };
+        self.add(record, node, Message { call, ..Message::new(Role::Assistant, parts) });
+        if let Some(message) = self.transcript.messages.get_mut(index)
+            && !wire.id.id().is_empty()
+        {
+            message.id = wire.id.to_string();
+        }
+        self.replies.insert(key, reply);
+    }
+
+    /// The lines of a reply agree on its prompt. Its output is counted while it streams: the largest count is the latest.
+    fn observe_again(&mut self, key: &str, index: usize, wire: &Wire<'_>, lose: Lose<'_>) {
+        let Some(reply) = self.replies.get_mut(key) else { return };
+        let Some(call) = self.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
+        reply.settled |= is_settled(wire);
+        let Some(again) = wire.usage.as_ref().and_then(|usage| reported(usage, lose)) else { return };
+        match &mut call.usage {
+            Some(usage) => {
+                if usage.prompt != again.prompt {
+                    lose("lines of one reply that disagree on its prompt (largest kept)");
+                }
+                reply.lowest_output = reply.lowest_output.min(again.output);
+                let output = usage.output.max(again.output);
+                if again.prompt > usage.prompt {
+                    *usage = again;
+                }
+                usage.output = output;
+            }
+            None => {
+                reply.lowest_output = again.output;
+                call.usage = Some(again);
+            }
+        }
+    }
+
+    /// The boundary that a compaction leaves.
+    pub fn boundary(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>, kept_from: Option<usize>) {
+        self.unsummarised = Some(self.transcript.compactions.len());
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: automatic(metadata),
+            tokens_before: metadata.pre_tokens.known().ok().flatten(),
+            tokens_after: metadata.post_tokens.known().ok().flatten(),
+            summary: None,
+            kept_from,
+            taken: Vec::new(),
+            call: None,
+            time: millis(&record.timestamp),
+        });
+    }
+
+    /// The boundary that a pruning of old tool results leaves. Its figures are no context tokens, and are not taken.
+    pub fn pruned(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>) {
+        let results: HashSet<&str> = metadata.compacted_tool_ids.iter().map(Words::id).collect();
+        let attachments: HashSet<&str> = metadata.cleared_attachments.iter().map(Words::id).collect();
+        let is_taken = |message: &Message, part: &Part| match part {
+            Part::ToolResult { call_id, .. } => results.contains(call_id.as_str()),
+            _ => attachments.contains(message.id.as_str()),
+        };
+        let taken = parts_where(&self.transcript.messages, is_taken);
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Prune,
+            automatic: automatic(metadata),
+            tokens_before: None,
+            tokens_after: None,
+            summary: None,
+            kept_from: None,
+            taken,
+            call: None,
+            time: millis(&record.timestamp),
+        });
+    }
+
+    /// The summary that stands for the old messages. Older versions, and files that begin with it, have no boundary before it.
+    pub fn summary(&mut self, record: &Record<'_>, wire: &Wire<'_>) {
+        let text = |block: &Block<'_, Piece<'_>>| match block {
+            Block::Text(text) => text.to_string(),
+            Block::Object(piece) if piece.text.is_empty() => piece.content.map(|content| visible_text(content.get())).unwrap_or_default(),
+            Block::Object(piece) => piece.text.to_string(),
+            Block::Other => String::new(),
+        };
+        let text = wire.content.0.iter().map(text).collect::<Vec<_>>().join("\n");
+        if self.unsummarised.is_none() {
+            self.boundary(record, &CompactMetadata::default(), None);
+        }
+        if let Some(compaction) = self.unsummarised.take().and_then(|index| self.transcript.compactions.get_mut(index)) {
+            compaction.summary = Some(self.weigher.scale.weigh(&text));
+        }
+    }
+
+    /// Has a boundary come whose summary has not?
+    pub fn awaits_summary(&self) -> bool {
+        self.unsummarised.is_some()
+    }
+
+    fn go_back(&mut self, node: usize) {
+        let departure = self.tree.depart(node);
+        let mut rewind = departure.rewind;
+        for original in departure.again {
+            let Some(message) = self.transcript.messages.get(original).cloned() else { continue };
+            let index = self.transcript.messages.len();
+            self.transcript.messages.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
+            self.tree.stand_again(original, index);
+        }
+        self.rewind = rewind.or(self.rewind);
+    }
+
+    fn add(&mut self, record: &Record<'_>, node: usize, message: Message) {
+        let index = self.transcript.messages.len();
+        let role = message.role;
+        let id = match self.tree.first_message(node) {
+            None => record.uuid.id().to_owned(),
+            Some(_) if record.uuid.id().is_empty() => String::new(),
+            Some(first) => format!("{}/{}", record.uuid.id(), index.saturating_sub(first)),
+        };
+        let rewind = self.rewind.take();
+        self.transcript.messages.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
+        self.tree.stand(node, index, role);
+    }
+
+    /// The finished transcript: now that each reply is complete, its output count can be judged.
+    pub fn finish(mut self) -> Transcript {
+        for reply in self.replies.values() {
+            let Some(message) = self.transcript.messages.get_mut(reply.message) else { continue };
+            let visible: u64 = message.parts.iter().map(visible_tokens).sum();
+            if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
+                let grown = usage.output > reply.lowest_output;
+                let plausible = usage.output > LARGEST_PLACEHOLDER && usage.output * 4 >= visible * 3;
+                usage.output_is_final = reply.settled || grown || plausible;
+            }
+        }
+        self.transcript.mirrored = self.mirror.finish();
+        self.transcript
+    }
+}
+
+/// Usage that can be used; a loss is reported where there is none.
+pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
+    match usage.usage() {
+        Ok(None) => {
+            lose("usage of zero tokens (not used)");
+            None
+        }
+        Ok(usage) => usage,
+        Err(_) => {
+            lose(ABSURD);
+            None
+        }
+    }
+}
+
+/// Has the provider told the final count? It sends the reason to stop, and the count of its own tools, with it.
+fn is_settled(wire: &Wire<'_>) -> bool {
+    !wire.stop_reason.is_empty() || wire.usage.as_ref().is_some_and(UsageRecord::is_settled)
+}
+
+/// What tells a block of a reply from the others.
+fn block_hash(block: &Block<'_, Piece<'_>>) -> u128 {
+    let mut hash = Xxh3::new();
+    match block {
+        Block::Text(text) => hash.update(text.as_bytes()),
+        Block::Object(Piece { kind, id, text, thinking, signature, data, .. }) => {
+            for text in [kind, id, text, thinking, signature, data] {
+                hash.update(text.as_bytes());
+                hash.update(&[0]);
+            }
+        }
+        Block::Other => {}
+    }
+    hash.digest128()
+}
+
+fn unseen<'a>(content: &Content<'a>, seen: &[u128]) -> Content<'a> {
+    Blocks(content.0.iter().filter(|block| !seen.contains(&block_hash(block))).cloned().collect())
+}
+
+fn call_id(message: &str, request: &str) -> String {
+    match (message, request) {
+        ("", request) => request.to_owned(),
+        (message, "") => message.to_owned(),
+        (message, request) => format!("{message}/{request}"),
+    }
+}
+
+fn automatic(metadata: &CompactMetadata<'_>) -> Option<bool> {
+    match &*metadata.trigger {
+        "auto" => Some(true),
+        "manual" => Some(false),
+        _ => None,
+    }
+}
+
+fn visible_tokens(part: &Part) -> u64 {
+    u64::from(match part {
+        Part::Text(text) | Part::Thinking { text, .. } | Part::ToolCall { arguments: text, .. } | Part::Other(text) => text.tokens,
+        Part::ToolResult { .. } | Part::Image(_) | Part::Tools(_) => 0,
+    })
+}
+
+/// Did the person type this? Results of tools and text of the agent's own are user records too.
+pub(super) fn is_prompt(record: &Record<'_>) -> bool {
+    let Some(wire) = record.message.as_ref().filter(|_| &*record.kind == "user" && !record.is_summary()) else { return false };
+    let answers = wire.content.objects().any(Piece::is_result);
+    !answers && !record.is_injected() && !is_written_by_agent(record, wire)
+}
+
+/// Is a user record the agent's own text? Commands that the agent answers itself begin with their name; those that are prompts, with their message.
+/// Does the agent say in the model's name that the provider refused the prompt for its size?
+fn is_refusal(record: &Record<'_>, wire: &Wire<'_>) -> bool {
+    let says_so = |text: &str| text.to_ascii_lowercase().starts_with("prompt is too long");
+    record.is_api_error_message == Some(true)
+        && wire.content.0.iter().any(|block| match block {
+            Block::Text(text) => says_so(text),
+            Block::Object(piece) => says_so(&piece.text),
+            Block::Other => false,
+        })
+}
+
+fn is_written_by_agent(record: &Record<'_>, wire: &Wire<'_>) -> bool {
+    const OPENINGS: [&str; 8] = [
+        "<local-command-",
+        "<command-name>",
+        "<bash-stdout>",
+        "<bash-stderr>",
+        "<task-notification>",
+        "<system-reminder>",
+        "[Request interrupted by user",
+        "Caveat: The messages below were generated by the user while running local commands",
+    ];
+    let origin = record.origin.and_then(|origin| serde_json::from_str::<Kind>(origin.get()).ok());
+    if let Some(origin) = origin.filter(|origin| !origin.kind.is_empty()) {
+        return &*origin.kind != "human";
+    }
+    let text = match wire.content.0.as_slice() {
+        [Block::Text(text)] => text.as_ref(),
+        [Block::Object(piece)] => &piece.text,
+        _ => "",
+    };
+    OPENINGS.iter().any(|opening| text.trim_start().starts_with(opening))
+}

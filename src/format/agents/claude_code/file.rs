@@ -1,0 +1,312 @@
+//! A file's records, sorted into conversations.
+
+use super::attachment;
+use super::conversation::{Conversation, Lose, is_prompt};
+use super::record::{CompactMetadata, Record};
+use super::tree::Parent;
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::Claim;
+use crate::transcript::{Scale, Transcript};
+use std::collections::HashMap;
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Claims files whose records have Claude Code's ids.
+pub(super) fn claims(source: &Source) -> Claim {
+    if is_list(source) {
+        let first = source.outline();
+        let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
+        let own = first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
+        return if streamed && own { Claim::Yes } else { Claim::No };
+    }
+    let mut best = Claim::No;
+    for line in source.head_text().lines().filter(|line| !line.trim().is_empty()) {
+        best = best.max(match serde_json::from_str::<Record>(line) {
+            Ok(record) => claim(&record, line),
+            // A long line is cut by the end of the head; others are damaged.
+            Err(_) if is_cut_record(line) => Claim::Maybe,
+            Err(_) => Claim::No,
+        });
+        if best == Claim::Yes {
+            break;
+        }
+    }
+    best
+}
+
+/// What the program prints is kept by some as one list.
+fn is_list(source: &Source) -> bool {
+    source.head_text().trim_start().starts_with('[')
+}
+
+fn claim(record: &Record<'_>, line: &str) -> Claim {
+    let logged = !record.is_streamed() && !record.session().is_empty();
+    let linked = line.contains("\"parentUuid\"") && !record.uuid.is_empty() && logged;
+    // A relative of Gemini CLI links its records in the same way, but its messages have parts.
+    let foreign = line.contains("\"usageMetadata\"") || (record.message.is_some() && line.contains("\"parts\":["));
+    match &*record.kind {
+        "user" | "assistant" | "system" | "progress" | "attachment" if linked && !foreign => Claim::Yes,
+        "summary" if !record.leaf_uuid.is_empty() => Claim::Yes,
+        "file-history-snapshot" if line.contains("\"isSnapshotUpdate\"") => Claim::Maybe,
+        "queue-operation" | "permission-mode" | "custom-title" | "mode" | "last-prompt" if logged => Claim::Maybe,
+        "system" if record.is_streamed() && &*record.subtype == "init" && line.contains("\"tools\"") => Claim::Yes,
+        "user" | "assistant" if record.is_streamed() && record.message.is_some() && line.contains("\"parent_tool_use_id\"") => Claim::Yes,
+        _ => Claim::No,
+    }
+}
+
+fn is_cut_record(line: &str) -> bool {
+    let marks = ["\"parentUuid\":", "\"sessionId\":", "\"isSidechain\":"];
+    line.starts_with('{') && marks.iter().all(|mark| line.contains(mark)) && !line.contains("\"parts\":[")
+}
+
+/// Up to 2.1.1 the end of what a command printed is cut off; later a preview stays of every long result, and the middle of a failed
+/// command's output goes.
+const MARKS: &[Mark] = &[
+    Mark::Start("<persisted-output>"),
+    Mark::Start("[Truncated. Full output: "),
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("... [# characters truncated] ..."),
+    Mark::Line("[# lines truncated]"),
+];
+
+/// Reads the sessions of a file: the main one and those of sub-agents that write into it.
+pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let mut file = File {
+        scale,
+        conversations: Vec::new(),
+        sessions: HashMap::new(),
+        nodes: HashMap::new(),
+        went_on: HashMap::new(),
+        latest: [None; 2],
+    };
+    let mut take = |source: &mut Source, text: &str, number: u64, at_end: bool| {
+        for record in values::<Record>(text) {
+            match record {
+                Ok(record) => file.record(&record, &mut |reason| source.lose(number, reason)),
+                Err(error) => source.lose(number, fault(&error, at_end)),
+            }
+        }
+    };
+    if is_list(source) {
+        each_piece(source, &[("", Take::Elements)], |source, piece| {
+            take(source, piece.text, piece.number, false);
+            Ok(())
+        })?;
+    } else {
+        source.each_line(|source, line| take(source, &line.text, line.number, line.last_unterminated))?;
+    }
+    let name = source.name();
+    for (index, conversation) in file.conversations.into_iter().enumerate() {
+        let mut transcript = conversation.finish();
+        // Records may come in another order than they were made: by now all are known.
+        transcript.begins_in_middle = file.went_on.get(&index).is_some_and(|parent| !file.nodes.contains_key(parent));
+        if transcript.messages.is_empty() && transcript.compactions.is_empty() {
+            continue;
+        }
+        if transcript.id.is_empty() {
+            transcript.id.clone_from(&name);
+        }
+        hand_over(transcript);
+    }
+    Ok(())
+}
+
+/// Ids are kept as hashes: a long file has as many of them as lines.
+type IdHash = u128;
+
+struct File<'s> {
+    scale: &'s dyn Scale,
+    conversations: Vec<Conversation<'s>>,
+    /// Conversations by session or sub-agent id.
+    sessions: HashMap<IdHash, usize>,
+    /// Conversation and node of each record.
+    nodes: HashMap<IdHash, (usize, usize)>,
+    /// What the first record of a conversation goes on from, where that was not known yet.
+    went_on: HashMap<usize, IdHash>,
+    /// The conversation spoken of last: a main one, a sub-agent's.
+    latest: [Option<usize>; 2],
+}
+
+impl File<'_> {
+    fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        match &*record.kind {
+            "user" | "assistant" | "system" | "attachment" | "progress" => self.node(record, lose),
+            "summary" if record.is_summary() => self.node(record, lose),
+            "queue-operation" => self.queue(record),
+            "summary"
+            | "file-history-snapshot"
+            | "file-history-delta"
+            | "last-prompt"
+            | "ai-title"
+            | "custom-title"
+            | "mode"
+            | "permission-mode"
+            | "pr-link"
+            | "tag"
+            | "agent-name"
+            | "agent-color"
+            | "agent-setting"
+            | "task-summary"
+            | "worktree-state"
+            | "attribution-snapshot"
+            | "bridge-session"
+            // Of what the program prints: sums, and pieces of replies that follow as a whole.
+            | "result"
+            | "stream_event"
+            | "tool_progress"
+            | "tool_use_summary"
+            | "rate_limit_event"
+            | "prompt_suggestion"
+            | "auth_status"
+            | "speculation-accept" => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    /// What waits before a conversation's first record opens its first turn, and has a record of its own.
+    fn queue(&mut self, record: &Record<'_>) {
+        let index = self.sessions.get(&xxh3_128(record.session().as_bytes())).copied().or(self.latest[0]);
+        let text = record.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok()).unwrap_or_default();
+        if let Some(conversation) = index.and_then(|index| self.conversations.get_mut(index)) {
+            conversation.queue.operate(&record.operation, text);
+        }
+    }
+
+    fn node(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let hash = record.uuid.some_id().map(|uuid| xxh3_128(uuid.as_bytes()));
+        if let Some((conversation, _)) = hash.and_then(|hash| self.nodes.get(&hash)).copied() {
+            lose("repeated record (same uuid)");
+            if let (Some(wire), "assistant") = (&record.message, &*record.kind) {
+                self.conversations[conversation].assistant_again(record, wire);
+            }
+            return;
+        }
+        let parent = self.nodes.get(&xxh3_128(record.parent().as_bytes())).copied();
+        let index = self.conversation(record, parent.map(|(conversation, _)| conversation));
+        let kept_from = self.kept_from(record, index);
+        let conversation = &mut self.conversations[index];
+        if !record.program().is_empty() {
+            conversation.transcript.version = record.program().to_owned();
+        }
+        if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
+            self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
+        }
+        let parent = match parent.filter(|(of, _)| *of == index) {
+            Some((_, node)) => Parent::Node(node),
+            // A prompt that hangs on nothing is typed into an emptied conversation, and some versions run hooks before it.
+            None if record.parent().is_empty() && conversation.tree.is_chained() && (is_prompt(record) || record.is_of_clearing()) => {
+                Parent::Root
+            }
+            None => Parent::Unknown,
+        };
+        let node = conversation.tree.grow(parent);
+        if let Some(hash) = hash {
+            self.nodes.insert(hash, (index, node));
+        }
+        enter(conversation, record, node, kept_from, lose);
+    }
+
+    /// The conversation that a record belongs to. A parent tells it best: a resumed session carries on under a new session id.
+    fn conversation(&mut self, record: &Record<'_>, of_parent: Option<usize>) -> usize {
+        let side = record.is_side();
+        let is_side = |index: &usize| self.conversations[*index].transcript.parent.is_some();
+        let of_parent = of_parent.filter(|index| is_side(index) == side);
+        let session = record.session();
+        let key = match (side, record.agent()) {
+            (false, _) => session.to_owned(),
+            (true, "") => String::new(),
+            (true, agent) => format!("{session}/{agent}"),
+        };
+        let hash = xxh3_128(key.as_bytes());
+        let known = self.sessions.get(&hash).copied().filter(|_| !key.is_empty());
+        let latest = self.latest[usize::from(side)];
+        let index = match (side, key.is_empty()) {
+            (true, false) => known.or(of_parent),
+            // A sub-agent without an id is known by its chain: it begins where the chain does.
+            (true, true) if record.parent().is_empty() => None,
+            (true, true) => of_parent.or(latest),
+            (false, false) => of_parent.or(known),
+            (false, true) => of_parent.or(latest),
+        };
+        let index = index.unwrap_or_else(|| {
+            let mut conversation = Conversation::new(self.scale);
+            if side {
+                conversation.transcript.parent = Some(session.to_owned());
+                let own = [record.agent(), record.uuid.id()].into_iter().find(|own| !own.is_empty()).unwrap_or_default();
+                conversation.transcript.id = format!("{session}/{own}");
+            }
+            self.conversations.push(conversation);
+            self.conversations.len() - 1
+        });
+        if !key.is_empty() {
+            self.sessions.insert(hash, index);
+        }
+        if !side && !session.is_empty() {
+            session.clone_into(&mut self.conversations[index].transcript.id);
+        }
+        self.latest[usize::from(side)] = Some(index);
+        index
+    }
+
+    /// The first old message that a boundary keeps in the context.
+    fn kept_from(&self, record: &Record<'_>, index: usize) -> Option<usize> {
+        let metadata = serde_json::from_str::<CompactMetadata>(record.boundary()?.get()).ok()?;
+        let message = |uuid: &Words<'_>| {
+            let (conversation, node) = self.nodes.get(&xxh3_128(uuid.as_bytes()))?;
+            self.conversations[index].tree.first_message(*node).filter(|_| *conversation == index)
+        };
+        let kept = metadata.preserved_messages.iter().flat_map(|kept| &kept.uuids).filter_map(message).min();
+        kept.or_else(|| metadata.preserved_segment.and_then(|segment| message(&segment.head_uuid)))
+    }
+}
+
+/// Puts a record into its conversation.
+fn enter(conversation: &mut Conversation<'_>, record: &Record<'_>, node: usize, kept_from: Option<usize>, lose: Lose<'_>) {
+    match (&*record.kind, &*record.subtype, &record.message) {
+        (_, _, Some(wire)) if record.is_summary() => conversation.summary(record, wire),
+        ("user", _, Some(wire)) if record.is_streamed() && record.is_injected() && conversation.awaits_summary() => {
+            conversation.summary(record, wire);
+        }
+        ("user", _, Some(_)) if record.is_visible_in_transcript_only == Some(true) => {}
+        ("user", _, Some(wire)) => conversation.user(record, wire, node, lose),
+        ("assistant", _, Some(wire)) => conversation.assistant(record, wire, node, lose),
+        ("user" | "assistant", _, None) => lose("record without a message"),
+        ("system", "compact_boundary", _) => match metadata(record.boundary().map(|raw| raw.get()), lose) {
+            Some(metadata) => conversation.boundary(record, &metadata, kept_from),
+            None => conversation.boundary(record, &CompactMetadata::default(), kept_from),
+        },
+        ("system", "microcompact_boundary", _) => {
+            let metadata = metadata(record.microcompact_metadata.map(|raw| raw.get()), lose).unwrap_or_default();
+            if metadata.compacted_tool_ids.is_empty() && metadata.cleared_attachments.is_empty() {
+                lose("microcompact boundary that names no tool result (not taken for a pruning)");
+            } else {
+                conversation.pruned(record, &metadata);
+            }
+        }
+        // What a command of the agent printed is sent along with the next prompt.
+        ("system", "local_command", _) => match record.content.map(|content| serde_json::from_str::<String>(content.get())) {
+            Some(Ok(text)) => conversation.aside(record, node, &text),
+            _ => lose("command output of an unexpected shape"),
+        },
+        ("progress", _, _) => record.data.into_iter().for_each(|data| conversation.mirror.progress(data, lose)),
+        ("attachment", _, _) => match record.attachment.and_then(attachment::text) {
+            Some(text) if text.is_empty() => {}
+            Some(text) => conversation.aside(record, node, &text),
+            None => lose("attachment of an unexpected shape"),
+        },
+        _ => {}
+    }
+}
+
+fn metadata<'a>(raw: Option<&'a str>, lose: Lose<'_>) -> Option<CompactMetadata<'a>> {
+    let metadata = serde_json::from_str(raw?).ok();
+    if metadata.is_none() {
+        lose("compaction data of an unexpected shape");
+    }
+    metadata
+}

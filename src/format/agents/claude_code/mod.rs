@@ -1,0 +1,24 @@
+//! Claude Code: `<sessionId>.jsonl` and `agent-<id>.jsonl`, one record a line.
+//!
+//! The lines are a log, not the conversation: one reply of the model is spread over a line for each content block, branches that the
+//! user left stay in the file, and sub-agents may write into the same file. What the program prints has the same records under names of
+//! its own. [`file`] sorts records into conversations, [`conversation`] puts one of them together, [`mirror`] gathers what is shown of
+//! sub-agents elsewhere, [`queue`] what people say during a turn, [`tree`] knows which messages stand in the context.
+
+mod attachment;
+mod conversation;
+mod file;
+mod mirror;
+mod queue;
+mod record;
+mod tree;
+
+use crate::format::reader::Reader;
+
+/// Sessions and sub-agent sessions of Claude Code.
+pub const READER: Reader = Reader {
+    name: "claude-code",
+    about: "Claude Code sessions: ~/.claude/projects/**/*.jsonl, --output-format stream-json",
+    claims: file::claims,
+    read: file::read,
+};

@@ -1,0 +1,189 @@
+//! The fields of a line that matter here. All else is passed over without being decoded.
+
+use crate::format::ground::count::Count;
+use crate::format::ground::words::Words;
+use crate::format::wire::anthropic::{Content, UsageRecord};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A line of the log, of whatever type.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct Record<'a> {
+    #[serde(rename = "type", borrow)]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub subtype: Words<'a>,
+    #[serde(borrow)]
+    pub uuid: Words<'a>,
+    #[serde(borrow)]
+    pub parent_uuid: Words<'a>,
+    #[serde(borrow)]
+    pub logical_parent_uuid: Words<'a>,
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    #[serde(borrow)]
+    agent_id: Words<'a>,
+    #[serde(borrow)]
+    pub timestamp: Words<'a>,
+    #[serde(borrow)]
+    version: Words<'a>,
+    #[serde(borrow)]
+    pub request_id: Words<'a>,
+    #[serde(borrow)]
+    pub leaf_uuid: Words<'a>,
+    is_sidechain: Option<bool>,
+    is_meta: Option<bool>,
+    pub is_compact_summary: Option<bool>,
+    pub is_visible_in_transcript_only: Option<bool>,
+    pub is_api_error_message: Option<bool>,
+    #[serde(borrow)]
+    pub origin: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub message: Option<Wire<'a>>,
+    #[serde(borrow)]
+    pub operation: Words<'a>,
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub attachment: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub data: Option<&'a RawValue>,
+    #[serde(borrow)]
+    compact_metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub microcompact_metadata: Option<&'a RawValue>,
+    // The same things in what the program prints (`--output-format stream-json`). Logs have some of these names beside their own.
+    #[serde(rename = "session_id", borrow)]
+    streamed_session_id: Words<'a>,
+    #[serde(rename = "parent_tool_use_id", borrow)]
+    parent_tool_use_id: Words<'a>,
+    #[serde(rename = "claude_code_version", borrow)]
+    streamed_version: Words<'a>,
+    #[serde(rename = "compact_metadata", borrow)]
+    streamed_compact_metadata: Option<&'a RawValue>,
+    is_synthetic: Option<bool>,
+}
+
+/// The message as it was sent or received.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Wire<'a> {
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow)]
+    pub model: Words<'a>,
+    #[serde(borrow)]
+    pub stop_reason: Words<'a>,
+    #[serde(borrow)]
+    pub content: Content<'a>,
+    pub usage: Option<UsageRecord>,
+}
+
+/// An object of which only the kind matters: the origin of a prompt.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct Kind<'a> {
+    #[serde(rename = "type", alias = "kind", borrow)]
+    pub kind: Words<'a>,
+}
+
+/// What a hook's record tells of the hook.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Hook<'a> {
+    #[serde(borrow)]
+    hook_name: Words<'a>,
+}
+
+/// What a boundary tells of the compaction.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct CompactMetadata<'a> {
+    #[serde(borrow)]
+    pub trigger: Words<'a>,
+    #[serde(alias = "pre_tokens")]
+    pub pre_tokens: Count,
+    #[serde(alias = "post_tokens")]
+    pub post_tokens: Count,
+    #[serde(borrow)]
+    pub preserved_segment: Option<PreservedSegment<'a>>,
+    #[serde(borrow)]
+    pub preserved_messages: Option<PreservedMessages<'a>>,
+    /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
+    #[serde(borrow)]
+    pub compacted_tool_ids: Vec<Words<'a>>,
+    /// Attachments that it cleared, by their records.
+    #[serde(rename = "clearedAttachmentUUIDs", borrow)]
+    pub cleared_attachments: Vec<Words<'a>>,
+}
+
+/// The stretch of old messages that stays.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub(super) struct PreservedSegment<'a> {
+    #[serde(borrow)]
+    pub head_uuid: Words<'a>,
+}
+
+/// The old messages that stay.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct PreservedMessages<'a> {
+    #[serde(borrow)]
+    pub uuids: Vec<Words<'a>>,
+}
+
+impl Record<'_> {
+    /// The parent's id, across a compaction's boundary too.
+    pub fn parent(&self) -> &str {
+        self.parent_uuid.some_id().unwrap_or(self.logical_parent_uuid.id())
+    }
+
+    /// Was it printed, and not written into a log?
+    pub fn is_streamed(&self) -> bool {
+        self.session_id.is_empty() && !self.streamed_session_id.is_empty()
+    }
+
+    /// The session's id; empty where there is none.
+    pub fn session(&self) -> &str {
+        self.session_id.some_id().unwrap_or(self.streamed_session_id.id())
+    }
+
+    /// The sub-agent's id: its own, or that of the call that started it; empty where there is none.
+    pub fn agent(&self) -> &str {
+        self.agent_id.some_id().unwrap_or(if self.is_streamed() { self.parent_tool_use_id.id() } else { "" })
+    }
+
+    /// The program's version; empty where the record does not say.
+    pub fn program(&self) -> &str {
+        if self.version.is_empty() { &self.streamed_version } else { &self.version }
+    }
+
+    /// What a boundary says.
+    pub fn boundary(&self) -> Option<&RawValue> {
+        self.compact_metadata.or(self.streamed_compact_metadata)
+    }
+
+    /// Did the program put it in by itself?
+    pub fn is_injected(&self) -> bool {
+        self.is_meta == Some(true) || self.is_synthetic == Some(true)
+    }
+
+    /// Does it belong to a sub-agent?
+    pub fn is_side(&self) -> bool {
+        self.is_sidechain == Some(true) || (self.is_streamed() && !self.parent_tool_use_id.is_empty())
+    }
+
+    /// Is it of a hook that ran because the conversation was emptied? Accepting a plan empties it as `/clear` does.
+    pub fn is_of_clearing(&self) -> bool {
+        let hook = self.data.or(self.attachment).and_then(|raw| serde_json::from_str::<Hook<'_>>(raw.get()).ok());
+        hook.is_some_and(|hook| &*hook.hook_name == "SessionStart:clear")
+    }
+
+    /// Is it the summary that a compaction left?
+    pub fn is_summary(&self) -> bool {
+        // Some versions give the summary a record type of its own. A record of that type with a leaf is the session's title.
+        self.is_compact_summary == Some(true) || (&*self.kind == "summary" && self.message.is_some() && self.leaf_uuid.is_empty())
+    }
+}

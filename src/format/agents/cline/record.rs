@@ -1,0 +1,112 @@
+//! What the two files hold, as far as it is read.
+
+use crate::format::ground::count::{Absurd, Count, Dollars};
+use crate::format::ground::words::Words;
+use crate::format::usage::{Cached, Reported};
+use crate::format::wire::anthropic;
+use crate::format::wire::blocks::Blocks;
+use crate::transcript::Usage;
+use serde::Deserialize;
+
+/// An entry of the screen's list.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Entry<'a> {
+    pub ts: Option<f64>,
+    #[serde(borrow)]
+    pub say: Words<'a>,
+    #[serde(borrow)]
+    pub ask: Words<'a>,
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    #[serde(borrow)]
+    pub reasoning: Words<'a>,
+    #[serde(borrow)]
+    pub images: Option<Vec<Words<'a>>>,
+    pub partial: Option<bool>,
+    #[serde(borrow)]
+    pub model_info: Option<ModelInfo<'a>>,
+    /// The place of the newest entry of the conversation when this one was shown; -1 before the first.
+    pub conversation_history_index: Option<i64>,
+    /// The first and the last entry of the conversation that are not sent any more.
+    pub conversation_history_deleted_range: Option<(u64, u64)>,
+    #[serde(borrow)]
+    pub context_condense: Option<Condense<'a>>,
+    #[serde(borrow)]
+    pub context_truncation: Option<Condense<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ModelInfo<'a> {
+    #[serde(borrow)]
+    pub model_id: Words<'a>,
+}
+
+/// A compaction as the screen tells of it.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Condense<'a> {
+    pub prev_context_tokens: Count,
+    pub new_context_tokens: Count,
+    #[serde(borrow)]
+    pub summary: Words<'a>,
+}
+
+/// What the text of an `api_req_started` says.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Started<'a> {
+    #[serde(borrow)]
+    pub request: Words<'a>,
+    tokens_in: Count,
+    tokens_out: Count,
+    cache_writes: Count,
+    cache_reads: Count,
+    cost: Dollars,
+    /// How the provider counts; relatives of the agent note it.
+    #[serde(borrow)]
+    api_protocol: Words<'a>,
+    #[serde(borrow)]
+    pub cancel_reason: Words<'a>,
+}
+
+impl Started<'_> {
+    /// The usage; `None` where the request was not answered.
+    ///
+    /// The agent itself leaves the cached part out of `tokensIn`. Its relatives count it in for providers of OpenAI's kind; for those of
+    /// Anthropic's, older versions leave it out and newer ones count it in. What was left out is small beside the cached part.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let cached = match &*self.api_protocol {
+            "" => Cached::Beside,
+            "anthropic" => Cached::Either,
+            _ => Cached::Within,
+        };
+        let reported = Reported {
+            input: self.tokens_in,
+            cache_read: self.cache_reads,
+            cache_write: self.cache_writes,
+            cached,
+            output: self.tokens_out,
+            cost_nano_usd: self.cost.above_zero(),
+            ..Reported::default()
+        };
+        // A reply that was cancelled is counted as far as it had come.
+        Ok(reported.usage()?.map(|usage| Usage { output_is_final: self.cancel_reason.is_empty(), ..usage }))
+    }
+}
+
+/// An entry of the conversation: a message of Anthropic's, with what the agent adds.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Spoken<'a> {
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    #[serde(borrow)]
+    pub content: Blocks<'a, anthropic::Piece<'a>>,
+    pub ts: Option<f64>,
+    #[serde(borrow)]
+    pub model_info: Option<ModelInfo<'a>>,
+    pub is_summary: Option<bool>,
+    pub is_truncation_marker: Option<bool>,
+}

@@ -1,0 +1,244 @@
+//! A task, put together from the conversation and the screen's list, or from the list alone.
+
+use super::record::Spoken;
+use super::screen::{Kind, Shown, asked};
+use super::{READER, request};
+use crate::format::ground::json::fault;
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::wire::anthropic::Weigher;
+use crate::format::wire::blocks::Block;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+
+/// A task of which there is the screen's list alone.
+pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Transcript {
+    let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut calls = Calls::default();
+    // The reply to a request that was tried again belongs to the last try.
+    let mut open: Option<Call> = None;
+    for entry in entries {
+        match &entry.kind {
+            Kind::Request { text, model, usage } => {
+                if let Some(call) = open.take().filter(|call| call.usage.is_some()) {
+                    transcript.side_calls.push(call);
+                }
+                if !text.is_empty() {
+                    transcript.messages.push(Message { time: entry.time, ..asked(text, scale) });
+                }
+                let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
+                open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false });
+            }
+            Kind::Said { reasoning, text } => {
+                let text = scale.weigh(text);
+                let part = if *reasoning { Part::Thinking { text, sealed_bytes: 0 } } else { Part::Text(text) };
+                reply(&mut transcript, part, &mut open, &mut calls, entry.time);
+            }
+            Kind::Tool { name, text } => {
+                let part = Part::ToolCall { id: String::new(), name: name.clone(), arguments: scale.weigh(text) };
+                reply(&mut transcript, part, &mut open, &mut calls, entry.time);
+            }
+            Kind::Deleted { .. } => {
+                let before = transcript.messages.len();
+                transcript.compactions.push(compaction(before, None, entry.time));
+                calls.unchained = true;
+            }
+            Kind::Condensed { before, after, summary } => {
+                let summary = summary.as_deref().map(|summary| scale.weigh(summary));
+                let at = transcript.messages.len();
+                let sizes = Compaction { tokens_before: *before, tokens_after: *after, ..compaction(at, summary, entry.time) };
+                transcript.compactions.push(sizes);
+                calls.unchained = true;
+            }
+        }
+    }
+    transcript.side_calls.extend(open.filter(|call| call.usage.is_some()));
+    if !transcript.messages.is_empty() {
+        source.lose(0, "no conversation beside the list of the screen: messages as the screen showed them");
+    }
+    transcript
+}
+
+/// Adds to the reply that is being given, or begins it.
+fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls: &mut Calls, time: Option<i64>) {
+    if let Some(call) = open.take() {
+        let call = calls.made(call);
+        transcript.messages.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
+    } else if let Some(last) = transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
+        last.parts.push(part);
+    }
+}
+
+/// Tells which calls may not be compared with the one before.
+#[derive(Default)]
+struct Calls {
+    model: String,
+    unchained: bool,
+}
+
+impl Calls {
+    /// The call, where it was answered: with usage.
+    fn made(&mut self, call: Call) -> Option<Call> {
+        if call.usage.is_none() {
+            self.unchained = true;
+            return None;
+        }
+        let changed = !self.model.is_empty() && self.model != call.model;
+        self.model.clone_from(&call.model);
+        Some(Call { unchained: std::mem::take(&mut self.unchained) || changed, ..call })
+    }
+}
+
+fn compaction(before: usize, summary: Option<Text>, time: Option<i64>) -> Compaction {
+    Compaction {
+        before,
+        kind: CompactionKind::Compact,
+        automatic: None,
+        tokens_before: None,
+        tokens_after: None,
+        summary,
+        kept_from: None,
+        taken: Vec::new(),
+        call: None,
+        time,
+    }
+}
+
+/// An entry of the conversation that was listed.
+struct Listed {
+    /// The index of its first message.
+    at: usize,
+    time: Option<i64>,
+    is_reply: bool,
+}
+
+/// A task from its conversation, with what the screen's list says of its requests.
+pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Result<Transcript, ReadError> {
+    let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut weigher = Weigher::new(scale);
+    let mut listed: Vec<Listed> = Vec::new();
+    let mut models: Vec<String> = Vec::new();
+    each_piece(source, &[("", Take::Elements)], |source, piece| {
+        let at = transcript.messages.len();
+        match serde_json::from_str::<Spoken>(piece.text) {
+            Ok(spoken) => {
+                let time = spoken.ts.filter(|time| time.is_finite()).map(|time| time as i64);
+                let is_summary = spoken.is_summary == Some(true) || spoken.is_truncation_marker == Some(true);
+                if is_summary {
+                    let text = words(&spoken);
+                    let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh(&text.join("\n")));
+                    transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
+                } else {
+                    let mut lose = |reason: &'static str| source.lose(piece.number, reason);
+                    transcript.messages.extend(
+                        messages(&spoken, &mut weigher, &mut lose)
+                            .into_iter()
+                            .map(|message| Message { time: message.time.or(time), ..message }),
+                    );
+                }
+                // Sealed reasoning may be an entry of its own, before the reply that it belongs to.
+                let is_reply = transcript.messages.get(at).is_some_and(|message| message.role == Role::Assistant);
+                listed.push(Listed { at, time, is_reply });
+                models.push(spoken.model_info.map_or_else(String::new, |info| info.model_id.to_string()));
+            }
+            Err(error) => {
+                source.lose(piece.number, fault(&error, false));
+                listed.push(Listed { at, time: None, is_reply: false });
+                models.push(String::new());
+            }
+        }
+        Ok(())
+    })?;
+    assign(&mut transcript, entries, &listed, &models);
+    Ok(transcript)
+}
+
+fn words<'s>(spoken: &'s Spoken<'_>) -> Vec<&'s str> {
+    let text = |block: &'s Block<'_, _>| match block {
+        Block::Text(text) => Some(text.as_ref()),
+        Block::Object(crate::format::wire::anthropic::Piece { kind, text, .. }) => (&**kind == "text").then_some(&**text),
+        Block::Other => None,
+    };
+    spoken.content.0.iter().filter_map(text).collect()
+}
+
+/// The messages that one entry stands for. Where tools are called in prose, their results are prose as well.
+fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
+    match &*spoken.role {
+        "assistant" => weigher.messages(Role::Assistant, &spoken.content, lose),
+        "user" => {
+            let texts = words(spoken);
+            let prose = texts.len() == spoken.content.0.len();
+            if prose { vec![request::message(&texts, weigher.scale)] } else { weigher.messages(Role::User, &spoken.content, lose) }
+        }
+        _ => {
+            lose("unknown message role");
+            Vec::new()
+        }
+    }
+}
+
+/// Gives each reply the request that it answers, and each compaction of the screen's list its place.
+fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], models: &[String]) {
+    let mut requests: Vec<Option<(Call, Option<i64>)>> = listed.iter().map(|_| None).collect();
+    let mut next = 0;
+    let mut condensed = 0;
+    for entry in entries {
+        // The first reply after the request: by the place that is noted, by time, or simply the next one.
+        let from = match (entry.place, entry.time) {
+            (Some(place), _) => place,
+            (None, Some(time)) if listed.iter().any(|one| one.time.is_some()) => {
+                listed.iter().position(|one| one.time.is_some_and(|said| said >= time)).unwrap_or(listed.len())
+            }
+            _ => next,
+        };
+        let target = listed.iter().enumerate().skip(from).find(|(_, one)| one.is_reply).map(|(index, _)| index);
+        match &entry.kind {
+            Kind::Request { model, usage, .. } => {
+                let Some(usage) = usage else { continue };
+                let id = format!("{}@{}", transcript.id, entry.time.unwrap_or_default());
+                let call = Call { id, model: model.clone(), usage: Some(*usage), unchained: false };
+                match target.and_then(|target| requests.get_mut(target)) {
+                    Some(slot) => {
+                        // A request that was tried again was made, and paid for.
+                        let earlier = slot.replace((call, entry.time));
+                        transcript.side_calls.extend(earlier.map(|(call, _)| call));
+                        next = target.map_or(next, |target| target + 1);
+                    }
+                    None => transcript.side_calls.push(call),
+                }
+            }
+            Kind::Deleted { last } => {
+                let before = target.and_then(|target| listed.get(target)).map_or(transcript.messages.len(), |one| one.at);
+                let kept = usize::try_from(*last).ok().and_then(|last| listed.get(last.checked_add(1)?)).map(|one| one.at);
+                transcript.compactions.push(Compaction { kept_from: kept, ..compaction(before, None, entry.time) });
+            }
+            Kind::Condensed { before, after, .. } => {
+                if let Some(compaction) = transcript.compactions.iter_mut().filter(|one| one.summary.is_some()).nth(condensed) {
+                    (compaction.tokens_before, compaction.tokens_after) = (*before, *after);
+                }
+                condensed += 1;
+            }
+            Kind::Said { .. } | Kind::Tool { .. } => {}
+        }
+    }
+    transcript.compactions.sort_by_key(|compaction| compaction.before);
+    let mut calls = Calls::default();
+    let mut compacted = transcript.compactions.iter().map(|compaction| compaction.before).peekable();
+    for (index, (one, request)) in listed.iter().zip(requests).enumerate() {
+        if !one.is_reply {
+            continue;
+        }
+        while compacted.next_if(|before| *before <= one.at).is_some() {
+            calls.unchained = true;
+        }
+        let named = models.get(index).cloned().unwrap_or_default();
+        let (call, time) = request.unwrap_or_default();
+        let model = if call.model.is_empty() { named } else { call.model.clone() };
+        let usage: Option<Usage> = call.usage;
+        let call = calls.made(Call { model, usage, ..call });
+        if let Some(message) = transcript.messages.get_mut(one.at).filter(|message| message.role == Role::Assistant) {
+            message.call = call;
+            message.time = message.time.or(time);
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The content of single items: texts, pictures, and what a result tells of success.
+
+use super::record::Piece;
+use super::session::Lost;
+use crate::format::ground::image;
+use crate::format::ground::json::text_or_json;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Image, Part, Scale};
+use std::borrow::Cow;
+
+/// The parts of a content list, and whether there was something unknown among them.
+pub struct ItemParts {
+    pub parts: Vec<Part>,
+    pub lost: Lost,
+}
+
+/// Weighs each block of a content list.
+pub fn parts_of(content: &Blocks<Piece>, scale: &dyn Scale) -> ItemParts {
+    let text = |block| text_of_block(block).map(|text| Part::Text(scale.weigh(&text)));
+    let parts = content.0.iter().filter_map(|block| picture(block).or_else(|| text(block))).collect();
+    ItemParts { parts, lost: unknown(content) }
+}
+
+/// The pictures of a result, whose text is weighed as one.
+pub fn pictures_of(content: &Blocks<Piece>) -> ItemParts {
+    ItemParts { parts: content.0.iter().filter_map(picture).collect(), lost: unknown(content) }
+}
+
+fn picture(block: &Block<Piece>) -> Option<Part> {
+    match block {
+        Block::Object(piece) if &*piece.kind == "input_image" => {
+            let image = image::from_data_url(&piece.image_url);
+            // How closely it is looked at is written beside its address: `,"detail":"high"`.
+            let detail = if piece.detail.is_empty() { 0 } else { piece.detail.len() as u32 + 12 };
+            Some(Part::Image(Image { address: image.address + detail, ..image }))
+        }
+        _ => None,
+    }
+}
+
+fn unknown(content: &Blocks<Piece>) -> Lost {
+    let known = |block| picture(block).is_some() || text_of_block(block).is_some();
+    match content.0.iter().find(|block| !known(block)) {
+        None => Ok(()),
+        Some(Block::Object(piece)) if &*piece.kind == "encrypted_content" => Err("encrypted content whose size in tokens is unknown"),
+        Some(_) => Err("unknown content part"),
+    }
+}
+
+/// All text of a content list, joined by newlines.
+pub fn text_of(content: &Blocks<Piece>) -> String {
+    content.0.iter().filter_map(text_of_block).collect::<Vec<_>>().join("\n")
+}
+
+fn text_of_block<'b>(block: &'b Block<Piece>) -> Option<Cow<'b, str>> {
+    match block {
+        Block::Text(text) => Some(Cow::Borrowed(text)),
+        Block::Other => None,
+        Block::Object(piece) => match &*piece.kind {
+            "input_text" | "output_text" | "text" | "summary_text" | "reasoning_text" => Some(Cow::Borrowed(&piece.text)),
+            "refusal" => Some(Cow::Borrowed(&piece.refusal)),
+            // The earliest results: `{content, success}`.
+            "" => Some(Cow::Owned(text_or_json(piece.content))),
+            _ => None,
+        },
+    }
+}
+
+/// Did the tool fail? Commands say so by their exit code, which each generation of the program wraps differently.
+pub fn failed(text: &str, output: &Blocks<Piece>) -> bool {
+    if let [Block::Object(Piece { success: Some(success), .. })] = output.0.as_slice() {
+        return !success;
+    }
+    let nonzero = |rest: &str| rest.trim_start().starts_with(|first: char| first == '-' || ('1'..='9').contains(&first));
+    let head = text.get(..400).unwrap_or(text);
+    let in_head = ["Exit code:", "Process exited with code"].iter().find_map(|mark| head.split_once(mark));
+    if let Some((_, rest)) = in_head {
+        return nonzero(rest);
+    }
+    text.starts_with("{\"output\":") && text.rsplit_once("\"exit_code\":").is_some_and(|(_, rest)| nonzero(rest))
+}
+
+/// Messages in the user's name that the program puts in by itself.
+pub fn contextual(text: &str) -> bool {
+    const MARKS: [&str; 11] = [
+        "<environment_context>",
+        "<user_instructions>",
+        "<INSTRUCTIONS>",
+        "# AGENTS.md instructions",
+        "<turn_aborted>",
+        "<skill>",
+        "<user_shell_command>",
+        "<subagent_notification>",
+        "<goal_context>",
+        "<user_action>",
+        "<recommended_plugins>",
+    ];
+    MARKS.iter().any(|mark| text.trim_start().starts_with(mark))
+}

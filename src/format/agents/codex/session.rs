@@ -1,0 +1,465 @@
+//! Puts a rollout's records together.
+//!
+//! Usage and the items of its response stand in a different order in each generation of the program:
+//! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
+//! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
+
+use super::content::{ItemParts, contextual, failed, parts_of, pictures_of, text_of};
+use super::record::{
+    Compacted, Event, Failure, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext,
+};
+use super::turn::Turn;
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::json::{string, text_or_json};
+use crate::format::ground::time::millis;
+use crate::format::wire::blocks::Block;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// Why a record could not be used.
+pub type Lost = Result<(), &'static str>;
+
+const UNEXPECTED: &str = "record of an unexpected shape";
+
+/// The session as far as it has been read.
+pub struct Session<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    /// The id of the oldest session that this file's history goes back to: copies of a call in a fork share it.
+    root: String,
+    /// No record has come yet.
+    first: bool,
+    windows: NamedWindows,
+    model: String,
+    /// The model of the last call.
+    called: String,
+    /// Names of tools by the ids of their calls.
+    names: HashMap<String, String>,
+    /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
+    instructions: Option<(usize, String)>,
+    open: Option<Response>,
+    /// A call whose items have not come yet.
+    pending: Option<Call>,
+    totals: Option<TokenUsage>,
+    rewind: Option<usize>,
+    unchained: bool,
+    /// A review has ended: the program puts its report into the model's mouth.
+    report_follows: bool,
+    turn: Turn,
+}
+
+/// The model's response that items are being added to.
+struct Response {
+    message: usize,
+    /// Its usage came before its items.
+    usage_first: bool,
+    /// A tool has answered.
+    answered: bool,
+    aborted: bool,
+}
+
+impl<'s> Session<'s> {
+    /// An empty session.
+    pub fn new(scale: &'s dyn Scale, name: String) -> Session<'s> {
+        let transcript = Transcript { id: name, agent: super::READER.name.to_owned(), ..Transcript::default() };
+        Session {
+            scale,
+            transcript,
+            root: String::new(),
+            first: true,
+            windows: NamedWindows::default(),
+            model: String::new(),
+            called: String::new(),
+            names: HashMap::new(),
+            instructions: None,
+            open: None,
+            pending: None,
+            totals: None,
+            rewind: None,
+            unchained: false,
+            report_follows: false,
+            turn: Turn::default(),
+        }
+    }
+
+    /// Takes in one record; `line` is the text that it stood in, for records without a payload.
+    pub fn take(&mut self, record: &Record, line: &str) -> Lost {
+        let time = millis(&record.timestamp);
+        let Some(payload) = record.payload.map(|payload| payload.get()) else { return self.bare(record, line, time) };
+        // Each file begins with what is known of its session.
+        self.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
+        match &*record.kind {
+            "response_item" => self.item(&decode(payload)?, time),
+            "event_msg" => self.event(payload, time),
+            "turn_context" => {
+                let context: TurnContext = decode(payload)?;
+                if !context.model.is_empty() {
+                    self.model = context.model.to_string();
+                }
+                Ok(())
+            }
+            "session_meta" => {
+                self.meta(&decode(payload)?, time);
+                Ok(())
+            }
+            "compacted" => {
+                let compacted: Compacted = decode(payload)?;
+                self.compacted(&compacted, time);
+                Ok(())
+            }
+            // What the program compares with later to tell the model of changes, and when an agent's message came: the texts are items.
+            "world_state" | "inter_agent_communication_metadata" => Ok(()),
+            _ => Err("unknown record type"),
+        }
+    }
+
+    /// What is known at the end of the file.
+    pub fn finish(mut self) -> Transcript {
+        self.flush_pending();
+        self.close();
+        self.transcript.window = self.windows.of(self.transcript.main_model());
+        self.transcript
+    }
+
+    /// A line of a file from before version 0.30.
+    fn bare(&mut self, record: &Record, line: &str, time: Option<i64>) -> Lost {
+        if !record.record_type.is_empty() {
+            return Ok(());
+        }
+        if record.kind.is_empty() {
+            let meta: Meta = decode(line)?;
+            if meta.id.is_empty() {
+                return Err("unknown record type");
+            }
+            self.meta(&meta, time);
+            return Ok(());
+        }
+        self.item(&decode(line)?, time)
+    }
+
+    fn meta(&mut self, meta: &Meta, time: Option<i64>) {
+        let first = self.root.is_empty();
+        if !meta.id.is_empty() {
+            self.root = meta.id.to_string();
+        }
+        // A fork repeats the heads of the sessions that it came from after its own.
+        if !first {
+            return;
+        }
+        if !meta.id.is_empty() {
+            self.transcript.id = meta.id.to_string();
+        }
+        self.transcript.version = meta.cli_version.to_string();
+        self.transcript.parent = meta.parent();
+        let base: String = meta
+            .base_instructions
+            .0
+            .iter()
+            .map(|block| match block {
+                Block::Text(text) => text.as_ref(),
+                Block::Object(Instructions { text }) => text,
+                Block::Other => "",
+            })
+            .collect();
+        if !base.is_empty() {
+            self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&base))]) });
+        }
+        let instructions = string(meta.instructions);
+        if !instructions.trim().is_empty() {
+            self.instructions = Some((self.transcript.messages.len(), instructions.trim().to_owned()));
+            self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&instructions))]) });
+        }
+    }
+
+    fn event(&mut self, payload: &str, time: Option<i64>) -> Lost {
+        let event: Event = decode(payload)?;
+        match &*event.kind {
+            "token_count" => match decode::<TokenCount>(payload)?.info {
+                Some(info) => self.usage(&info, time),
+                None => Ok(()),
+            },
+            "task_started" | "turn_started" => {
+                self.turn.begins();
+                Ok(())
+            }
+            "task_complete" | "turn_complete" => {
+                self.turn.ends(&mut self.transcript);
+                Ok(())
+            }
+            "turn_aborted" => {
+                if let Some(open) = &mut self.open {
+                    open.aborted = true;
+                }
+                Ok(())
+            }
+            "error" => {
+                self.transcript.refused |= string(decode::<Failure>(payload)?.codex_error_info) == "context_window_exceeded";
+                Ok(())
+            }
+            "exited_review_mode" => {
+                self.report_follows = true;
+                Ok(())
+            }
+            "thread_rolled_back" => {
+                let Ok(turns) = decode::<RolledBack>(payload)?.num_turns.or_zero() else { return Err(UNEXPECTED) };
+                self.roll_back(turns);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The record is repeated at every change of the rate limits: it tells of a new call only where the totals have changed.
+    fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
+        if let Count::Sound(window) = info.model_context_window {
+            self.windows.name(&self.model, window);
+        }
+        let last = &info.last_token_usage;
+        let usage = last.usage();
+        let repeated = self.totals.as_ref() == Some(&info.total_token_usage);
+        if let Ok(None) = usage {
+            self.totals = Some(info.total_token_usage);
+            self.estimate_after_compaction(last.total_tokens);
+            return Ok(());
+        }
+        if repeated {
+            return Ok(());
+        }
+        let id = format!("{}/{}", self.root, fingerprint(&info.total_token_usage, last));
+        let shrunk = self.totals.is_some_and(|before| input(&info.total_token_usage) < input(&before));
+        self.totals = Some(info.total_token_usage);
+        // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
+        self.unchained |= shrunk;
+        let waiting = self.open.as_ref().map(|open| open.message).filter(|index| {
+            self.transcript
+                .messages
+                .get(*index)
+                .is_some_and(|message| message.call.as_ref().is_none_or(|call| call.usage.is_none() && call.id.is_empty()))
+        });
+        self.report_follows = false;
+        let mut call = self.new_call();
+        call.id = id;
+        call.usage = usage.ok().flatten();
+        match waiting.and_then(|index| self.transcript.messages.get_mut(index)) {
+            Some(message) => {
+                // What was known of the call when its first item came stays true.
+                call.unchained |= message.call.as_ref().is_some_and(|early| early.unchained);
+                message.call = Some(call);
+                message.time = message.time.or(time);
+                self.open = None;
+            }
+            None => {
+                self.flush_pending();
+                self.pending = Some(call);
+            }
+        }
+        // By its sums a repeated record is known.
+        if info.total_token_usage.is_absurd() {
+            return Err(ABSURD);
+        }
+        usage.map(|_| ()).map_err(|_| ABSURD)
+    }
+
+    /// After a compaction the program writes down its own guess of the new size, as the usage of no call.
+    fn estimate_after_compaction(&mut self, tokens: Count) {
+        let here = self.transcript.messages.len();
+        if let Some(compaction) = self.transcript.compactions.last_mut().filter(|compaction| compaction.before == here) {
+            compaction.tokens_after = compaction.tokens_after.or(tokens.known().ok().flatten());
+        }
+    }
+
+    fn new_call(&mut self) -> Call {
+        self.transcript.refused = false;
+        let changed = !self.called.is_empty() && self.called != self.model;
+        self.called.clone_from(&self.model);
+        Call { id: String::new(), model: self.model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed }
+    }
+
+    fn compacted(&mut self, compacted: &Compacted, time: Option<i64>) {
+        self.close();
+        self.instructions = None;
+        let summary = (!compacted.message.is_empty()).then(|| self.scale.weigh(&compacted.message));
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary,
+            kept_from: None,
+            // Usage without a response before this point is that of the summariser.
+            taken: Vec::new(),
+            call: self.pending.take(),
+            time,
+        });
+        self.turn.compacts(self.transcript.compactions.len() - 1, &mut self.transcript);
+    }
+
+    fn item(&mut self, item: &Item, time: Option<i64>) -> Lost {
+        self.turn.works(&mut self.transcript);
+        let scale = self.scale;
+        match &*item.kind {
+            "message" => {
+                let ItemParts { parts, lost } = parts_of(&item.content, scale);
+                match &*item.role {
+                    "assistant" if std::mem::take(&mut self.report_follows) => {
+                        self.put_in(item, time, Message::new(Role::Assistant, parts));
+                    }
+                    "assistant" => self.response_part(item, parts, time),
+                    "developer" | "system" => self.prompt(item, Role::System, parts, time),
+                    "user" => self.prompt(item, Role::User, parts, time),
+                    _ => return Err("message of an unknown role"),
+                }
+                lost
+            }
+            // What another agent says to this one stands in the prompt, though a part of it may be sealed.
+            "agent_message" => {
+                let ItemParts { parts, lost } = parts_of(&item.content, scale);
+                self.break_off();
+                self.prompt(item, Role::User, parts, time);
+                lost
+            }
+            "reasoning" => {
+                let text = if item.content.0.is_empty() { text_of(&item.summary) } else { text_of(&item.content) };
+                let sealed_bytes = u32::try_from(item.encrypted_content.len()).unwrap_or(u32::MAX);
+                self.response_part(item, vec![Part::Thinking { text: scale.weigh(&text), sealed_bytes }], time);
+                Ok(())
+            }
+            "function_call"
+            | "custom_tool_call"
+            | "local_shell_call"
+            | "web_search_call"
+            | "tool_search_call"
+            | "image_generation_call" => {
+                let id = if item.call_id.is_empty() { item.id.to_string() } else { item.call_id.to_string() };
+                let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name }.to_owned();
+                self.names.insert(id.clone(), name.clone());
+                let arguments = scale.weigh(&text_or_json(item.arguments.or(item.input).or(item.action)));
+                self.response_part(item, vec![Part::ToolCall { id, name, arguments }], time);
+                Ok(())
+            }
+            "function_call_output" | "custom_tool_call_output" | "mcp_tool_call_output" | "tool_search_output" => self.result(item, time),
+            // Bookkeeping of the program (a commit to go back to, what a compaction left), not text that the model reads.
+            "ghost_snapshot" | "compaction" | "compaction_summary" | "context_compaction" | "compaction_trigger" => Ok(()),
+            _ => Err("unknown response item"),
+        }
+    }
+
+    /// Adds what the model said to the open response, or opens one.
+    fn response_part(&mut self, item: &Item, parts: Vec<Part>, time: Option<i64>) {
+        let fits = |open: &Response| !open.aborted && (!open.answered || open.usage_first);
+        if self.pending.is_none()
+            && let Some(open) = self.open.as_ref().filter(|open| fits(open))
+            && let Some(message) = self.transcript.messages.get_mut(open.message)
+        {
+            message.parts.extend(parts);
+            return;
+        }
+        self.close();
+        self.instructions = None;
+        let pending = self.pending.take();
+        let usage_first = pending.is_some();
+        let call = pending.unwrap_or_else(|| self.new_call());
+        self.push(Message { id: item.id.id().to_owned(), call: Some(call), time, ..Message::new(Role::Assistant, parts) });
+        self.open = Some(Response { message: self.transcript.messages.len() - 1, usage_first, answered: false, aborted: false });
+    }
+
+    /// A message that is not the model's.
+    fn prompt(&mut self, item: &Item, role: Role, parts: Vec<Part>, time: Option<i64>) {
+        let text = text_of(&item.content);
+        // The head's instructions turn out to be part of a message: they are not counted twice. Nothing refers to messages yet.
+        if let Some((index, _)) = self.instructions.take_if(|(_, instructions)| text.contains(instructions.as_str())) {
+            self.transcript.messages.remove(index);
+        }
+        let synthetic = role == Role::User && (&*item.kind == "agent_message" || contextual(&text));
+        self.put_in(item, time, Message { synthetic, ..Message::new(role, parts) });
+    }
+
+    /// A message that no call of this session made.
+    fn put_in(&mut self, item: &Item, time: Option<i64>, message: Message) {
+        self.flush_pending();
+        self.close();
+        self.push(Message { id: item.id.id().to_owned(), time, ..message });
+    }
+
+    fn result(&mut self, item: &Item, time: Option<i64>) -> Lost {
+        if let Some(open) = &mut self.open {
+            open.answered = true;
+        }
+        let ItemParts { parts: pictures, lost } = pictures_of(&item.output);
+        let text = match item.tools {
+            Some(tools) => text_or_json(Some(tools)),
+            None => text_of(&item.output),
+        };
+        let error = failed(&text, &item.output);
+        let name = self.names.get(&*item.call_id).cloned().unwrap_or_default();
+        let result = Part::ToolResult { call_id: item.call_id.to_string(), name, text: self.scale.weigh_result(&text), error };
+        let parts = std::iter::once(result).chain(pictures).collect();
+        self.push(Message { id: item.id.id().to_owned(), time, ..Message::new(Role::Tool, parts) });
+        lost
+    }
+
+    /// Takes back the last turns, as the program does: a turn starts with a message that the user really wrote.
+    fn roll_back(&mut self, turns: u64) {
+        self.flush_pending();
+        self.close();
+        let mut left = turns;
+        let mut at = self.rewind.unwrap_or(self.transcript.messages.len());
+        while left > 0 && at > 0 {
+            at -= 1;
+            let Some(message) = self.transcript.messages.get(at) else { return };
+            if message.role == Role::User && !message.synthetic {
+                left -= 1;
+                self.rewind = Some(at);
+            }
+            at = message.rewind.unwrap_or(at);
+        }
+    }
+
+    fn push(&mut self, mut message: Message) {
+        message.rewind = self.rewind.take();
+        self.transcript.messages.push(message);
+    }
+
+    /// No more items can belong to the open response. One that was aborted before its usage came was no call.
+    fn close(&mut self) {
+        let Some(open) = self.open.take().filter(|open| open.aborted) else { return };
+        if let Some(message) = self.transcript.messages.get_mut(open.message)
+            && message.call.as_ref().is_some_and(|call| call.usage.is_none() && call.id.is_empty())
+        {
+            message.call = None;
+            self.unchained = true;
+        }
+    }
+
+    /// A response that another agent's message interrupts before its usage came is asked for anew: it was no call, but what the model
+    /// had said stays in the context.
+    fn break_off(&mut self) {
+        let message = self.open.take().and_then(|open| self.transcript.messages.get_mut(open.message));
+        let call = message.and_then(|message| message.call.take_if(|call| call.usage.is_none() && call.id.is_empty()));
+        self.unchained |= call.is_some_and(|call| call.unchained);
+    }
+
+    /// A call that produced no item of the conversation.
+    fn flush_pending(&mut self) {
+        self.transcript.side_calls.extend(self.pending.take());
+    }
+}
+
+fn decode<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, &'static str> {
+    serde_json::from_str(text).map_err(|_| UNEXPECTED)
+}
+
+fn input(usage: &TokenUsage) -> u64 {
+    usage.input_tokens.or_zero().unwrap_or(0)
+}
+
+/// The program gives its calls no ids, but a session's totals never take the same values twice.
+fn fingerprint(totals: &TokenUsage, last: &TokenUsage) -> String {
+    let number = |count: Count| count.or_zero().unwrap_or(0);
+    let of = |usage: &TokenUsage| {
+        format!("{}.{}.{}", number(usage.input_tokens), number(usage.cached_input_tokens), number(usage.output_tokens))
+    };
+    format!("{}/{}", of(totals), of(last))
+}

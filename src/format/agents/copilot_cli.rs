@@ -1,0 +1,481 @@
+//! GitHub Copilot CLI: `~/.copilot/session-state/<id>/events.jsonl`, one event a line.
+//!
+//! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
+//! session's one call read where it had no other; otherwise they stay totals, and are counted as such.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::outline::Outline;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::Reported;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::{BTreeMap, HashMap};
+
+/// Event logs of GitHub Copilot CLI.
+pub const READER: Reader =
+    Reader { name: "copilot-cli", about: "GitHub Copilot CLI (~/.copilot/session-state/*/events.jsonl)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let known = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(20).any(|line| {
+        let outline = Outline::of(line);
+        let kind = outline.text("type");
+        let own =
+            ["session.", "system.message", "user.message", "assistant.", "tool.execution_"].iter().any(|start| kind.starts_with(start));
+        own && outline.has("data") && outline.has("parentId") && outline.has("timestamp")
+    });
+    if known { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Event<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    /// The sub-agent that the event is of.
+    #[serde(borrow)]
+    agent_id: Words<'a>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// What events hold, as far as it is read: every kind has its own few of these.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Data<'a> {
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    #[serde(borrow)]
+    copilot_version: Words<'a>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    transformed_content: Words<'a>,
+    #[serde(borrow)]
+    attachments: Option<Vec<&'a RawValue>>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
+    #[serde(borrow)]
+    parent_tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    message_id: Words<'a>,
+    #[serde(borrow)]
+    api_call_id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(borrow)]
+    reasoning_text: Words<'a>,
+    #[serde(borrow)]
+    reasoning_opaque: Words<'a>,
+    #[serde(borrow)]
+    encrypted_content: Words<'a>,
+    #[serde(borrow)]
+    tool_requests: Option<Vec<ToolRequest<'a>>>,
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    tool_name: Words<'a>,
+    #[serde(borrow)]
+    result: Option<ToolAnswer<'a>>,
+    success: Option<bool>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+    #[serde(borrow)]
+    trigger: Words<'a>,
+    pre_compaction_tokens: Count,
+    post_compaction_tokens: Count,
+    #[serde(borrow)]
+    summary_content: Words<'a>,
+    #[serde(borrow)]
+    compaction_tokens_used: Option<Tokens<'a>>,
+    #[serde(borrow)]
+    request_id: Words<'a>,
+    token_limit: Count,
+    pre_truncation_tokens_in_messages: Count,
+    post_truncation_tokens_in_messages: Count,
+    messages_removed_during_truncation: Count,
+    #[serde(borrow)]
+    up_to_event_id: Words<'a>,
+    #[serde(borrow)]
+    model_metrics: Option<BTreeMap<String, Metrics<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct ToolRequest<'a> {
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// `content` goes to the model; `detailedContent` is for the screen.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolAnswer<'a> {
+    #[serde(borrow)]
+    content: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Failure<'a> {
+    #[serde(borrow)]
+    message: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Metrics<'a> {
+    requests: Requests,
+    #[serde(borrow)]
+    usage: Tokens<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Requests {
+    count: Count,
+}
+
+/// The input includes what was read from the cache and written to it, whoever the provider is. Older logs name things shorter.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens<'a> {
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(alias = "input")]
+    input_tokens: Count,
+    #[serde(alias = "output")]
+    output_tokens: Count,
+    #[serde(alias = "cachedInput")]
+    cache_read_tokens: Count,
+    cache_write_tokens: Count,
+    reasoning_tokens: Count,
+}
+
+impl Tokens<'_> {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            output: self.output_tokens,
+            reasoning: self.reasoning_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"), Mark::Line("[Output truncated")];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let mut log = Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new() };
+    source.each_line(|source, line| {
+        for value in values::<Event>(&line.text) {
+            match value {
+                Ok(event) => log.event(&event, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
+    log.finish(source, hand_over);
+    Ok(())
+}
+
+/// The file: the session itself and the sub-agents that write into it.
+struct Log<'s> {
+    scale: &'s dyn Scale,
+    id: String,
+    version: String,
+    /// By the id of the tool call that started the sub-agent; empty for the session itself.
+    sessions: Vec<(String, Session)>,
+    /// What exits said: requests and their usage together, by model.
+    totals: BTreeMap<String, (u64, Option<Usage>)>,
+}
+
+#[derive(Default)]
+struct Session {
+    messages: Vec<Message>,
+    compactions: Vec<Compaction>,
+    side_calls: Vec<Call>,
+    window: Option<u64>,
+    tools: HashMap<String, String>,
+    /// How many messages there were when an event came, by its id.
+    places: HashMap<String, usize>,
+    rewind: Option<usize>,
+    model: String,
+    unchained: bool,
+    compaction_began: Option<usize>,
+}
+
+impl Log<'_> {
+    fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
+        // What hooks and the screen are told repeats the rest.
+        let (family, _) = event.kind.split_once('.').unwrap_or((&event.kind, ""));
+        if matches!(family, "hook" | "subagent" | "permission" | "skill" | "command" | "elicitation" | "external_tool" | "user_input") {
+            return;
+        }
+        let data = match event.data.map(|data| serde_json::from_str::<Data>(data.get())) {
+            Some(Ok(data)) => data,
+            Some(Err(_)) => return lose("record of an unexpected shape"),
+            None => Data::default(),
+        };
+        let agent = data.parent_tool_call_id.some_id().or(event.agent_id.some_id()).unwrap_or_default();
+        let index = self.sessions.iter().position(|(known, _)| known == agent).unwrap_or_else(|| {
+            self.sessions.push((agent.to_owned(), Session::default()));
+            self.sessions.len() - 1
+        });
+        match &*event.kind {
+            "session.start" | "session.resume" => {
+                if let Some(id) = data.session_id.some_id() {
+                    self.id = id.to_owned();
+                }
+                if !data.copilot_version.is_empty() {
+                    self.version = data.copilot_version.to_string();
+                }
+            }
+            "session.shutdown" => self.shutdown(&data, lose),
+            _ => {
+                if let Some((_, session)) = self.sessions.get_mut(index) {
+                    session.event(event, &data, self.scale, lose);
+                }
+            }
+        }
+    }
+
+    fn shutdown(&mut self, data: &Data<'_>, lose: Lose<'_>) {
+        for (model, metrics) in data.model_metrics.iter().flatten() {
+            match (metrics.requests.count.or_zero(), metrics.usage.usage()) {
+                (Ok(requests), Ok(usage)) => {
+                    // A session that was taken up again has an exit for each time.
+                    let total = self.totals.entry(model.clone()).or_default();
+                    *total = (total.0 + requests, if total.0 == 0 { usage } else { None });
+                }
+                _ => lose(ABSURD),
+            }
+        }
+    }
+
+    fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        self.sessions.retain(|(_, session)| !session.messages.is_empty());
+        if self.sessions.is_empty() {
+            return source.lose(0, "session without messages");
+        }
+        let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
+        let mut calls: Vec<&mut Call> =
+            self.sessions.iter_mut().flat_map(|(_, session)| &mut session.messages).filter_map(|message| message.call.as_mut()).collect();
+        match (calls.as_mut_slice(), totals.as_slice()) {
+            ([only], [(1, usage)]) if only.usage.is_none() => only.usage = *usage,
+            (_, totals) if totals.iter().any(|(_, usage)| usage.is_some()) => source.lose(0, "usage of the whole session alone"),
+            _ => {}
+        }
+        for (agent, session) in self.sessions {
+            let id = if agent.is_empty() { self.id.clone() } else { format!("{}/{agent}", self.id) };
+            hand_over(Transcript {
+                id,
+                parent: (!agent.is_empty()).then(|| self.id.clone()),
+                agent: READER.name.to_owned(),
+                version: self.version.clone(),
+                messages: session.messages,
+                compactions: session.compactions,
+                window: session.window,
+                side_calls: session.side_calls,
+                ..Transcript::default()
+            });
+        }
+    }
+}
+
+impl Session {
+    fn event(&mut self, event: &Event<'_>, data: &Data<'_>, scale: &dyn Scale, lose: Lose<'_>) {
+        let time = millis(&event.timestamp);
+        self.places.insert(event.id.id().to_owned(), self.messages.len());
+        match &*event.kind {
+            "system.message" => self.system(scale.weigh(&text_or_json(data.content)), time),
+            "user.message" => {
+                let text =
+                    if data.transformed_content.is_empty() { text_or_json(data.content) } else { data.transformed_content.to_string() };
+                data.attachments.iter().flatten().for_each(|_| lose("attachment whose size in tokens is unknown"));
+                // Skills and the program itself speak in the person's name, and say so.
+                let synthetic = data.source.is_some_and(|source| !matches!(text_or_json(Some(source)).as_str(), "user" | "null"));
+                let message = Message::new(Role::User, vec![Part::Text(scale.weigh(&text))]);
+                self.list(Message { synthetic, ..message }, event, time);
+            }
+            // What the program tells the model in between: a command that ran in the background has ended, and the like.
+            "system.notification" => {
+                let message = Message::new(Role::User, vec![Part::Text(scale.weigh(&text_or_json(data.content)))]);
+                self.list(Message { synthetic: true, ..message }, event, time);
+            }
+            "assistant.message" => self.assistant(event, data, scale, time),
+            "tool.execution_start" => {
+                self.tools.insert(data.tool_call_id.to_string(), data.tool_name.to_string());
+            }
+            "tool.execution_complete" => {
+                let failure = data.error.and_then(|error| serde_json::from_str::<Failure>(error.get()).ok()).unwrap_or_default();
+                let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
+                let part = Part::ToolResult {
+                    call_id: data.tool_call_id.to_string(),
+                    name: self.tools.get(&*data.tool_call_id).cloned().unwrap_or_default(),
+                    text: scale.weigh_result(text),
+                    error: data.success == Some(false),
+                };
+                self.list(Message::new(Role::Tool, vec![part]), event, time);
+            }
+            "abort" | "session.model_change" => self.unchained = true,
+            "assistant.usage" => self.usage(data, event.data, lose),
+            "session.usage_info" => self.window = data.token_limit.known().ok().flatten().or(self.window),
+            "session.compaction_start" => self.compaction_began = Some(self.messages.len()),
+            "session.compaction_complete" => self.compaction(data, scale, time, lose),
+            "session.truncation" => self.truncation(data, time),
+            "session.snapshot_rewind" => {
+                let from = self.places.get(data.up_to_event_id.id()).copied();
+                match from {
+                    Some(from) if from < self.messages.len() => {
+                        self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
+                        self.unchained = true;
+                    }
+                    Some(_) => {}
+                    None => lose("step back to an event that is not in the file"),
+                }
+            }
+            kind if kind.starts_with("session.") || kind.starts_with("assistant.") => {}
+            kind if kind.starts_with("tool.") || kind == "pending_messages.modified" => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    fn list(&mut self, message: Message, event: &Event<'_>, time: Option<i64>) {
+        let id = event.id.id().to_owned();
+        self.messages.push(Message { id, time, rewind: self.rewind.take(), ..message });
+    }
+
+    /// The whole system prompt is written at each turn; it is one message, and the last one counts.
+    fn system(&mut self, text: crate::transcript::Text, time: Option<i64>) {
+        let part = Part::Text(text);
+        match self.messages.iter_mut().find(|message| message.role == Role::System) {
+            Some(message) => {
+                let changed = message.parts.first() != Some(&part);
+                self.unchained |= changed;
+                message.parts = vec![part];
+            }
+            None => self.messages.push(Message { time, ..Message::new(Role::System, vec![part]) }),
+        }
+    }
+
+    fn assistant(&mut self, event: &Event<'_>, data: &Data<'_>, scale: &dyn Scale, time: Option<i64>) {
+        let mut parts = Vec::new();
+        let sealed = data.reasoning_opaque.len() + data.encrypted_content.len();
+        if !data.reasoning_text.is_empty() || sealed > 0 {
+            parts.push(Part::Thinking { text: scale.weigh(&data.reasoning_text), sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX) });
+        }
+        let text = text_or_json(data.content);
+        if !text.is_empty() {
+            parts.push(Part::Text(scale.weigh(&text)));
+        }
+        for request in data.tool_requests.iter().flatten() {
+            self.tools.insert(request.tool_call_id.to_string(), request.name.to_string());
+            parts.push(Part::ToolCall {
+                id: request.tool_call_id.to_string(),
+                name: request.name.to_string(),
+                arguments: scale.weigh(&text_or_json(request.arguments)),
+            });
+        }
+        let model = data.model.to_string();
+        let changed = !self.model.is_empty() && self.model != model;
+        let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default().to_owned();
+        let call = Call { id, unchained: std::mem::take(&mut self.unchained) || changed, usage: None, model: model.clone() };
+        self.model = model;
+        self.list(Message { call: Some(call), ..Message::new(Role::Assistant, parts) }, event, time);
+    }
+
+    /// Programs that drive the agent record what each request cost; the agent itself does not.
+    fn usage(&mut self, data: &Data<'_>, raw: Option<&RawValue>, lose: Lose<'_>) {
+        let tokens = raw.and_then(|raw| serde_json::from_str::<Tokens>(raw.get()).ok()).unwrap_or_default();
+        let Ok(usage) = tokens.usage() else { return lose(ABSURD) };
+        let Some(id) = data.api_call_id.some_id() else {
+            let open = self.messages.iter_mut().rev().find_map(|message| message.call.as_mut());
+            return match open.filter(|call| call.usage.is_none()) {
+                Some(call) => call.usage = usage,
+                None => self.side_calls.push(Call { model: tokens.model.to_string(), usage, ..Call::default() }),
+            };
+        };
+        match self.messages.iter_mut().rev().filter_map(|message| message.call.as_mut()).find(|call| call.id == id) {
+            Some(call) => call.usage = usage,
+            None => self.side_calls.push(Call { id: id.to_owned(), model: tokens.model.to_string(), usage, ..Call::default() }),
+        }
+    }
+
+    fn compaction(&mut self, data: &Data<'_>, scale: &dyn Scale, time: Option<i64>, lose: Lose<'_>) {
+        let began = self.compaction_began.take();
+        let call = data.compaction_tokens_used.as_ref().and_then(|tokens| match tokens.usage() {
+            Ok(usage) => Some(Call {
+                id: data.request_id.id().to_owned(),
+                model: if tokens.model.is_empty() { self.model.clone() } else { tokens.model.to_string() },
+                usage: Some(usage?),
+                unchained: true,
+            }),
+            Err(_) => {
+                lose(ABSURD);
+                None
+            }
+        });
+        if data.success == Some(false) {
+            return self.side_calls.extend(call);
+        }
+        let before = self.messages.len();
+        self.compactions.push(Compaction {
+            before,
+            kind: CompactionKind::Compact,
+            automatic: match &*data.trigger {
+                "" => None,
+                trigger => Some(trigger != "manual"),
+            },
+            tokens_before: data.pre_compaction_tokens.known().ok().flatten(),
+            tokens_after: data.post_compaction_tokens.known().ok().flatten(),
+            summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
+            // It runs beside the conversation: what was said meanwhile stays.
+            kept_from: Some(began.unwrap_or(before)),
+            taken: Vec::new(),
+            call,
+            time,
+        });
+        self.unchained = true;
+    }
+
+    /// The oldest messages left out, without a summary.
+    fn truncation(&mut self, data: &Data<'_>, time: Option<i64>) {
+        if data.messages_removed_during_truncation.or_zero().unwrap_or(0) == 0 {
+            return;
+        }
+        self.compactions.push(Compaction {
+            before: self.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: data.pre_truncation_tokens_in_messages.known().ok().flatten(),
+            tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
+            summary: None,
+            kept_from: None,
+            taken: Vec::new(),
+            call: None,
+            time,
+        });
+        self.unchained = true;
+    }
+}

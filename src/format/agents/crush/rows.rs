@@ -1,0 +1,119 @@
+//! The rows of a database. Columns came and went: those that may be absent are looked for first.
+
+use super::session::{MessageRow, Session};
+use crate::format::ground::count::Count;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::sqlite::{Database, damaged, readable};
+use crate::format::ground::time::millis;
+use crate::format::marks::{Mark, Marked};
+use crate::format::usage::Reported;
+use crate::transcript::{Scale, Transcript};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
+
+/// A row of the table of sessions.
+pub struct SessionRow {
+    pub id: String,
+    pub parent: Option<String>,
+    /// The message that the context starts with since the last summary.
+    pub summary_message: Option<String>,
+    /// Usage of the last call.
+    pub last: Reported,
+}
+
+const MARKS: &[Mark] = &[
+    Mark::Line("... [# lines truncated] ..."),
+    Mark::Line("[Content truncated to # bytes]"),
+    Mark::Line("[Note: Content truncated by width to fit response limits]"),
+    Mark::Line("(File has more lines. Use 'offset' parameter to read beyond line #)"),
+    Mark::Line("(Results are truncated. Consider using a more specific path or pattern.)"),
+];
+
+/// Reads all sessions of the database, one after the other.
+pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let database = Database::open(source)?;
+    let connection = &database.connection;
+    // The archived program did not note the provider.
+    let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { super::READER.name } else { "opencode-go" };
+    let marked = has_column(connection, "messages", "is_summary_message").map_err(damaged)?;
+    for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
+        let mut lose = |reason: &str| source.lose(number, reason);
+        let mut session = Session::new(&row, agent, scale);
+        match messages(connection, &row.id, marked, &mut session, &mut lose) {
+            Ok(()) => match session.finish(&row.last, &mut lose) {
+                Some(transcript) => hand_over(transcript),
+                None => lose("session without messages"),
+            },
+            Err(_) => lose("session whose rows cannot be read"),
+        }
+    }
+    database.count_orphans("messages", "sessions", source);
+    if database.changed(&source.path) {
+        source.lose(0, "database was written to while it was read");
+    }
+    Ok(())
+}
+
+fn has_column(connection: &Connection, table: &str, column: &str) -> rusqlite::Result<bool> {
+    let sql = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2";
+    connection.query_row(sql, [table, column], |row| row.get::<_, u32>(0)).map(|count| count > 0)
+}
+
+fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionRow>> {
+    let summary = if has_column(connection, "sessions", "summary_message_id")? { "summary_message_id" } else { "NULL" };
+    let sql = format!("SELECT id, parent_session_id, {summary}, prompt_tokens, completion_tokens FROM sessions ORDER BY created_at, rowid");
+    let mut statement = connection.prepare(&sql)?;
+    let some = |row: &Row<'_>, column| -> rusqlite::Result<Option<String>> {
+        Ok(row.get::<_, Option<String>>(column)?.filter(|text| !text.is_empty()))
+    };
+    let rows = statement.query_map([], |row| {
+        Ok(SessionRow {
+            id: row.get(0)?,
+            parent: some(row, 1)?,
+            summary_message: some(row, 2)?,
+            last: Reported { input: count(row, 3)?, output: count(row, 4)?, ..Reported::default() },
+        })
+    })?;
+    Ok(readable(rows, source))
+}
+
+fn count(row: &Row<'_>, column: usize) -> rusqlite::Result<Count> {
+    Ok(row.get::<_, Option<i64>>(column)?.map_or(Count::Absent, |number| u64::try_from(number).map_or(Count::Absurd, Count::Sound)))
+}
+
+fn messages(
+    connection: &Connection,
+    session_id: &str,
+    marked: bool,
+    session: &mut Session<'_>,
+    lose: &mut dyn FnMut(&str),
+) -> rusqlite::Result<()> {
+    let marked = if marked { "is_summary_message" } else { "0" };
+    let sql = format!("SELECT id, role, parts, model, created_at, {marked} FROM messages WHERE session_id = ?1 ORDER BY created_at, rowid");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([session_id])?;
+    while let Some(row) = rows.next()? {
+        let text = |column| row.get_ref(column).ok().and_then(|value| value.as_str().ok());
+        match (text(0), text(1), text(2)) {
+            (Some(id), Some(role), Some(parts)) => {
+                let (model, time) = (text(3).unwrap_or_default(), time(row.get_ref(4)?));
+                let is_summary = row.get::<_, Option<i64>>(5)?.unwrap_or(0) != 0;
+                session.message(&MessageRow { id, role, parts, model, time, is_summary }, lose);
+            }
+            _ => lose("row that is not text"),
+        }
+    }
+    Ok(())
+}
+
+/// Times were texts once, then seconds, then milliseconds.
+fn time(value: ValueRef<'_>) -> Option<i64> {
+    const FIRST_MILLISECOND: i64 = 100_000_000_000;
+    match value {
+        ValueRef::Integer(number) if number >= FIRST_MILLISECOND => Some(number),
+        ValueRef::Integer(number) => number.checked_mul(1000),
+        ValueRef::Text(text) => millis(std::str::from_utf8(text).ok()?),
+        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => None,
+    }
+}

@@ -1,0 +1,204 @@
+//! One session, put together from its rows.
+
+use super::rows::SessionRow;
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::image;
+use crate::format::ground::json::text_or_json;
+use crate::format::ground::words::Words;
+use crate::format::usage::Reported;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// A row of the table of messages.
+pub struct MessageRow<'r> {
+    pub id: &'r str,
+    pub role: &'r str,
+    /// A JSON list of parts.
+    pub parts: &'r str,
+    pub model: &'r str,
+    pub time: Option<i64>,
+    pub is_summary: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Piece<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    data: PieceData<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct PieceData<'a> {
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    thinking: Words<'a>,
+    #[serde(borrow)]
+    signature: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    content: Words<'a>,
+    is_error: Option<bool>,
+    #[serde(borrow)]
+    reason: Words<'a>,
+    #[serde(borrow)]
+    url: Words<'a>,
+    // Attached files are written in Go's own capital letters.
+    #[serde(borrow, rename = "Data", alias = "data")]
+    bytes: Words<'a>,
+    #[serde(borrow, rename = "MIMEType", alias = "mime_type")]
+    mime_type: Words<'a>,
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+pub struct Session<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    summary_message: Option<String>,
+    tools: HashMap<String, String>,
+    model: String,
+    unchained: bool,
+}
+
+impl<'s> Session<'s> {
+    pub fn new(row: &SessionRow, agent: &str, scale: &'s dyn Scale) -> Session<'s> {
+        let transcript = Transcript { id: row.id.clone(), parent: row.parent.clone(), agent: agent.to_owned(), ..Transcript::default() };
+        let summary_message = row.summary_message.clone();
+        Session { scale, transcript, summary_message, tools: HashMap::new(), model: String::new(), unchained: false }
+    }
+
+    pub fn message(&mut self, row: &MessageRow<'_>, lose: Lose<'_>) {
+        let Ok(pieces) = serde_json::from_str::<Vec<Piece<'_>>>(row.parts) else { return lose("message of an unexpected shape") };
+        let role = match row.role {
+            "system" => Role::System,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => return lose("unknown message role"),
+        };
+        let mut finish = None;
+        let mut parts = Vec::new();
+        for piece in &pieces {
+            if &*piece.kind == "finish" {
+                finish = Some(piece.data.reason.to_string());
+            } else {
+                parts.extend(self.part(piece, lose));
+            }
+        }
+        if row.is_summary || self.summary_message.as_deref() == Some(row.id) {
+            return self.summary(row, &parts);
+        }
+        let call = if role == Role::Assistant { self.call(row, finish.as_deref(), &parts) } else { None };
+        if parts.is_empty() && call.is_none() {
+            return;
+        }
+        self.transcript.messages.push(Message { id: row.id.to_owned(), time: row.time, call, ..Message::new(role, parts) });
+    }
+
+    fn part(&mut self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
+        let data = &piece.data;
+        Some(match &*piece.kind {
+            "text" if data.text.is_empty() => return None,
+            "text" => Part::Text(self.scale.weigh(&data.text)),
+            "reasoning" => Part::Thinking {
+                text: self.scale.weigh(&data.thinking),
+                sealed_bytes: u32::try_from(data.signature.len()).unwrap_or(u32::MAX),
+            },
+            "tool_call" => {
+                self.tools.insert(data.id.to_string(), data.name.to_string());
+                let arguments = self.scale.weigh(&text_or_json(data.input));
+                Part::ToolCall { id: data.id.to_string(), name: data.name.to_string(), arguments }
+            }
+            "tool_result" => Part::ToolResult {
+                call_id: data.tool_call_id.to_string(),
+                name: self.tools.get(&*data.tool_call_id).cloned().unwrap_or_else(|| data.name.to_string()),
+                text: self.scale.weigh_result(&data.content),
+                error: data.is_error.unwrap_or_default(),
+            },
+            "image_url" => Part::Image(image::from_data_url(&data.url)),
+            "binary" if data.mime_type.starts_with("image/") => Part::Image(image::from_base64(&data.bytes)),
+            "binary" => {
+                lose("attached file whose size in tokens is unknown");
+                return None;
+            }
+            _ => {
+                lose("unknown content part");
+                return None;
+            }
+        })
+    }
+
+    /// The request behind a reply; none where it did not end, was stopped or failed.
+    fn call(&mut self, row: &MessageRow<'_>, finish: Option<&str>, parts: &[Part]) -> Option<Call> {
+        let answered = !parts.is_empty() && finish.is_some_and(|reason| !matches!(reason, "canceled" | "cancelled" | "error"));
+        if !answered {
+            self.unchained = true;
+            return None;
+        }
+        let changed = !self.model.is_empty() && self.model != row.model;
+        row.model.clone_into(&mut self.model);
+        let unchained = std::mem::take(&mut self.unchained) || changed;
+        Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained })
+    }
+
+    /// The context starts anew with this message: what was said before it stays in the list.
+    fn summary(&mut self, row: &MessageRow<'_>, parts: &[Part]) {
+        let before = self.transcript.messages.len();
+        let text = parts.iter().find_map(|part| if let Part::Text(text) = part { Some(text.clone()) } else { None });
+        self.transcript.compactions.push(Compaction {
+            before,
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary: text,
+            kept_from: Some(before),
+            taken: Vec::new(),
+            call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
+            time: row.time,
+        });
+        self.unchained = true;
+    }
+
+    /// The session; `None` where nothing was said.
+    ///
+    /// The database keeps the usage of the last call alone. Some versions add what was read from the cache to the reply: a reply of more
+    /// tokens than it has bytes is such a sum, and says nothing of the prompt.
+    pub fn finish(mut self, last: &Reported, lose: Lose<'_>) -> Option<Transcript> {
+        let reply = self.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
+        match (last.usage(), reply) {
+            (Err(_), _) => lose(ABSURD),
+            (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
+                call.usage = Some(usage);
+            }
+            (Ok(Some(_)), _) => lose("usage of the session's last call alone, what was read from the cache among the reply"),
+            (Ok(None), _) => {}
+        }
+        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+    }
+}
+
+/// Bytes of what a part of a reply says.
+fn bytes(part: &Part) -> u64 {
+    match part {
+        Part::Text(text) | Part::Other(text) | Part::Tools(text) | Part::Thinking { text, .. } | Part::ToolResult { text, .. } => {
+            u64::from(text.length.bytes)
+        }
+        Part::ToolCall { name, arguments, .. } => name.len() as u64 + u64::from(arguments.length.bytes),
+        Part::Image(_) => 0,
+    }
+}

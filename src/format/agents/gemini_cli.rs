@@ -1,0 +1,444 @@
+//! Gemini CLI: `tmp/<project>/chats/session-*.json`, since 2026 `.jsonl`.
+//!
+//! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
+//! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{compact, fault, values};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::{Reasoning, Reported};
+use crate::format::wire::blocks::Blocks;
+use crate::format::wire::google::{Piece, piece, text_of};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Gemini CLI chat recordings.
+pub const READER: Reader =
+    Reader { name: "gemini-cli", about: "Gemini CLI chats (~/.gemini/tmp/*/chats/session-*.json, .jsonl)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let head = outline.has("sessionId") && (outline.has("projectHash") || outline.has("startTime"));
+    let other = ["messages[].role", "chatMessages", "type"].iter().any(|key| outline.has(key));
+    // A conversation that the user saved is the model's context and nothing else.
+    let saved = ["[].", "history[]."].iter().any(|at| outline.has(&format!("{at}parts")) && outline.has(&format!("{at}role")));
+    if (head && !other) || saved { Claim::Yes } else { Claim::No }
+}
+
+/// A line of a journal; an old file is one such record with all messages in it.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    #[serde(borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    messages: Option<Vec<Entry<'a>>>,
+    #[serde(borrow, rename = "$set")]
+    set: Option<Box<Record<'a>>>,
+    #[serde(borrow, rename = "$rewindTo")]
+    rewind_to: Option<Words<'a>>,
+    // A record that is a message itself.
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    #[serde(borrow, rename = "type")]
+    role: Words<'a>,
+    #[serde(borrow)]
+    content: Blocks<'a, Piece<'a>>,
+    #[serde(borrow)]
+    thoughts: Option<Vec<Thought<'a>>>,
+    tokens: Option<Tokens>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+}
+
+/// A message is a record without the journal's commands.
+type Entry<'a> = Record<'a>;
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Thought<'a> {
+    #[serde(borrow)]
+    subject: Words<'a>,
+    #[serde(borrow)]
+    description: Words<'a>,
+}
+
+/// `input` includes the cached ones; `thoughts` are not in `output`; `tool` is what server-side tools added to the prompt.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Tokens {
+    input: Count,
+    output: Count,
+    cached: Count,
+    thoughts: Count,
+    tool: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow)]
+    result: Blocks<'a, Piece<'a>>,
+    #[serde(borrow)]
+    status: Words<'a>,
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        // Errors and cancelled requests are recorded with zeros.
+        let (input, tool) = (self.input.or_zero()?, self.tool.or_zero()?);
+        let reported = Reported {
+            input: Count::Sound(input + tool),
+            cache_read: self.cached,
+            output: self.output,
+            reasoning: self.thoughts,
+            reasoned: Reasoning::Beside,
+            ..Reported::default()
+        };
+        Ok(reported.usage()?.filter(|_| input > 0))
+    }
+}
+
+/// An entry of a saved conversation.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Content<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    parts: Blocks<'a, Piece<'a>>,
+}
+
+/// A conversation that `/chat save` wrote (`checkpoint-*.json`): it holds no usage, and no model is named.
+fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    each_piece(source, &[("history", Take::Elements)], |source, taken| {
+        let mut lose = |reason: &str| source.lose(taken.number, reason);
+        let content = match serde_json::from_str::<Content>(taken.text) {
+            Ok(content) => content,
+            Err(error) => {
+                lose(fault(&error, false));
+                return Ok(());
+            }
+        };
+        let role = match &*content.role {
+            "user" | "function" => Role::User,
+            "model" => Role::Assistant,
+            _ => {
+                lose("message of an unknown role");
+                return Ok(());
+            }
+        };
+        let (mut parts, mut results) = (Vec::new(), Vec::new());
+        content.parts.0.iter().for_each(|block| piece(block, scale, &mut parts, &mut results, &mut lose));
+        transcript.messages.extend(results.into_iter().map(|result| Message::new(Role::Tool, vec![result])));
+        if !parts.is_empty() {
+            let call = (role == Role::Assistant).then(Call::default);
+            transcript.messages.push(Message { call, ..Message::new(role, parts) });
+        }
+        Ok(())
+    })?;
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages")
+    } else {
+        hand_over(transcript)
+    }
+    Ok(())
+}
+
+const MARKS: &[Mark] = &[
+    Mark::Line("IMPORTANT: The file content has been truncated."),
+    Mark::Start("Output too large. Showing "),
+    Mark::Line("... [CONTENT TRUNCATED] ..."),
+    Mark::Start("<tool_output_masked>"),
+];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    if !source.outline().has("sessionId") && ["[].parts", "history[].parts"].iter().any(|key| source.outline().has(key)) {
+        return saved(source, scale, hand_over);
+    }
+    let mut session = Session::new(scale, source);
+    // The old files are.
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        for (number, value) in values::<Record>(&text).enumerate() {
+            session.record(value, number as u64 + 1, true, source);
+        }
+    } else {
+        source.each_line(|source, line| {
+            for value in values::<Record>(&line.text) {
+                session.record(value, line.number, line.last_unterminated, source);
+            }
+        })?;
+    }
+    let transcript = session.finish();
+    // A file of which nothing could be read has no session, and neither has a chat in which nothing was said.
+    if !transcript.messages.is_empty() {
+        hand_over(transcript);
+    }
+    Ok(())
+}
+
+/// A message as it stands in the journal now, with the results of its tools.
+struct Held {
+    message: Message,
+    results: Vec<Message>,
+    /// Taken back: it stays in the list, but is found by its id no more.
+    withdrawn: bool,
+}
+
+struct Session<'s> {
+    scale: &'s dyn Scale,
+    /// Until the end, its compactions and rewinds refer to places in `held`.
+    transcript: Transcript,
+    /// The name of the folder that the file lies in.
+    folder: Option<String>,
+    held: Vec<Held>,
+    rewind: Option<usize>,
+}
+
+impl<'s> Session<'s> {
+    fn new(scale: &'s dyn Scale, source: &Source) -> Session<'s> {
+        let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+        let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy().into_owned());
+        Session { scale, transcript, folder, held: Vec::new(), rewind: None }
+    }
+
+    fn record(&mut self, value: Result<Record, serde_json::Error>, line: u64, last_unterminated: bool, source: &mut Source) {
+        match value {
+            Ok(record) => self.take(&record, line, source, Depth::Journal),
+            Err(error) => source.lose(line, fault(&error, last_unterminated)),
+        }
+    }
+
+    fn take(&mut self, record: &Record, line: u64, source: &mut Source, depth: Depth) {
+        if let Some(target) = &record.rewind_to {
+            self.rewind_to(target);
+        } else if let (Some(set), Depth::Journal) = (&record.set, depth) {
+            self.take(set, line, source, Depth::Patch);
+        } else if !record.role.is_empty() {
+            self.upsert(record, line, source);
+        } else {
+            if !record.session_id.is_empty() {
+                self.transcript.id = record.session_id.to_string();
+            }
+            // A sub-agent's chat lies in a folder that has its parent's id.
+            if &*record.kind == "subagent" {
+                self.transcript.parent.clone_from(&self.folder);
+            }
+            match &record.messages {
+                Some(messages) => self.replace(messages, line, source),
+                None if depth == Depth::Journal && record.session_id.is_empty() => source.lose(line, "unknown record type"),
+                None => {}
+            }
+        }
+    }
+
+    fn live(&self, id: &str) -> Option<usize> {
+        if id.is_empty() {
+            return None;
+        }
+        self.held.iter().rposition(|held| !held.withdrawn && held.message.id == id)
+    }
+
+    /// Takes back this message and all after it; with an unknown id, all.
+    fn rewind_to(&mut self, id: &str) {
+        let from = self.live(id).unwrap_or(0);
+        self.withdraw(from);
+    }
+
+    fn withdraw(&mut self, from: usize) {
+        let mut any = false;
+        for held in self.held.iter_mut().skip(from).filter(|held| !held.withdrawn) {
+            held.withdrawn = true;
+            any = true;
+        }
+        if any {
+            self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
+        }
+    }
+
+    fn upsert(&mut self, entry: &Entry, line: u64, source: &mut Source) {
+        let Some(mut new) = self.held_of(entry, line, source) else { return };
+        match self.live(&entry.id).and_then(|index| self.held.get_mut(index)) {
+            Some(old) => {
+                // A reply is written again as its tools run. Anything else that another message's id names is another message.
+                let other =
+                    old.message.role != new.message.role || new.message.role == Role::User && old.message.parts != new.message.parts;
+                if other {
+                    source.lose(line, "message with the id of another one");
+                }
+                new.message.rewind = old.message.rewind;
+                *old = new;
+            }
+            None => {
+                new.message.rewind = self.rewind.take();
+                self.held.push(new);
+            }
+        }
+    }
+
+    /// Puts a new list in the place of the live one, and tells by it what happened.
+    fn replace(&mut self, messages: &[Entry], line: u64, source: &mut Source) {
+        let spoken = |entry: &&Entry| matches!(&*entry.role, "user" | "gemini");
+        let new: Vec<&Entry> = messages.iter().filter(spoken).collect();
+        let old: Vec<usize> = (0..self.held.len()).filter(|index| self.held.get(*index).is_some_and(|held| !held.withdrawn)).collect();
+        let same = |(entry, index): &(&&Entry, &usize)| self.live(&entry.id) == Some(**index);
+        let common = new.iter().zip(&old).take_while(same).count();
+        if common == old.len() || common == new.len() {
+            // The list goes on, or it was cut: an aborted turn taken back.
+            if let (true, Some(first)) = (common < old.len(), old.get(common)) {
+                self.withdraw(*first);
+            }
+            for entry in messages {
+                self.upsert(entry, line, source);
+            }
+            return;
+        }
+        let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
+        let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.scale.weigh(&text_of(&entry.content)));
+        self.transcript.compactions.push(Compaction {
+            before: self.held.len(),
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary,
+            kept_from,
+            taken: Vec::new(),
+            call: None,
+            time: None,
+        });
+        // What follows the newest message that is known has arrived since; what stands before it is the summary and its answer.
+        let newest = new.iter().rposition(|entry| self.live(&entry.id).is_some());
+        for entry in newest.map_or(&[][..], |newest| new.get(newest + 1..).unwrap_or_default()) {
+            self.upsert(entry, line, source);
+        }
+    }
+
+    fn held_of(&self, entry: &Entry, line: u64, source: &mut Source) -> Option<Held> {
+        let role = match &*entry.role {
+            "user" => Role::User,
+            "gemini" => Role::Assistant,
+            // Lines on the screen, which the model never sees.
+            "info" | "warning" | "error" => return None,
+            _ => {
+                source.lose(line, "unknown record type");
+                return None;
+            }
+        };
+        let time = millis(&entry.timestamp);
+        let mut message = Message { id: entry.id.to_string(), time, ..Message::new(role, Vec::new()) };
+        let thoughts: Vec<String> =
+            entry.thoughts.iter().flatten().map(|thought| format!("{}\n{}", &*thought.subject, &*thought.description)).collect();
+        if !thoughts.is_empty() {
+            message.parts.push(Part::Thinking { text: self.scale.weigh(&thoughts.join("\n\n")), sealed_bytes: 0 });
+        }
+        // What a tool answered stands in messages of its own.
+        let mut results = Vec::new();
+        for block in &entry.content.0 {
+            piece(block, self.scale, &mut message.parts, &mut results, &mut |reason| source.lose(line, reason));
+        }
+        let mut results: Vec<Message> = results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
+        for call in entry.tool_calls.iter().flatten() {
+            let arguments = self.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
+            message.parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
+            let mut pictures = Vec::new();
+            let mut answers = Vec::new();
+            for block in &call.result.0 {
+                piece(block, self.scale, &mut pictures, &mut answers, &mut |reason| source.lose(line, reason));
+            }
+            results.extend(self.result(call, pictures, answers, time));
+        }
+        if role == Role::Assistant {
+            let usage = entry.tokens.as_ref().map_or(Ok(None), Tokens::usage);
+            let called = !matches!(usage, Ok(None));
+            if usage.is_err() {
+                source.lose(line, ABSURD);
+            }
+            message.call = called.then(|| Call {
+                id: entry.id.to_string(),
+                model: entry.model.to_string(),
+                usage: usage.ok().flatten(),
+                unchained: false,
+            });
+        }
+        Some(Held { message, results, withdrawn: false })
+    }
+
+    /// The message with one call's answer. Pictures and texts beside the answer belong to it.
+    fn result(&self, call: &ToolCall, extra: Vec<Part>, mut parts: Vec<Part>, time: Option<i64>) -> Option<Message> {
+        if parts.is_empty() && extra.is_empty() {
+            return None;
+        }
+        if parts.is_empty() {
+            parts.push(Part::ToolResult { call_id: String::new(), name: String::new(), text: self.scale.weigh(""), error: false });
+        }
+        for part in &mut parts {
+            if let Part::ToolResult { call_id, name, error, .. } = part {
+                call_id.clone_from(&call.id.to_string());
+                name.clone_from(&call.name.to_string());
+                *error |= matches!(&*call.status, "error" | "cancelled");
+            }
+        }
+        parts.extend(extra);
+        Some(Message { time, ..Message::new(Role::Tool, parts) })
+    }
+
+    /// Lays the held messages out in one list and turns places in `held` into places in it.
+    fn finish(mut self) -> Transcript {
+        let mut starts = Vec::with_capacity(self.held.len() + 1);
+        let mut next = 0;
+        for held in &self.held {
+            starts.push(next);
+            next += 1 + held.results.len();
+        }
+        starts.push(next);
+        let place = |index: usize| starts.get(index).copied().unwrap_or(next);
+        for compaction in &mut self.transcript.compactions {
+            compaction.before = place(compaction.before);
+            compaction.kept_from = compaction.kept_from.map(place);
+        }
+        let mut model = String::new();
+        let mut unchained = false;
+        for Held { mut message, results, .. } in self.held {
+            message.rewind = message.rewind.map(place);
+            if let Some(call) = &mut message.call {
+                call.unchained = unchained || (!model.is_empty() && model != call.model);
+                model.clone_from(&call.model);
+                unchained = false;
+            } else if message.role == Role::Assistant {
+                unchained = true;
+            }
+            self.transcript.messages.push(message);
+            self.transcript.messages.extend(results);
+        }
+        self.transcript
+    }
+}
+
+/// Where a record stands: on a line of its own, or inside `$set`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Depth {
+    Journal,
+    Patch,
+}

@@ -1,0 +1,97 @@
+//! The rows of a database. Columns are looked up by name: newer versions have more of them.
+
+use super::record::{Line, ModelConfig, Totals};
+use super::session::Session;
+use crate::format::ground::count::Count;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::sqlite::{Database, damaged, loss_of};
+use crate::format::ground::words::Words;
+use crate::transcript::{Scale, Transcript};
+use rusqlite::{Connection, Row};
+use std::borrow::Cow;
+
+/// Reads all sessions of the database, one after the other.
+pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let database = Database::open(source)?;
+    let connection = &database.connection;
+    let mut statement = connection.prepare("SELECT * FROM sessions ORDER BY created_at, id").map_err(damaged)?;
+    let mut rows = statement.query([]).map_err(damaged)?;
+    let mut number = 0;
+    loop {
+        number += 1;
+        let row = match rows.next() {
+            Ok(Some(row)) => row,
+            Ok(None) => break,
+            Err(error) => {
+                source.lose(0, loss_of(&error));
+                break;
+            }
+        };
+        let mut lose = |reason: &str| source.lose(number, reason);
+        let Some(id) = text(row, "id") else {
+            lose("row that is not text");
+            continue;
+        };
+        let mut session = Session::new(&id, scale);
+        let config = text(row, "model_config_json").unwrap_or_default();
+        let config = serde_json::from_str::<ModelConfig>(&config).unwrap_or_default();
+        session.describe(totals(row), &config.model_name, config.context_limit);
+        match messages(connection, &id, &mut session, &mut lose) {
+            Ok(()) => match session.finish(&mut lose) {
+                Some(transcript) => hand_over(transcript),
+                None => lose("session without messages"),
+            },
+            Err(_) => lose("session whose rows cannot be read"),
+        }
+    }
+    database.count_orphans("messages", "sessions", source);
+    if database.changed(&source.path) {
+        source.lose(0, "database was written to while it was read");
+    }
+    Ok(())
+}
+
+fn messages(connection: &Connection, session_id: &str, session: &mut Session<'_>, lose: &mut dyn FnMut(&str)) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached("SELECT * FROM messages WHERE session_id = ?1 ORDER BY created_timestamp, id")?;
+    let mut rows = statement.query([session_id])?;
+    while let Some(row) = rows.next()? {
+        let (Some(role), Some(content)) = (text(row, "role"), text(row, "content_json")) else {
+            lose("row that is not text");
+            continue;
+        };
+        let Ok(content) = serde_json::from_str(&content) else {
+            lose("message of an unexpected shape");
+            continue;
+        };
+        let id = text(row, "message_id").unwrap_or_default();
+        let metadata = text(row, "metadata_json").unwrap_or_default();
+        let line = Line {
+            id: Words(Cow::Owned(id)),
+            role: Words(Cow::Owned(role)),
+            created: row.get("created_timestamp").ok(),
+            content,
+            metadata: serde_json::from_str(&metadata).ok(),
+            ..Line::default()
+        };
+        session.message(&line, lose);
+    }
+    Ok(())
+}
+
+/// The text of a column; `None` where there is no such column, or no text in it.
+fn text(row: &Row<'_>, column: &str) -> Option<String> {
+    row.get::<_, Option<String>>(column).ok().flatten()
+}
+
+fn totals(row: &Row<'_>) -> Totals {
+    let count = |column| match row.get::<_, Option<i64>>(column) {
+        Ok(Some(number)) => u64::try_from(number).map_or(Count::Absurd, Count::Sound),
+        _ => Count::Absent,
+    };
+    Totals {
+        input_tokens: count("input_tokens"),
+        output_tokens: count("output_tokens"),
+        accumulated_input_tokens: count("accumulated_input_tokens"),
+        accumulated_output_tokens: count("accumulated_output_tokens"),
+    }
+}

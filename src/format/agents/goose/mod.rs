@@ -1,0 +1,74 @@
+//! goose: the SQLite database of newer versions (`~/.local/share/goose/sessions/sessions.db`), and the JSON lines of older ones
+//! (`sessions/<id>.jsonl`), which `goose session export` still resembles.
+//!
+//! Usage is kept per session: that of the last call, and the sum. It is a call's where the session has no other, and counted as the
+//! session's otherwise.
+
+#[cfg(feature = "sqlite")]
+mod database;
+mod record;
+mod session;
+
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::sqlite;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Scale, Transcript};
+use record::Line;
+use session::Session;
+
+/// Sessions of goose.
+pub const READER: Reader = Reader { name: "goose", about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
+
+const TABLES: [&str; 3] = ["sessions", "messages", "schema_version"];
+
+fn claims(source: &Source) -> Claim {
+    if sqlite::has_magic(source.head()) {
+        return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
+    }
+    if sqlite::is_side_file(source, &TABLES) {
+        return Claim::Companion;
+    }
+    let outline = source.outline();
+    let head = outline.has("working_dir") && (outline.has("message_count") || outline.has("conversation") || outline.has("description"));
+    let message = outline.has("role") && outline.has("created") && outline.has("content[].type");
+    if head || message { Claim::Yes } else { Claim::No }
+}
+
+const MARKS: &[Mark] = &[Mark::Start("The response returned from the tool call was larger (# characters)")];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    if sqlite::has_magic(source.head()) {
+        #[cfg(feature = "sqlite")]
+        return database::read(source, scale, hand_over);
+        #[cfg(not(feature = "sqlite"))]
+        return sqlite::read(source, scale, hand_over);
+    }
+    let name = source.name();
+    let mut session = Session::new(name.strip_suffix(".jsonl").unwrap_or(&name), scale);
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        for value in values::<Line>(&text) {
+            match value {
+                Ok(line) => session.line(&line, &mut |reason| source.lose(0, reason)),
+                Err(error) => source.lose(0, fault(&error, true)),
+            }
+        }
+    } else {
+        source.each_line(|source, line| {
+            for value in values::<Line>(&line.text) {
+                match value {
+                    Ok(record) => session.line(&record, &mut |reason| source.lose(line.number, reason)),
+                    Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+                }
+            }
+        })?;
+    }
+    match session.finish(&mut |reason| source.lose(0, reason)) {
+        Some(transcript) => hand_over(transcript),
+        None => source.lose(0, "session without messages"),
+    }
+    Ok(())
+}

@@ -1,0 +1,155 @@
+//! What a session's head, its messages and their contents hold, as far as it is read.
+
+use crate::format::ground::count::Count;
+use crate::format::ground::words::Words;
+use crate::format::wire::blocks::Blocks;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A line of an older session: its head, or a message. An export is a head with all messages in it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Line<'a> {
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    // A head.
+    #[serde(borrow)]
+    pub working_dir: Words<'a>,
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub accumulated_input_tokens: Count,
+    pub accumulated_output_tokens: Count,
+    #[serde(borrow)]
+    pub model_config: Option<ModelConfig<'a>>,
+    #[serde(borrow)]
+    pub conversation: Option<Vec<&'a RawValue>>,
+    // A message.
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    pub created: Option<i64>,
+    #[serde(borrow)]
+    pub content: Blocks<'a, Piece<'a>>,
+    pub metadata: Option<Visibility>,
+}
+
+impl Line<'_> {
+    /// What a head says of usage.
+    pub fn totals(&self) -> Totals {
+        Totals {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            accumulated_input_tokens: self.accumulated_input_tokens,
+            accumulated_output_tokens: self.accumulated_output_tokens,
+        }
+    }
+}
+
+/// Usage of the last call, and the sums over all.
+#[derive(Clone, Copy, Default)]
+pub struct Totals {
+    pub input_tokens: Count,
+    pub output_tokens: Count,
+    pub accumulated_input_tokens: Count,
+    pub accumulated_output_tokens: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ModelConfig<'a> {
+    #[serde(borrow)]
+    pub model_name: Words<'a>,
+    pub context_limit: Count,
+}
+
+/// Who sees a message. What was compacted is there for the person alone, and the summary for the model alone.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Visibility {
+    pub user_visible: bool,
+    pub agent_visible: bool,
+}
+
+impl Default for Visibility {
+    fn default() -> Visibility {
+        Visibility { user_visible: true, agent_visible: true }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Piece<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    #[serde(borrow)]
+    pub data: Words<'a>,
+    #[serde(borrow)]
+    pub thinking: Words<'a>,
+    #[serde(borrow)]
+    pub signature: Words<'a>,
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow)]
+    pub tool_call: Option<Outcome<'a>>,
+    #[serde(borrow)]
+    pub tool_result: Option<Outcome<'a>>,
+}
+
+/// A value that was reached, or the error instead of it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Outcome<'a> {
+    #[serde(borrow)]
+    pub value: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub error: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Request<'a> {
+    #[serde(borrow)]
+    pub name: Words<'a>,
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+/// What a tool answered: older versions wrote the list of contents alone.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Answer<'a> {
+    #[serde(borrow)]
+    pub content: Blocks<'a, AnswerPiece<'a>>,
+    pub is_error: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct AnswerPiece<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    #[serde(borrow)]
+    pub data: Words<'a>,
+    #[serde(borrow)]
+    pub resource: Option<Resource<'a>>,
+    #[serde(borrow)]
+    pub annotations: Option<Annotations<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Resource<'a> {
+    #[serde(borrow)]
+    pub text: Words<'a>,
+}
+
+/// Whom a content is meant for; nobody named means everybody.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Annotations<'a> {
+    #[serde(borrow)]
+    pub audience: Option<Vec<Words<'a>>>,
+}

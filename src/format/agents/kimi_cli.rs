@@ -1,0 +1,235 @@
+//! Kimi CLI: `~/.kimi/sessions/<folder>/<id>/context.jsonl`, the context line by line.
+//!
+//! The size that the provider reports for a prompt is written before the reply (`_usage`), the size with the reply after it. Newer
+//! versions write an estimate again after the results of tools: only a size next to a reply is a measurement. Going back and compacting
+//! begin a new file and leave the old one as `context_<n>.jsonl`; each file is a session as far as it goes.
+
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::Reported;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Contexts of Kimi CLI.
+pub const READER: Reader = Reader { name: "kimi-cli", about: "Kimi CLI contexts (~/.kimi/sessions/*/*/context.jsonl)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let own = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(50).any(|line| {
+        serde_json::from_str::<Line>(line).is_ok_and(|line| matches!(&*line.role, "_usage" | "_checkpoint" | "_system_prompt"))
+    });
+    if own {
+        return Claim::Yes;
+    }
+    // The events for the screen repeat the context, in a file of this name beside it.
+    let beside = source.path.parent().is_some_and(|folder| crate::reading::is_beside(&folder.join("context.jsonl")));
+    if source.name() == "wire.jsonl" && beside { Claim::Companion } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    content: Blocks<'a, Piece<'a>>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    is_error: Option<bool>,
+    token_count: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Piece<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    think: Words<'a>,
+    #[serde(borrow)]
+    encrypted: Words<'a>,
+    #[serde(borrow)]
+    image_url: Option<Address<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Address<'a> {
+    #[serde(borrow)]
+    url: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    function: Function<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Function<'a> {
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// What the line before was.
+enum Before {
+    Size(u64),
+    Reply,
+    Other,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    // The session's id is the name of its folder; older contexts after a step back lie beside the newest.
+    let folder = source.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = source.name();
+    let id = match folder.filter(|folder| !folder.is_empty()) {
+        Some(folder) if name == "context.jsonl" => folder,
+        Some(folder) => format!("{folder}/{name}"),
+        None => name,
+    };
+    let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut context = Context { scale, transcript, tools: HashMap::new(), before: Before::Other, prompt: None };
+    source.each_line(|source, line| {
+        for value in values::<Line>(&line.text) {
+            match value {
+                Ok(record) => context.line(&record, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
+    if context.transcript.messages.iter().all(|message| message.role == Role::System) {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(context.transcript);
+    }
+    Ok(())
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+struct Context<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    tools: HashMap<String, String>,
+    before: Before,
+    /// The prompt of the reply that was read last.
+    prompt: Option<u64>,
+}
+
+impl Context<'_> {
+    fn line(&mut self, line: &Line<'_>, lose: Lose<'_>) {
+        let before = std::mem::replace(&mut self.before, Before::Other);
+        match &*line.role {
+            "_usage" => match line.token_count.known() {
+                Ok(size) => {
+                    if let (Before::Reply, Some(size)) = (before, size)
+                        && !self.replied(size)
+                    {
+                        lose("size with a reply, but none without it (not used)");
+                    }
+                    self.before = size.map_or(Before::Other, Before::Size);
+                }
+                Err(_) => lose(ABSURD),
+            },
+            "_checkpoint" => {}
+            "_system_prompt" | "system" => self.list(line, Role::System, lose),
+            "user" => self.list(line, Role::User, lose),
+            "assistant" => {
+                self.list(line, Role::Assistant, lose);
+                self.prompt = if let Before::Size(size) = before { Some(size) } else { None };
+                self.before = Before::Reply;
+            }
+            "tool" => self.result(line, lose),
+            _ => lose("unknown record type"),
+        }
+    }
+
+    /// The size of the context with the reply in it: both sizes together are the call's usage. Is it known by them?
+    fn replied(&mut self, size: u64) -> bool {
+        let number = self.transcript.messages.len();
+        let Some(call) = self.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return false };
+        let sizes = self.prompt.and_then(|prompt| Some((prompt, size.checked_sub(prompt)?)));
+        let Some((prompt, output)) = sizes else { return false };
+        let reported = Reported { input: Count::Sound(prompt), output: Count::Sound(output), ..Reported::default() };
+        let Ok(Some(usage)) = reported.usage() else { return false };
+        call.usage = Some(usage);
+        // A context that goes back begins with a copy of the old file.
+        call.id = format!("{number}-{prompt}-{output}");
+        true
+    }
+
+    fn list(&mut self, line: &Line<'_>, role: Role, lose: Lose<'_>) {
+        let mut parts = self.parts(&line.content, lose);
+        for call in line.tool_calls.iter().flatten() {
+            self.tools.insert(call.id.to_string(), call.function.name.to_string());
+            let arguments = self.scale.weigh(&text_or_json(call.function.arguments));
+            parts.push(Part::ToolCall { id: call.id.to_string(), name: call.function.name.to_string(), arguments });
+        }
+        // Marks of checkpoints are put in by the program.
+        let synthetic = role == Role::User && line.content.objects().any(|piece| piece.text.starts_with("<system>"));
+        let call = (role == Role::Assistant).then(Call::default);
+        self.transcript.messages.push(Message { synthetic, call, ..Message::new(role, parts) });
+    }
+
+    fn parts(&self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for block in &content.0 {
+            match block {
+                Block::Text(text) if text.is_empty() => {}
+                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Object(piece) => match &*piece.kind {
+                    "text" => parts.push(Part::Text(self.scale.weigh(&piece.text))),
+                    "think" => parts.push(Part::Thinking {
+                        text: self.scale.weigh(&piece.think),
+                        sealed_bytes: u32::try_from(piece.encrypted.len()).unwrap_or(u32::MAX),
+                    }),
+                    "image_url" => {
+                        parts.push(Part::Image(image::from_data_url(piece.image_url.as_ref().map_or("", |address| &address.url))));
+                    }
+                    _ => lose("unknown content part"),
+                },
+                Block::Other => lose("unknown content part"),
+            }
+        }
+        parts
+    }
+
+    fn result(&mut self, line: &Line<'_>, lose: Lose<'_>) {
+        let texts: Vec<&str> = line
+            .content
+            .0
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(text.as_ref()),
+                Block::Object(piece) if &*piece.kind == "text" => Some(&*piece.text),
+                Block::Object(_) | Block::Other => None,
+            })
+            .collect();
+        let mut parts = vec![Part::ToolResult {
+            call_id: line.tool_call_id.to_string(),
+            name: self.tools.get(&*line.tool_call_id).cloned().unwrap_or_default(),
+            text: self.scale.weigh_result(&texts.join("\n")),
+            error: line.is_error.unwrap_or_default(),
+        }];
+        parts.extend(self.parts(&line.content, lose).into_iter().filter(|part| !matches!(part, Part::Text(_))));
+        self.transcript.messages.push(Message::new(Role::Tool, parts));
+    }
+}

@@ -1,0 +1,259 @@
+//! The records of OpenCode: session, message, part. All forms of storage hold the same objects.
+
+use crate::format::ground::count::{Count, Dollars};
+use crate::format::ground::words::Words;
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+
+/// What is known of a session.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct SessionInfo<'a> {
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow, rename = "parentID")]
+    pub parent: Words<'a>,
+    #[serde(borrow)]
+    pub version: Words<'a>,
+}
+
+/// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct MessageInfo<'a> {
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    pub time: Times,
+    #[serde(borrow, rename = "modelID")]
+    pub model: Words<'a>,
+    #[serde(borrow, rename = "providerID")]
+    pub provider: Words<'a>,
+    #[serde(borrow)]
+    pub agent: Words<'a>,
+    /// What the agent was called before it was called `agent`.
+    #[serde(borrow)]
+    pub mode: Words<'a>,
+    /// True on the message that a summariser wrote. User messages have an object here, which says something else.
+    #[serde(deserialize_with = "is_true")]
+    pub summary: bool,
+    /// The user message that an assistant message answers.
+    #[serde(borrow, rename = "parentID")]
+    pub parent: Words<'a>,
+    /// Why the reply ended, where it did and the version says so.
+    #[serde(borrow)]
+    pub finish: Words<'a>,
+    pub tokens: Option<Tokens>,
+    pub cost: Dollars,
+    #[serde(borrow)]
+    pub error: Option<Failure<'a>>,
+    /// Instructions that came with a user message.
+    #[serde(borrow)]
+    pub system: Words<'a>,
+}
+
+/// Why a message is not whole.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Failure<'a> {
+    #[serde(borrow)]
+    pub name: Words<'a>,
+}
+
+/// Times in milliseconds since 1970.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub struct Times {
+    pub created: Option<f64>,
+    pub completed: Option<f64>,
+    pub end: Option<f64>,
+    /// When a tool's output was replaced by a placeholder.
+    pub compacted: Option<f64>,
+}
+
+/// A time as a whole number; `None` where it is none.
+pub fn millis(time: Option<f64>) -> Option<i64> {
+    time.filter(|time| time.is_finite()).map(|time| time as i64)
+}
+
+/// What the provider reported; `input` leaves out what went through the cache.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub struct Tokens {
+    pub total: Count,
+    pub input: Count,
+    pub output: Count,
+    pub reasoning: Count,
+    pub cache: Cache,
+}
+
+/// Tokens that went through the provider's cache.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(default)]
+pub struct Cache {
+    pub read: Count,
+    pub write: Count,
+}
+
+/// One part of a message.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct PartRecord<'a> {
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    #[serde(deserialize_with = "is_true")]
+    pub synthetic: bool,
+    #[serde(deserialize_with = "is_true")]
+    pub ignored: bool,
+    #[serde(borrow)]
+    pub metadata: Option<&'a RawValue>,
+    #[serde(borrow, rename = "callID")]
+    pub call: Words<'a>,
+    #[serde(borrow)]
+    pub tool: Words<'a>,
+    #[serde(borrow)]
+    pub state: Option<ToolState<'a>>,
+    #[serde(borrow)]
+    pub mime: Words<'a>,
+    #[serde(borrow)]
+    pub url: Words<'a>,
+    #[serde(borrow)]
+    pub filename: Words<'a>,
+    pub tokens: Option<Tokens>,
+    pub cost: Dollars,
+    pub auto: Option<bool>,
+    /// The first message that a compaction keeps.
+    #[serde(borrow, rename = "tail_start_id")]
+    pub kept_from: Words<'a>,
+}
+
+/// How far a tool call has come, and what it returned.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct ToolState<'a> {
+    #[serde(borrow)]
+    pub status: Words<'a>,
+    #[serde(borrow)]
+    pub input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub output: Words<'a>,
+    #[serde(borrow)]
+    pub error: Words<'a>,
+    #[serde(borrow)]
+    pub metadata: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub attachments: Option<Vec<Attachment<'a>>>,
+    pub time: Times,
+}
+
+/// A file that a tool returned.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Attachment<'a> {
+    #[serde(borrow)]
+    pub mime: Words<'a>,
+    #[serde(borrow)]
+    pub url: Words<'a>,
+    #[serde(borrow)]
+    pub filename: Words<'a>,
+}
+
+/// Has OpenCode cut the output?
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Cut {
+    #[serde(deserialize_with = "is_true")]
+    truncated: bool,
+}
+
+/// What a tool had printed when it was interrupted.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Interrupted<'a> {
+    interrupted: bool,
+    #[serde(borrow)]
+    output: Words<'a>,
+}
+
+impl ToolState<'_> {
+    /// Does the metadata say that OpenCode has cut the output?
+    pub fn truncated(&self) -> bool {
+        let cut = self.metadata.and_then(|json| serde_json::from_str::<Cut>(json.get()).ok());
+        cut.is_some_and(|cut| cut.truncated)
+    }
+
+    /// The result as the model reads it, and whether it is a failure. `None` while the tool has not ended.
+    pub fn result(&self) -> Option<(Cow<'_, str>, bool)> {
+        match &*self.status {
+            "completed" => Some((Cow::Borrowed(&self.output), false)),
+            "error" => {
+                let interrupted = self.metadata.and_then(|json| serde_json::from_str::<Interrupted<'_>>(json.get()).ok());
+                match interrupted.filter(|state| state.interrupted) {
+                    Some(state) => Some((state.output.0, false)),
+                    None => Some((Cow::Borrowed(&self.error), true)),
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Reasoning that only the provider can read, in a part's metadata: each provider has its own name for it.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct Sealed<'a> {
+    #[serde(borrow)]
+    signature: Words<'a>,
+    #[serde(borrow)]
+    redacted_data: Words<'a>,
+    #[serde(borrow)]
+    reasoning_encrypted_content: Words<'a>,
+    #[serde(borrow)]
+    reasoning_opaque: Words<'a>,
+    #[serde(borrow)]
+    thought_signature: Words<'a>,
+}
+
+/// Bytes of the sealed reasoning in a part's metadata.
+pub fn sealed_bytes(metadata: Option<&RawValue>) -> u32 {
+    let providers = metadata.and_then(|json| serde_json::from_str::<std::collections::BTreeMap<Cow<'_, str>, Sealed<'_>>>(json.get()).ok());
+    let sealed = providers.iter().flat_map(|providers| providers.values()).flat_map(|sealed| {
+        [&sealed.signature, &sealed.redacted_data, &sealed.reasoning_encrypted_content, &sealed.reasoning_opaque, &sealed.thought_signature]
+    });
+    let bytes: usize = sealed.map(|words| words.len()).sum();
+    u32::try_from(bytes).unwrap_or(u32::MAX)
+}
+
+/// True where the field is `true`. An object in its place is passed over without being built: it may be the larger part of a file.
+fn is_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    struct TrueOnly;
+    impl<'de> Visitor<'de> for TrueOnly {
+        type Value = bool;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a flag or an object")
+        }
+
+        fn visit_bool<E>(self, value: bool) -> Result<bool, E> {
+            Ok(value)
+        }
+
+        fn visit_unit<E>(self) -> Result<bool, E> {
+            Ok(false)
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<bool, A::Error> {
+            while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+            Ok(false)
+        }
+    }
+    deserializer.deserialize_any(TrueOnly)
+}

@@ -1,0 +1,63 @@
+//! Which form of OpenCode's sessions a file is, by the first keys of its JSON or the tables of its database.
+
+use super::database;
+use crate::format::ground::outline::Outline;
+use crate::format::ground::source::Source;
+use crate::format::ground::sqlite;
+use std::borrow::Cow;
+use std::path::Path;
+
+/// The forms.
+pub enum Form {
+    /// Not OpenCode's.
+    Unknown,
+    /// One file of `opencode export`.
+    Export,
+    /// The session file of a storage tree.
+    Tree,
+    /// A SQLite database.
+    Database,
+    /// A message, a part, a write-ahead log: read with its main file.
+    Companion,
+}
+
+/// The form of this file.
+pub fn form(source: &Source) -> Form {
+    if sqlite::has_magic(source.head()) {
+        return if database::is_of_opencode(source) { Form::Database } else { Form::Unknown };
+    }
+    if database::is_side_file(source) || is_side_record(&source.path) {
+        return Form::Companion;
+    }
+    let outline = source.outline();
+    let id = outline.text("id");
+    if is_session(outline, "info.") {
+        Form::Export
+    } else if (id.starts_with("prt_") && outline.has("messageID")) || (id.starts_with("msg_") && outline.has("role")) {
+        Form::Companion
+    } else if is_session(outline, "") && id.starts_with("ses_") {
+        Form::Tree
+    } else {
+        Form::Unknown
+    }
+}
+
+/// Is the object at this place a session? Ids may be redacted, so it is known by where it took place; sessions of versions before 0.6
+/// lay in a folder of their project and did not name it.
+fn is_session(outline: &Outline, at: &str) -> bool {
+    let has = |key: &str| outline.has(&format!("{at}{key}"));
+    let id = outline.text(&format!("{at}id"));
+    let named = id.starts_with("ses_") || id == "REDACTED";
+    named && (has("projectID") || has("directory") || has("time")) && !has("role") && !has("messageID")
+}
+
+/// Records that a storage tree keeps beside the conversation: to-do lists, diffs, shares.
+fn is_side_record(path: &Path) -> bool {
+    let folders: Vec<Cow<'_, str>> = path.iter().rev().skip(1).take(2).map(|name| name.to_string_lossy()).collect();
+    match folders.as_slice() {
+        [kind, storage, ..] => {
+            storage == "storage" && matches!(kind.as_ref(), "session_diff" | "session_share" | "todo" | "project" | "share" | "permission")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,317 @@
+//! One run: its events turned back into the conversation that the model saw, without the words that the agent puts around them.
+
+use super::record::{Arguments, Event, Extras, Output, Response};
+use super::shown::before_the_sdk;
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, fault};
+use crate::format::ground::source::Source;
+use crate::format::ground::time::millis;
+use crate::format::wire::blocks::Block;
+use crate::format::wire::chat::{Chat, ChatUsage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The id of a run's session.
+pub fn id(output: &Output, number: u64, source: &Source) -> String {
+    match (output.instance_id.is_empty(), number) {
+        (false, _) => output.instance_id.to_string(),
+        (true, 1) => source.name(),
+        (true, _) => format!("{}#{number}", source.name()),
+    }
+}
+
+/// The session of a run.
+pub fn transcript(output: &Output, number: u64, scale: &dyn Scale, source: &mut Source) -> Transcript {
+    let id = id(output, number, source);
+    let config = output.metadata.as_ref().and_then(|metadata| metadata.llm_config.as_ref());
+    let model = config.map(|config| config.model.to_string());
+    let transcript = Transcript { id, agent: super::READER.name.to_owned(), ..Transcript::default() };
+    let mut run = Run {
+        transcript,
+        model: model.unwrap_or_default(),
+        longest: config.and_then(|config| config.max_message_chars),
+        number,
+        scale,
+        chat: Chat::default(),
+        answered: HashMap::new(),
+        calls: Vec::new(),
+        places: HashMap::new(),
+    };
+    for event in &output.history {
+        run.events(event, source);
+    }
+    run.usages(output, source);
+    run.transcript
+}
+
+/// Where a call is waiting for its usage.
+enum Waiting {
+    /// A message whose response has this id.
+    Known(usize, String),
+    /// A message of the agent that names no response.
+    Reply(usize),
+    /// A condensation.
+    Condensation(usize),
+}
+
+struct Run<'s> {
+    transcript: Transcript,
+    model: String,
+    /// The most letters of a result that were sent.
+    longest: Option<usize>,
+    /// The run's number in its file.
+    number: u64,
+    scale: &'s dyn Scale,
+    chat: Chat,
+    /// The responses that have their message already: one may lead to several events.
+    answered: HashMap<String, usize>,
+    /// The calls in order.
+    calls: Vec<Waiting>,
+    /// The message that each event became, for condensations, which name events.
+    places: HashMap<u64, usize>,
+}
+
+impl Run<'_> {
+    /// An event, or in old versions an action with its observation.
+    fn events(&mut self, raw: &RawValue, source: &mut Source) {
+        if raw.get().starts_with('[') {
+            match serde_json::from_str::<Vec<&RawValue>>(raw.get()) {
+                Ok(pair) => pair.into_iter().for_each(|event| self.one(event, source)),
+                Err(error) => source.lose(self.number, fault(&error, false)),
+            }
+        } else {
+            self.one(raw, source);
+        }
+    }
+
+    /// What holds a list where an event should be is of another shape, however deep the list goes.
+    fn one(&mut self, raw: &RawValue, source: &mut Source) {
+        // In old versions the arguments stand beside the action's name, and so they are looked for in both places.
+        match (serde_json::from_str::<Event>(raw.get()), serde_json::from_str::<Arguments>(raw.get())) {
+            (Ok(event), Ok(flat)) => {
+                let place = self.transcript.messages.len();
+                self.event(&event, event.args.as_ref().unwrap_or(&flat), source);
+                if let Some(id) = id_of(raw) {
+                    self.places.insert(id, place);
+                }
+            }
+            (Err(error), _) | (_, Err(error)) => source.lose(self.number, fault(&error, false)),
+        }
+    }
+
+    fn event(&mut self, event: &Event, arguments: &Arguments, source: &mut Source) {
+        if !event.observation.is_empty() {
+            return self.observation(event);
+        }
+        match &*event.action {
+            // What the agent notes for itself, and what only its screen shows.
+            "recall" | "change_agent_state" | "null" | "condensation_request" | "start" | "stop" | "pause" | "resume" => {}
+            "system" => {
+                self.transcript.version = arguments.openhands_version.to_string();
+                if let Some(tools) = arguments.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
+                    let tools = self.scale.weigh(&compact(tools.get()));
+                    self.push(Role::System, vec![Part::Tools(tools)], event);
+                }
+                let text = self.scale.weigh(&arguments.content);
+                self.push(Role::System, vec![Part::Text(text)], event);
+            }
+            "condensation" => self.condensation(event, arguments),
+            "message" if self.is_users(event) => {
+                let mut parts = vec![Part::Text(self.scale.weigh(&arguments.content))];
+                parts.extend(arguments.image_urls.0.iter().filter_map(|url| match url {
+                    Block::Text(url) => Some(Part::Image(image::from_data_url(url))),
+                    Block::Object(_) | Block::Other => None,
+                }));
+                self.push(Role::User, parts, event);
+            }
+            "" => source.lose(self.number, "unknown record type"),
+            _ => self.reply(event, arguments, source),
+        }
+    }
+
+    /// Old versions do not say who speaks: it starts with the user, and the two take turns.
+    fn is_users(&self, event: &Event) -> bool {
+        match &*event.source {
+            "" => self.transcript.messages.last().is_none_or(|message| matches!(message.role, Role::Assistant | Role::System)),
+            source => source != "agent",
+        }
+    }
+
+    fn reply(&mut self, event: &Event, arguments: &Arguments, source: &mut Source) {
+        let response = event.tool_call_metadata.as_ref().and_then(|metadata| metadata.model_response.as_ref());
+        let written = response.and_then(|response| response.choices.as_ref()?.first()?.message.as_ref());
+        let id = response.map_or(&*event.response_id, |response| &*response.id);
+        if let Some(place) = self.answered.get(id).copied() {
+            let known = self.transcript.messages.get(place).and_then(|message| message.call.as_ref()?.usage.as_ref());
+            let again = response.and_then(|response| response.usage.and_then(|usage| ChatUsage::read(usage).ok().flatten()));
+            if again.is_some_and(|again| known.is_some_and(|known| (known.prompt, known.output) != (again.prompt, again.output))) {
+                source.lose(self.number, "reply with the id of another one");
+            }
+            return;
+        }
+        let message = written.and_then(|written| self.chat.message(written, self.scale, &mut |reason| source.lose(self.number, reason)));
+        let parts = message.map_or_else(|| self.action(event, arguments), |message| message.parts);
+        let place = self.transcript.messages.len();
+        // Some things a user does in the agent's workspace.
+        if &*event.source == "user" && response.is_none() {
+            return self.push(Role::User, parts, event);
+        }
+        self.push(Role::Assistant, parts, event);
+        let call = self.call(response, id, source);
+        if let Some(message) = self.transcript.messages.last_mut() {
+            message.call = Some(call);
+        }
+        if !id.is_empty() {
+            self.answered.insert(id.to_owned(), place);
+        }
+        self.calls.push(if id.is_empty() { Waiting::Reply(place) } else { Waiting::Known(place, id.to_owned()) });
+    }
+
+    fn call(&self, response: Option<&Response>, id: &str, source: &mut Source) -> Call {
+        let mut call = Call { id: id.to_owned(), model: self.model.clone(), ..Call::default() };
+        let Some(response) = response else { return call };
+        if !response.model.is_empty() {
+            call.model = response.model.to_string();
+        }
+        call.usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
+            source.lose(self.number, ABSURD);
+            None
+        });
+        if let Some(usage) = &mut call.usage {
+            usage.cost_nano_usd = usage.cost_nano_usd.or(response.cost.above_zero());
+        }
+        call
+    }
+
+    /// An action that names no response: what the model wrote, as far as the action tells.
+    fn action(&self, event: &Event, arguments: &Arguments) -> Vec<Part> {
+        let thought = if arguments.thought.is_empty() { &arguments.final_thought } else { &arguments.thought };
+        let spoken = matches!(&*event.action, "message" | "finish" | "think" | "reject");
+        let text = if spoken && !arguments.content.is_empty() { &arguments.content } else { thought };
+        let mut parts = Vec::new();
+        if !text.is_empty() {
+            parts.push(Part::Text(self.scale.weigh(text)));
+        }
+        if !spoken {
+            let candidates = [&arguments.command, &arguments.code, &arguments.path, &arguments.url, &arguments.browser_actions];
+            let what = candidates.into_iter().find(|what| !what.is_empty()).unwrap_or(&arguments.content);
+            parts.push(Part::ToolCall { id: String::new(), name: event.action.to_string(), arguments: self.scale.weigh(what) });
+        }
+        parts
+    }
+
+    fn observation(&mut self, event: &Event) {
+        match &*event.observation {
+            "agent_state_changed" | "null" | "condense" | "agent_condensation" => {}
+            "recall" => self.recalled(event),
+            _ => {
+                let exit = event.extras.as_ref().and_then(|extras| extras.metadata.as_ref()?.exit_code).or(event.exit_code);
+                let error = &*event.observation == "error" || exit.is_some_and(|code| code != 0);
+                let (call_id, name) = match &event.tool_call_metadata {
+                    Some(metadata) => (metadata.tool_call_id.to_string(), metadata.function_name.to_string()),
+                    None => (String::new(), event.observation.to_string()),
+                };
+                // Files and pages were cut by what read them.
+                let limit = self.longest.filter(|_| !matches!(&*event.observation, "read" | "browse"));
+                let shown = limit.map_or(Cow::Borrowed(&*event.content), |limit| before_the_sdk(&event.content, limit));
+                let text = self.scale.weigh_result(&shown);
+                self.push(Role::Tool, vec![Part::ToolResult { call_id, name, text, error }], event);
+            }
+        }
+    }
+
+    /// What the agent looked up by itself and puts into the user's mouth.
+    fn recalled(&mut self, event: &Event) {
+        let Some(extras) = &event.extras else { return };
+        let Extras { repo_instructions, additional_agent_instructions, conversation_instructions, microagent_knowledge, .. } = extras;
+        let knowledge = microagent_knowledge.iter().flatten().map(|knowledge| &knowledge.content);
+        let texts = [repo_instructions, additional_agent_instructions, conversation_instructions].into_iter().chain(knowledge);
+        let parts: Vec<Part> = texts.filter(|text| !text.is_empty()).map(|text| Part::Other(self.scale.weigh(text))).collect();
+        if parts.is_empty() {
+            return;
+        }
+        self.push(Role::User, parts, event);
+        if let Some(message) = self.transcript.messages.last_mut() {
+            message.synthetic = true;
+        }
+    }
+
+    /// Events in the middle are forgotten; those before them stay, as do those after them.
+    fn condensation(&mut self, event: &Event, arguments: &Arguments) {
+        let last = arguments.forgotten_events_end_id.or(arguments.forgotten_event_ids.as_ref().and_then(|ids| ids.iter().max().copied()));
+        let kept_from = last.and_then(|last| {
+            let later = self.places.iter().filter(|(id, _)| **id > last);
+            later.map(|(_, place)| *place).min()
+        });
+        self.calls.push(Waiting::Condensation(self.transcript.compactions.len()));
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: (!arguments.summary.is_empty()).then(|| self.scale.weigh(&arguments.summary)),
+            kept_from,
+            taken: Vec::new(),
+            call: None,
+            time: millis(&event.timestamp),
+        });
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, event: &Event) {
+        self.transcript.messages.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
+    }
+
+    /// Gives each usage of the run's list to its call: by the response's id or, where an event names none, by its place in the order.
+    fn usages(&mut self, output: &Output, source: &mut Source) {
+        let Some(metrics) = &output.metrics else { return };
+        let costs = (metrics.costs.len() == metrics.token_usages.len()).then_some(&metrics.costs);
+        let mut calls = std::mem::take(&mut self.calls).into_iter().peekable();
+        for (index, listed) in metrics.token_usages.iter().enumerate() {
+            let usage = listed.usage().unwrap_or_else(|_| {
+                source.lose(self.number, ABSURD);
+                None
+            });
+            let Some(mut usage) = usage else { continue };
+            usage.cost_nano_usd = costs.and_then(|costs| costs.get(index)?.0);
+            if self.answered.contains_key(&*listed.response_id) {
+                // Calls that stand before this one and were given nothing have no usage.
+                let at = |waiting: &Waiting| matches!(waiting, Waiting::Known(_, id) if *id == *listed.response_id);
+                if let Some(Waiting::Known(place, _)) = calls.by_ref().find(at) {
+                    self.complete(place, usage);
+                }
+                continue;
+            }
+            let call = Call { id: listed.response_id.to_string(), model: listed.model.to_string(), usage: Some(usage), unchained: false };
+            match calls.next_if(|waiting| !matches!(waiting, Waiting::Known(..))) {
+                Some(Waiting::Reply(place)) => {
+                    self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone()))
+                }
+                Some(Waiting::Condensation(place)) => {
+                    self.transcript.compactions.get_mut(place).into_iter().for_each(|compaction| compaction.call = Some(call.clone()));
+                }
+                _ => self.transcript.side_calls.push(call),
+            }
+        }
+    }
+
+    /// The response's own usage is the provider's word and goes first; the list knows the cost.
+    fn complete(&mut self, place: usize, listed: Usage) {
+        if let Some(call) = self.transcript.messages.get_mut(place).and_then(|message| message.call.as_mut()) {
+            let cost = call.usage.and_then(|usage| usage.cost_nano_usd).or(listed.cost_nano_usd);
+            call.usage = Some(Usage { cost_nano_usd: cost, ..call.usage.unwrap_or(listed) });
+        }
+    }
+}
+
+/// The event's number.
+fn id_of(raw: &RawValue) -> Option<u64> {
+    #[derive(serde::Deserialize)]
+    struct Numbered {
+        id: u64,
+    }
+    Some(serde_json::from_str::<Numbered>(raw.get()).ok()?.id)
+}

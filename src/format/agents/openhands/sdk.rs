@@ -1,0 +1,246 @@
+//! Runs of OpenHands' SDK (version 1): events with a `kind`, turned back into the conversation that the model saw.
+
+use super::sdk_record::{Action, Condensation, Event, Observation, Piece, Said, Spoken, State, SystemPrompt, Thought};
+use super::shown::by_the_sdk;
+use super::spent::Spent;
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, fault, text_or_json};
+use crate::format::ground::source::Source;
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use std::collections::HashMap;
+
+/// Kinds of events that are in no prompt: what the program tells its screens and its other half.
+const UNSEEN: [&str; 12] = [
+    "CondensationRequest",
+    "ConversationErrorEvent",
+    "ConversationStateUpdateEvent",
+    "HookExecutionEvent",
+    "InterruptEvent",
+    "LLMCompletionLogEvent",
+    "PauseEvent",
+    "ResumeTranscriptEvent",
+    "ServerErrorEvent",
+    "StreamingDeltaEvent",
+    "TokenEvent",
+    "CondensationSummaryEvent",
+];
+
+/// Is this the kind of an event of the SDK?
+pub fn is_kind(kind: &str) -> bool {
+    let seen = [
+        "ActionEvent",
+        "AgentErrorEvent",
+        "Condensation",
+        "MessageEvent",
+        "ObservationEvent",
+        "SystemPromptEvent",
+        "UserRejectObservation",
+    ];
+    seen.contains(&kind) || UNSEEN.contains(&kind)
+}
+
+/// A run as far as its events have come.
+pub struct Run<'s> {
+    /// The session so far.
+    transcript: Transcript,
+    scale: &'s dyn Scale,
+    /// The message that each response became: one may lead to several events.
+    replies: HashMap<String, usize>,
+    /// The message that each event became, in their order; condensations name events.
+    places: Vec<(String, usize)>,
+    spent: Spent,
+    /// The instructions changed since the last call.
+    changed: bool,
+}
+
+impl<'s> Run<'s> {
+    /// No event yet, of a session with this id.
+    pub fn new(id: String, version: String, spent: Spent, scale: &'s dyn Scale) -> Run<'s> {
+        let transcript = Transcript { id, version, agent: super::READER.name.to_owned(), ..Transcript::default() };
+        Run { transcript, scale, replies: HashMap::new(), places: Vec::new(), spent, changed: false }
+    }
+
+    /// Takes in the next event.
+    pub fn event(&mut self, text: &str, number: u64, source: &mut Source) {
+        let event = match serde_json::from_str::<Event>(text) {
+            Ok(event) => event,
+            Err(error) => return source.lose(number, fault(&error, false)),
+        };
+        let known = match &*event.kind {
+            "SystemPromptEvent" | "SystemPromptUpdateEvent" => decode(text).map(|prompt| self.system(&event, prompt)),
+            "MessageEvent" => decode(text).and_then(|said| self.message(&event, said)),
+            "ActionEvent" => decode(text).zip(decode(text)).map(|(action, thought)| self.action(&event, action, &thought)),
+            "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" => decode(text).map(|seen| self.observation(&event, seen)),
+            "Condensation" => decode(text).map(|condensation| self.condensation(&event, condensation)),
+            "ConversationStateUpdateEvent" => {
+                decode(text).map(|state: State| self.spent.state(&state, &mut |reason| source.lose(number, reason)))
+            }
+            kind if UNSEEN.contains(&kind) => Some(()),
+            _ => return source.lose(number, "unknown record type"),
+        };
+        if known.is_none() {
+            source.lose(number, "record of an unexpected shape");
+        }
+    }
+
+    /// The session, with what is left of the usage.
+    pub fn finish(mut self) -> Transcript {
+        self.transcript.side_calls.extend(self.spent.rest());
+        self.transcript
+    }
+
+    fn system(&mut self, event: &Event, prompt: SystemPrompt) {
+        let mut parts = Vec::new();
+        if let Some(tools) = prompt.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
+            parts.push(Part::Tools(self.scale.weigh(&compact(tools.get()))));
+        }
+        for text in [&prompt.system_prompt, &prompt.dynamic_context] {
+            parts.extend(self.content(text));
+        }
+        self.changed = !self.transcript.messages.is_empty();
+        self.push(Role::System, parts, event);
+    }
+
+    fn message(&mut self, event: &Event, said: Said) -> Option<()> {
+        let message = said.llm_message?.get();
+        let (message, thought) = (decode::<Spoken>(message)?, decode::<Thought>(message)?);
+        let mut parts = self.thoughts(&thought);
+        parts.extend(self.content(&message.content));
+        parts.extend(self.content(&said.extended_content));
+        match &*message.role {
+            "assistant" => self.reply(&said.llm_response_id, parts, event),
+            "system" => self.push(Role::System, parts, event),
+            _ => {
+                self.push(Role::User, parts, event);
+                if let Some(message) = self.transcript.messages.last_mut() {
+                    message.synthetic = &*event.source != "user";
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn action(&mut self, event: &Event, action: Action, thought: &Thought) {
+        let call = action.tool_call.unwrap_or_default();
+        let (name, arguments) = call.function.map_or((call.name, call.arguments), |function| (function.name, function.arguments));
+        let id = if call.id.is_empty() { &action.tool_call_id } else { &call.id };
+        let name = if name.is_empty() { action.tool_name } else { name };
+        let arguments = self.scale.weigh(&text_or_json(arguments));
+        let call = Part::ToolCall { id: id.to_string(), name: name.to_string(), arguments };
+        // Calls that the model asked for at once are an event each.
+        let together = self.replies.get(&*action.llm_response_id).copied();
+        if let Some(place) = together.filter(|_| !action.llm_response_id.is_empty()) {
+            self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.parts.push(call.clone()));
+            self.places.push((event.id.to_string(), place));
+            return;
+        }
+        let mut parts = self.thoughts(thought);
+        parts.extend(self.content(&action.thought));
+        parts.push(call);
+        self.reply(&action.llm_response_id, parts, event);
+    }
+
+    fn reply(&mut self, response: &str, parts: Vec<Part>, event: &Event) {
+        if !response.is_empty() {
+            self.replies.insert(response.to_owned(), self.transcript.messages.len());
+        }
+        self.push(Role::Assistant, parts, event);
+        let (usage, model) = self.spent.of_reply(response);
+        let call = Call { id: response.to_owned(), model, usage, unchained: std::mem::take(&mut self.changed) };
+        if let Some(message) = self.transcript.messages.last_mut() {
+            message.call = Some(call);
+        }
+    }
+
+    fn observation(&mut self, event: &Event, seen: Observation) {
+        let observed = seen.observation.unwrap_or_default();
+        let mut texts: Vec<String> = [&observed.content, &seen.extended_content].into_iter().flat_map(texts).collect();
+        // Older versions keep the text under names of the tool's own.
+        if texts.iter().all(String::is_empty) {
+            texts = [&observed.output, &observed.text].into_iter().flat_map(self::texts).collect();
+        }
+        let refused = match &*event.kind {
+            "AgentErrorEvent" => seen.error.to_string(),
+            "UserRejectObservation" => format!("Action rejected: {}", &*seen.rejection_reason),
+            _ => String::new(),
+        };
+        texts.extend(Some(refused).filter(|text| !text.is_empty()));
+        let error =
+            &*event.kind != "ObservationEvent" || observed.is_error == Some(true) || observed.exit_code.is_some_and(|code| code > 0);
+        let text = self.scale.weigh_result(&by_the_sdk(&texts.join("\n")));
+        let (call_id, name) = (seen.tool_call_id.to_string(), seen.tool_name.to_string());
+        let mut parts = vec![Part::ToolResult { call_id, name, text, error }];
+        parts.extend(pictures(&observed.content));
+        self.push(Role::Tool, parts, event);
+    }
+
+    /// Some events are forgotten; those before them stay, as do those after them.
+    fn condensation(&mut self, event: &Event, condensation: Condensation) {
+        let forgotten = |id: &str| condensation.forgotten_event_ids.iter().any(|other| **other == *id);
+        let after = self.places.iter().rposition(|(id, _)| forgotten(id)).map(|last| last + 1);
+        let kept_from = after.and_then(|after| Some(self.places.get(after)?.1));
+        let (usage, model) = self.spent.of_condensation(&condensation.llm_response_id);
+        let id = condensation.llm_response_id.to_string();
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.scale.weigh(summary)),
+            kept_from,
+            taken: Vec::new(),
+            call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
+            time: millis(&event.timestamp),
+        });
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, event: &Event) {
+        self.places.push((event.id.to_string(), self.transcript.messages.len()));
+        self.transcript.messages.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
+    }
+
+    fn content(&self, content: &Blocks<Piece>) -> Vec<Part> {
+        let texts = texts(content).filter(|text| !text.is_empty()).map(|text| Part::Text(self.scale.weigh(&text)));
+        texts.chain(pictures(content)).collect()
+    }
+
+    /// Reasoning in the form that it is sent back in; what else there is repeats it.
+    fn thoughts(&self, thought: &Thought) -> Vec<Part> {
+        let sealed = |seal: &str| u32::try_from(seal.len()).unwrap_or(u32::MAX);
+        let blocks = thought.thinking_blocks.iter().flatten().map(|block| Part::Thinking {
+            text: self.scale.weigh(&block.thinking),
+            sealed_bytes: sealed(&block.signature).saturating_add(sealed(&block.data)),
+        });
+        let item = thought.responses_reasoning_item.iter().map(|item| {
+            let texts: Vec<&str> = item.summary.iter().chain(&item.content).flatten().map(|text| &**text).collect();
+            Part::Thinking { text: self.scale.weigh(&texts.join("\n")), sealed_bytes: sealed(&item.encrypted_content) }
+        });
+        let mut parts: Vec<Part> = blocks.chain(item).collect();
+        if parts.is_empty() && !thought.reasoning_content.is_empty() {
+            parts.push(Part::Thinking { text: self.scale.weigh(&thought.reasoning_content), sealed_bytes: 0 });
+        }
+        parts
+    }
+}
+
+fn decode<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
+    serde_json::from_str(text).ok()
+}
+
+fn texts<'c>(content: &'c Blocks<Piece>) -> impl Iterator<Item = String> + 'c {
+    content.0.iter().filter_map(|block| match block {
+        Block::Text(text) => Some(text.to_string()),
+        Block::Object(piece) if piece.image_urls.is_none() => Some(piece.text.to_string()),
+        Block::Object(_) | Block::Other => None,
+    })
+}
+
+fn pictures<'c>(content: &'c Blocks<Piece>) -> impl Iterator<Item = Part> + 'c {
+    let urls = content.objects().flat_map(|piece: &Piece| piece.image_urls.iter().flatten());
+    urls.map(|url: &Words| Part::Image(image::from_data_url(url)))
+}

@@ -1,0 +1,193 @@
+//! The records of a pi session file, as far as they are of use.
+
+use crate::format::ground::count::{Count, Dollars};
+use crate::format::ground::words::Words;
+use crate::format::wire::blocks::{Block, Blocks};
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// The first line, for telling the format.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Header<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    cwd: Words<'a>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    delegation_depth: Option<IgnoredAny>,
+}
+
+impl Header<'_> {
+    /// Another agent's header looks the same but for its `delegationDepth`.
+    pub fn is_of_pi(&self) -> bool {
+        let named = !self.id.is_empty() && !self.cwd.is_empty() && !self.timestamp.is_empty();
+        &*self.kind == "session" && named && self.delegation_depth.is_none()
+    }
+}
+
+/// One line.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Entry<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    /// Absent in version 1; null at a root.
+    #[serde(borrow, deserialize_with = "parent")]
+    pub parent_id: Option<Option<Cow<'a, str>>>,
+    #[serde(borrow)]
+    pub timestamp: Words<'a>,
+    #[serde(borrow)]
+    pub message: Option<Payload<'a>>,
+    #[serde(borrow)]
+    pub content: Content<'a>,
+    #[serde(borrow)]
+    pub summary: Words<'a>,
+    #[serde(borrow)]
+    pub first_kept_entry_id: Words<'a>,
+    pub first_kept_entry_index: Count,
+    pub tokens_before: Count,
+    pub usage: Option<Usage>,
+}
+
+impl Entry<'_> {
+    /// A message as newer versions write it: with a parent, and a role of pi's own.
+    pub fn is_linked_message(&self) -> bool {
+        let role = self.message.as_ref().map_or("", |message| &*message.role);
+        let spoken = matches!(role, "user" | "assistant" | "toolResult" | "bashExecution");
+        &*self.kind == "message" && spoken && self.parent_id.is_some() && !self.id.is_empty() && !self.timestamp.is_empty()
+    }
+}
+
+fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Cow<'de, str>>>, D::Error> {
+    let parent = Option::<Words<'de>>::deserialize(deserializer)?;
+    Ok(Some(parent.map(|words| words.0)))
+}
+
+/// What a message entry holds.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Payload<'a> {
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    #[serde(borrow)]
+    pub content: Content<'a>,
+    #[serde(borrow)]
+    pub provider: Words<'a>,
+    #[serde(borrow)]
+    pub model: Words<'a>,
+    pub usage: Option<Usage>,
+    #[serde(borrow)]
+    pub stop_reason: Words<'a>,
+    /// What the provider said where it refused or failed.
+    #[serde(borrow)]
+    pub error_message: Words<'a>,
+    #[serde(borrow)]
+    pub response_id: Words<'a>,
+    pub timestamp: Option<f64>,
+    #[serde(borrow)]
+    pub tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    pub tool_name: Words<'a>,
+    pub is_error: Option<bool>,
+    #[serde(borrow)]
+    pub summary: Words<'a>,
+    #[serde(borrow)]
+    command: Words<'a>,
+    #[serde(borrow)]
+    output: Words<'a>,
+    exit_code: Option<i64>,
+    cancelled: Option<bool>,
+    pub exclude_from_context: Option<bool>,
+}
+
+impl Payload<'_> {
+    /// A command that the person ran, as the model is told of it.
+    pub fn command_as_text(&self) -> String {
+        let command = &*self.command;
+        let output = match &*self.output {
+            "" => "(no output)".to_owned(),
+            output => format!("```\n{output}\n```"),
+        };
+        let end = match self.exit_code {
+            _ if self.cancelled == Some(true) => "\n\n(command cancelled)".to_owned(),
+            Some(code) if code != 0 => format!("\n\nCommand exited with code {code}"),
+            _ => String::new(),
+        };
+        format!("Ran `{command}`\n{output}{end}")
+    }
+}
+
+/// A message's content.
+pub type Content<'a> = Blocks<'a, Piece<'a>>;
+
+/// All texts of a content as one, a newline between two of them.
+pub fn joined_text<'c>(content: &'c Content<'_>) -> Cow<'c, str> {
+    let mut texts = content.0.iter().filter_map(text_of);
+    match (texts.next(), texts.next()) {
+        (None, _) => Cow::Borrowed(""),
+        (Some(only), None) => Cow::Borrowed(only),
+        (Some(first), Some(second)) => {
+            let all: Vec<&str> = [first, second].into_iter().chain(texts).collect();
+            Cow::Owned(all.join("\n"))
+        }
+    }
+}
+
+/// The text of a block; absent where it is something else.
+pub fn text_of<'b>(block: &'b Block<'_, Piece<'_>>) -> Option<&'b str> {
+    match block {
+        Block::Text(text) => Some(text),
+        Block::Object(piece) if &*piece.kind == "text" => Some(&piece.text),
+        Block::Object(_) | Block::Other => None,
+    }
+}
+
+/// One block of content.
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Piece<'a> {
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    #[serde(borrow)]
+    pub thinking: Words<'a>,
+    #[serde(borrow)]
+    pub thinking_signature: Words<'a>,
+    #[serde(borrow)]
+    pub data: Words<'a>,
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    #[serde(borrow)]
+    pub name: Words<'a>,
+    #[serde(borrow)]
+    pub arguments: Option<&'a RawValue>,
+}
+
+/// What the provider reported. `input` leaves out what went through the cache; `reasoning` is part of `output`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub struct Usage {
+    pub input: Count,
+    pub output: Count,
+    pub cache_read: Count,
+    pub cache_write: Count,
+    pub reasoning: Count,
+    pub cost: Option<Cost>,
+}
+
+/// What the agent reckoned that the call cost, in dollars.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Cost {
+    pub total: Dollars,
+}

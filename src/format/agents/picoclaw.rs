@@ -1,0 +1,154 @@
+//! PicoClaw: `workspace/sessions/<key>.json` with all messages in it, and since 2026 `<key>.jsonl` with a `<key>.meta.json` beside it.
+//!
+//! Messages are OpenAI's; there is no usage and no model, and the system prompt is put together anew each time. A summary stands in for
+//! messages that the older form has cut off, and that the newer one skips.
+
+use crate::format::ground::count::Count;
+use crate::format::ground::json::fault;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::format::wire::chat::{Chat, ChatMessage};
+use crate::transcript::{Call, Compaction, CompactionKind, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::path::PathBuf;
+
+/// Sessions of PicoClaw.
+pub const READER: Reader =
+    Reader { name: "picoclaw", about: "PicoClaw sessions (sessions/*.json, *.jsonl with *.meta.json)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let has = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
+    if has(&["key", "messages", "created", "updated"]) {
+        return Claim::Yes;
+    }
+    if has(&["key", "skip", "count", "created_at"]) {
+        return Claim::Companion;
+    }
+    // A line is a plain message of OpenAI's: only the file beside it tells whose.
+    let own = outline.has("role") && meta(source).is_some_and(|meta| meta.skip != Count::Absent && !meta.key.is_empty());
+    if own { Claim::Yes } else { Claim::No }
+}
+
+/// A session of the older form; of the newer one, what stands in the file beside it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Session<'a> {
+    #[serde(borrow)]
+    key: Words<'a>,
+    #[serde(borrow)]
+    summary: Words<'a>,
+    #[serde(borrow)]
+    messages: Vec<&'a RawValue>,
+    skip: Count,
+}
+
+/// What the file beside a list of messages says.
+struct Meta {
+    key: String,
+    summary: String,
+    skip: Count,
+}
+
+/// Where that file lies, if it is there.
+fn meta_path(source: &Source) -> Option<PathBuf> {
+    let name = source.path.file_name()?.to_string_lossy().into_owned();
+    let path = source.path.with_file_name(format!("{}.meta.json", name.strip_suffix(".jsonl")?));
+    path.exists().then_some(path)
+}
+
+fn meta(source: &Source) -> Option<Meta> {
+    let path = meta_path(source)?;
+    meta_of(&source.beside(&path).ok()?.document().ok()?)
+}
+
+fn meta_of(text: &str) -> Option<Meta> {
+    let session: Session = serde_json::from_str(text).ok()?;
+    Some(Meta { key: session.key.to_string(), summary: session.summary.to_string(), skip: session.skip })
+}
+
+const MARKS: &[Mark] =
+    &[Mark::Line("... (truncated, # more chars)"), Mark::Inside("[TRUNCATED - "), Mark::Line("[Content truncated due to size limit]")];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut chat = Chat::default();
+    let unread = "description beside the messages that cannot be read";
+    let beside = meta_path(source).and_then(|path| {
+        let text = source.document_beside(&path, 0, unread)?;
+        let meta = meta_of(&text);
+        if meta.is_none() {
+            source.lose(0, unread);
+        }
+        meta
+    });
+    let one_document = source.outline().has("messages");
+    if one_document {
+        let text = source.document()?;
+        let session: Session = serde_json::from_str(&text).map_err(|error| ReadError::Damaged(fault(&error, false).to_owned()))?;
+        describe(&mut transcript, &session.key);
+        for (number, written) in (1..).zip(&session.messages) {
+            message(written.get(), &mut transcript, &mut chat, scale, &mut |reason| source.lose(number, reason));
+        }
+        // What the summary stands for is cut off: the session begins with it.
+        summarise(&mut transcript, &session.summary, 0, 0, scale);
+    } else {
+        source.each_line(|source, line| {
+            message(&line.text, &mut transcript, &mut chat, scale, &mut |reason| source.lose(line.number, reason));
+        })?;
+        if let Some(meta) = beside {
+            describe(&mut transcript, &meta.key);
+            let skipped = meta.skip.or_zero().ok().and_then(|skip| usize::try_from(skip).ok()).unwrap_or(0);
+            // When it was done is not noted: before now, and after what it skips.
+            let before = transcript.messages.len();
+            summarise(&mut transcript, &meta.summary, before, skipped.min(before), scale);
+        }
+    }
+    if transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(transcript);
+    }
+    Ok(())
+}
+
+fn describe(transcript: &mut Transcript, key: &str) {
+    if !key.is_empty() {
+        transcript.id = key.to_owned();
+    }
+}
+
+fn message(text: &str, transcript: &mut Transcript, chat: &mut Chat, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
+    match serde_json::from_str::<ChatMessage>(text) {
+        Ok(written) => match chat.message(&written, scale, lose) {
+            Some(mut message) => {
+                message.call = (message.role == Role::Assistant).then(Call::default);
+                transcript.messages.push(message);
+            }
+            None => lose("message of an unknown role"),
+        },
+        Err(error) => lose(fault(&error, false)),
+    }
+}
+
+fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_from: usize, scale: &dyn Scale) {
+    if summary.is_empty() && kept_from == 0 {
+        return;
+    }
+    transcript.compactions.push(Compaction {
+        before,
+        kind: CompactionKind::Compact,
+        automatic: None,
+        tokens_before: None,
+        tokens_after: None,
+        summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
+        kept_from: Some(kept_from),
+        taken: Vec::new(),
+        call: None,
+        time: None,
+    });
+}

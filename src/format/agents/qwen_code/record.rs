@@ -1,0 +1,176 @@
+//! A line of a chat, as far as it is read.
+
+use crate::format::ground::count::{Absurd, Count};
+use crate::format::ground::words::Words;
+use crate::format::usage::{Reasoning, Reported};
+use crate::format::wire::blocks::Blocks;
+use crate::format::wire::google::Piece;
+use crate::transcript::{Trust, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// One line.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Record<'a> {
+    #[serde(borrow)]
+    pub uuid: Words<'a>,
+    /// The record before it; empty at the root.
+    #[serde(borrow)]
+    pub parent_uuid: Words<'a>,
+    #[serde(borrow)]
+    pub session_id: Words<'a>,
+    #[serde(borrow)]
+    pub timestamp: Words<'a>,
+    #[serde(borrow, rename = "type")]
+    pub kind: Words<'a>,
+    #[serde(borrow)]
+    pub subtype: Words<'a>,
+    #[serde(borrow)]
+    pub version: Words<'a>,
+    /// The sub-agent that the record is of; empty for the session itself.
+    #[serde(borrow)]
+    pub agent_id: Words<'a>,
+    #[serde(borrow)]
+    pub message: Option<Content<'a>>,
+    #[serde(borrow)]
+    pub model: Words<'a>,
+    pub usage_metadata: Option<Tokens>,
+    pub context_window_size: Count,
+    /// What the screen keeps of a tool's result; only the status is looked at.
+    #[serde(borrow)]
+    pub tool_call_result: Option<ToolStatus<'a>>,
+    #[serde(borrow)]
+    pub system_payload: Option<&'a RawValue>,
+}
+
+/// A message as it is sent.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Content<'a> {
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    #[serde(borrow)]
+    pub parts: Option<&'a RawValue>,
+}
+
+impl<'a> Content<'a> {
+    /// The parts, decoded; empty where they are of another shape.
+    pub fn pieces(&self) -> Blocks<'a, Piece<'a>> {
+        self.parts.and_then(|parts| serde_json::from_str(parts.get()).ok()).unwrap_or_default()
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ToolStatus<'a> {
+    #[serde(borrow)]
+    pub status: Words<'a>,
+}
+
+/// The payload of a compression.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Compression<'a> {
+    pub info: CompressionInfo,
+    #[serde(borrow)]
+    pub compressed_history: Vec<Content<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct CompressionInfo {
+    pub original_token_count: Count,
+    pub new_token_count: Count,
+}
+
+/// The payload of a sub-agent that starts with what its parent knows.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Bootstrap<'a> {
+    #[serde(borrow)]
+    pub history: Vec<Content<'a>>,
+}
+
+/// The payload that names the session's parent.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct ParentSession<'a> {
+    #[serde(borrow)]
+    pub parent_session_id: Words<'a>,
+}
+
+/// The payload of a report to the screen's statistics.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Telemetry<'a> {
+    #[serde(borrow)]
+    pub ui_event: Event<'a>,
+}
+
+/// A request that was answered, as the statistics hear of it.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Event<'a> {
+    #[serde(borrow, rename = "event.name")]
+    pub name: Words<'a>,
+    #[serde(borrow)]
+    pub model: Words<'a>,
+    #[serde(borrow)]
+    pub response_id: Words<'a>,
+    pub input_token_count: Count,
+    pub output_token_count: Count,
+    pub cached_content_token_count: Count,
+    pub thoughts_token_count: Count,
+    pub total_token_count: Count,
+}
+
+impl Event<'_> {
+    /// Its numbers under the names of a reply's.
+    pub fn tokens(&self) -> Tokens {
+        Tokens {
+            prompt_token_count: self.input_token_count,
+            candidates_token_count: self.output_token_count,
+            cached_content_token_count: self.cached_content_token_count,
+            thoughts_token_count: self.thoughts_token_count,
+            tool_use_prompt_token_count: Count::Absent,
+            total_token_count: self.total_token_count,
+        }
+    }
+}
+
+/// Usage in Google's dialect, whichever provider it came from.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Tokens {
+    prompt_token_count: Count,
+    candidates_token_count: Count,
+    cached_content_token_count: Count,
+    thoughts_token_count: Count,
+    tool_use_prompt_token_count: Count,
+    total_token_count: Count,
+}
+
+impl Tokens {
+    /// The usage as a fact; `None` where nothing was reported.
+    ///
+    /// Google counts thoughts beside the candidates. The agent translates what OpenAI-like providers report, and those count them
+    /// within the completion: the total tells which it is.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let (sent, tool) = (self.prompt_token_count.or_zero()?, self.tool_use_prompt_token_count.or_zero()?);
+        let (candidates, total) = (self.candidates_token_count.or_zero()?, self.total_token_count.or_zero()?);
+        // Where a provider reports a total alone, the agent takes seven tenths of it for the prompt and the rest for the reply.
+        let shared_out = total > 10 && sent == (total * 7 + 5) / 10 && candidates == (total * 3 + 5) / 10;
+        Reported {
+            input: Count::Sound(sent + tool),
+            cache_read: self.cached_content_token_count,
+            output: self.candidates_token_count,
+            reasoning: self.thoughts_token_count,
+            reasoned: if total > 0 { Reasoning::Beside } else { Reasoning::Within },
+            total: self.total_token_count,
+            trust: if shared_out { Trust::Estimated } else { Trust::Provider },
+            ..Reported::default()
+        }
+        .usage()
+    }
+}

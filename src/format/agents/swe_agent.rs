@@ -1,0 +1,306 @@
+//! SWE-agent: `*.traj`, one run a file, with several agents or several attempts where the agent was set up so.
+//!
+//! The conversation is `history`; `trajectory` repeats it step by step. Usage is summed over the run and counted by the agent itself
+//! (`litellm.token_counter`), so it says nothing of a single call and is never a provider's.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::json::{fault, text_or_json};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::marks::{Mark, Marked};
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::Reported;
+use crate::format::wire::chat::{Chat, ChatMessage, text_of};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// SWE-agent trajectories.
+pub const READER: Reader = Reader { name: "swe-agent", about: "SWE-agent trajectories (*.traj)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let steps = |at: &str| ["action", "observation", "thought"].iter().all(|field| outline.has(&format!("{at}trajectory[].{field}")));
+    let entries = |at: &str| {
+        let has = |field: &str| outline.has(&format!("{at}history[].{field}"));
+        has("role") && has("content") && (has("agent") || has("message_type"))
+    };
+    if ["", "attempts[]."].iter().any(|at| steps(at) || entries(at)) { Claim::Yes } else { Claim::No }
+}
+
+/// What an entry of the history has beside a chat message.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Entry<'a> {
+    #[serde(borrow)]
+    agent: Words<'a>,
+    #[serde(borrow)]
+    message_type: Words<'a>,
+    is_demo: Option<bool>,
+    #[serde(borrow)]
+    tool_call_ids: Option<Vec<Words<'a>>>,
+    #[serde(borrow)]
+    tags: Option<Vec<Words<'a>>>,
+    #[serde(borrow)]
+    thinking_blocks: Option<Vec<Thought<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Thought<'a> {
+    #[serde(borrow)]
+    thinking: Words<'a>,
+    #[serde(borrow)]
+    signature: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    swe_agent_version: Words<'a>,
+    model_stats: Option<Stats>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Stats {
+    instance_cost: Dollars,
+    tokens_sent: Count,
+    tokens_received: Count,
+    api_calls: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Config<'a> {
+    #[serde(borrow)]
+    agent: Option<AgentConfig<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AgentConfig<'a> {
+    #[serde(borrow)]
+    model: Option<ModelConfig<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ModelConfig<'a> {
+    #[serde(borrow)]
+    name: Words<'a>,
+}
+
+/// One of several attempts at the same task.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Attempt<'a> {
+    #[serde(borrow)]
+    history: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    info: Option<&'a RawValue>,
+    #[serde(borrow)]
+    replay_config: Option<&'a RawValue>,
+}
+
+const MARKS: &[Mark] = &[Mark::Inside("<response clipped><NOTE>")];
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let scale = &Marked::new(MARKS, scale);
+    let name = source.name();
+    let mut run = Run::new(name.clone(), scale);
+    let mut attempts = 0;
+    let wanted = [("attempts", Take::Elements), ("history", Take::Elements), ("info", Take::Whole), ("replay_config", Take::Whole)];
+    each_piece(source, &wanted, |source, piece| {
+        match piece.key {
+            "attempts" => {
+                attempts = piece.number;
+                match serde_json::from_str::<Attempt>(piece.text) {
+                    Ok(attempt) => attempt.read(format!("{name}#{attempts}"), scale, source, hand_over),
+                    Err(error) => source.lose(piece.number, fault(&error, false)),
+                }
+            }
+            // Beside its attempts a file repeats the best of them.
+            _ if attempts > 0 => {}
+            "history" => run.entry(piece.text, piece.number, source),
+            "info" => run.info(piece.text, source),
+            _ => run.config(piece.text),
+        }
+        Ok(())
+    })?;
+    if attempts == 0 {
+        run.finish(source, hand_over);
+    }
+    Ok(())
+}
+
+impl Attempt<'_> {
+    fn read(&self, name: String, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        let mut run = Run::new(name, scale);
+        for (index, entry) in self.history.iter().enumerate() {
+            run.entry(entry.get(), index as u64 + 1, source);
+        }
+        if let Some(info) = self.info {
+            run.info(info.get(), source);
+        }
+        if let Some(config) = self.replay_config {
+            run.config(config.get());
+        }
+        run.finish(source, hand_over);
+    }
+}
+
+/// One run as far as it has been read.
+struct Run<'s> {
+    name: String,
+    scale: &'s dyn Scale,
+    /// The agents in the order in which they first speak.
+    agents: Vec<Agent>,
+    version: String,
+    model: String,
+    stats: Stats,
+}
+
+/// One agent's conversation: each agent of a run has its own context.
+#[derive(Default)]
+struct Agent {
+    name: String,
+    messages: Vec<Message>,
+    compactions: Vec<Compaction>,
+    chat: Chat,
+    answered: bool,
+}
+
+impl Run<'_> {
+    fn new(name: String, scale: &dyn Scale) -> Run<'_> {
+        Run { name, scale, agents: Vec::new(), version: String::new(), model: String::new(), stats: Stats::default() }
+    }
+
+    fn entry(&mut self, text: &str, number: u64, source: &mut Source) {
+        match (serde_json::from_str::<ChatMessage>(text), serde_json::from_str::<Entry>(text)) {
+            (Ok(message), Ok(entry)) => {
+                let known = self.agents.iter().position(|agent| agent.name == *entry.agent);
+                let index = known.unwrap_or_else(|| {
+                    self.agents.push(Agent { name: entry.agent.to_string(), ..Agent::default() });
+                    self.agents.len() - 1
+                });
+                if let Some(agent) = self.agents.get_mut(index) {
+                    agent.entry(message, &entry, self.scale, &mut |reason| source.lose(number, reason));
+                }
+            }
+            (Err(error), _) | (_, Err(error)) => source.lose(number, fault(&error, false)),
+        }
+    }
+
+    fn info(&mut self, text: &str, source: &mut Source) {
+        match serde_json::from_str::<Info>(text) {
+            Ok(info) => {
+                self.version = info.swe_agent_version.to_string();
+                self.stats = info.model_stats.unwrap_or_default();
+            }
+            Err(error) => source.lose(0, fault(&error, false)),
+        }
+    }
+
+    /// The configuration is JSON within a string.
+    fn config(&mut self, text: &str) {
+        let Ok(raw) = serde_json::from_str::<&RawValue>(text) else { return };
+        let text = text_or_json(Some(raw));
+        let model = serde_json::from_str::<Config>(&text).ok().and_then(|config| config.agent?.model);
+        // Runs that only repeat another one, or a person's, have no model.
+        let name = model.map(|model| model.name.to_string()).filter(|name| !matches!(name.as_str(), "replay" | "human" | "human_thought"));
+        self.model = name.unwrap_or_default();
+    }
+
+    fn finish(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        let Run { name, mut agents, version, model, stats, .. } = self;
+        agents.retain(|agent| !agent.messages.is_empty());
+        if agents.is_empty() {
+            source.lose(0, "session without messages");
+        }
+        let mut calls: Vec<&mut Call> =
+            agents.iter_mut().flat_map(|agent| &mut agent.messages).filter_map(|message| message.call.as_mut()).collect();
+        calls.iter_mut().for_each(|call| call.model.clone_from(&model));
+        match (stats.usage(), calls.as_mut_slice()) {
+            (Err(_), _) => source.lose(0, ABSURD),
+            (Ok(Some((1, usage))), [only]) => only.usage = Some(usage),
+            (Ok(Some(_)), _) => source.lose(0, "usage of the whole run alone, estimated by the agent"),
+            (Ok(None), _) => {}
+        }
+        let several = agents.len() > 1;
+        for agent in agents {
+            let id = if several { format!("{name}/{}", agent.name) } else { name.clone() };
+            let Agent { messages, compactions, .. } = agent;
+            let version = version.clone();
+            hand_over(Transcript { id, agent: READER.name.to_owned(), version, messages, compactions, ..Transcript::default() });
+        }
+    }
+}
+
+impl Stats {
+    /// The number of calls and their usage together; `None` where there is nothing, as in runs that only repeat another.
+    fn usage(&self) -> Result<Option<(u64, Usage)>, Absurd> {
+        let reported = Reported {
+            input: self.tokens_sent,
+            output: self.tokens_received,
+            cost_nano_usd: self.instance_cost.above_zero(),
+            trust: Trust::Estimated,
+            ..Reported::default()
+        };
+        let calls = self.api_calls.or_zero()?;
+        Ok(reported.usage()?.map(|usage| (calls, usage)))
+    }
+}
+
+impl Agent {
+    fn entry(&mut self, mut written: ChatMessage, entry: &Entry, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
+        if entry.tags.iter().flatten().any(|tag| &**tag == "summary") {
+            return self.summary(scale.weigh(&text_of(&written.content)));
+        }
+        if let Some(answered) = entry.tool_call_ids.iter().flatten().next() {
+            written.tool_call_id = Words(answered.to_string().into());
+        }
+        let demonstration = entry.is_demo == Some(true) || &*entry.message_type == "demonstration";
+        let observation = !demonstration && self.answered && &*written.role == "user";
+        if observation {
+            // In its text protocol the agent reports what a command printed in the user's name.
+            written.role = Words("tool".into());
+        }
+        let Some(mut message) = self.chat.message(&written, scale, lose) else { return lose("message of an unknown role") };
+        match message.role {
+            Role::Assistant => {
+                let thoughts = entry.thinking_blocks.iter().flatten().map(|thought| Part::Thinking {
+                    text: scale.weigh(&thought.thinking),
+                    sealed_bytes: u32::try_from(thought.signature.len()).unwrap_or(u32::MAX),
+                });
+                message.parts.splice(..0, thoughts);
+                if !demonstration {
+                    self.answered = true;
+                    message.call = Some(Call::default());
+                }
+            }
+            // The task itself is the first message of a user; what is shown before it as an example opens no turn.
+            Role::User => message.synthetic = demonstration,
+            Role::System | Role::Tool => {}
+        }
+        self.messages.push(message);
+    }
+
+    /// A condenser of forks of the agent writes its summary into the history.
+    fn summary(&mut self, summary: Text) {
+        self.compactions.push(Compaction {
+            before: self.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: Some(summary),
+            kept_from: None,
+            taken: Vec::new(),
+            call: None,
+            time: None,
+        });
+    }
+}

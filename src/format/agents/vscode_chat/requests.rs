@@ -1,0 +1,246 @@
+//! A list of requests. Newer versions keep the rounds of calls that answered each one, with arguments and results as the model had
+//! them; of older ones there is only what the screen showed. The usage of a request, where there is one, is that of its last round.
+
+use super::record::{Answer, Metadata, Rendered, Request, Round, Shown, Tokens};
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{fault, string, text_or_json};
+use crate::format::ground::outline::Outline;
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Is this a list of requests of the editor?
+pub(super) fn claims(outline: &Outline) -> bool {
+    outline.has("requests") && (outline.has("requests[].requestId") || outline.has("responderUsername"))
+}
+
+/// Adds the requests of the file to the transcript.
+pub(super) fn read(source: &mut Source, scale: &dyn Scale, transcript: Transcript) -> Result<Transcript, ReadError> {
+    let mut chat = Chat::new(scale, transcript);
+    each_piece(source, &[("sessionId", Take::Whole), ("requests", Take::Elements)], |source, piece| {
+        if piece.key == "sessionId" {
+            chat.id = string(serde_json::from_str::<&RawValue>(piece.text).ok());
+            return Ok(());
+        }
+        chat.take(piece.text, &mut |reason| source.lose(piece.number, reason));
+        Ok(())
+    })?;
+    Ok(chat.finish())
+}
+
+/// Adds the requests of a chat that is whole to the transcript.
+pub(super) fn of(whole: &Value, source: &mut Source, scale: &dyn Scale, transcript: Transcript) -> Transcript {
+    let mut chat = Chat::new(scale, transcript);
+    whole.get("sessionId").and_then(Value::as_str).unwrap_or_default().clone_into(&mut chat.id);
+    let requests = whole.get("requests").and_then(Value::as_array);
+    for (number, request) in (1..).zip(requests.into_iter().flatten()) {
+        chat.take(&request.to_string(), &mut |reason| source.lose(number, reason));
+    }
+    chat.finish()
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+struct Chat<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    /// The session's id: the file's own, or else the one that its first request names. Empty where there is none.
+    id: String,
+    /// What stands before all messages, as it was shown last.
+    setting: Option<String>,
+    /// The model of the last call.
+    model: String,
+    /// A request failed: the next call does not continue the last one.
+    unchained: bool,
+}
+
+impl<'s> Chat<'s> {
+    fn new(scale: &'s dyn Scale, transcript: Transcript) -> Chat<'s> {
+        Chat { scale, transcript, id: String::new(), setting: None, model: String::new(), unchained: false }
+    }
+
+    fn finish(self) -> Transcript {
+        let id = if self.id.is_empty() { self.transcript.id } else { self.id };
+        Transcript { id, ..self.transcript }
+    }
+
+    fn take(&mut self, text: &str, lose: Lose<'_>) {
+        match serde_json::from_str::<Request>(text) {
+            Ok(request) => self.request(&request, lose),
+            Err(error) => lose(fault(&error, false)),
+        }
+    }
+
+    fn request(&mut self, request: &Request<'_>, lose: Lose<'_>) {
+        let Some(said) = &request.message else { return lose("request without a message") };
+        let outcome = request.result.as_ref();
+        let metadata = outcome.and_then(|outcome| outcome.metadata.as_ref());
+        let time = millis(request.timestamp);
+        if let Some(metadata) = metadata {
+            self.setting(metadata, time);
+            if self.id.is_empty() {
+                metadata.session_id.id().clone_into(&mut self.id);
+            }
+        }
+        let rendered = metadata.map(|metadata| rendered(metadata.rendered_user_message.as_deref(), self.scale)).unwrap_or_default();
+        let typed = || vec![Part::Text(self.scale.weigh(&said.text))];
+        let parts = if rendered.is_empty() { typed() } else { rendered };
+        self.list(request.request_id.id(), time, Message::new(Role::User, parts));
+        let rounds = metadata.and_then(|metadata| metadata.tool_call_rounds.as_deref()).unwrap_or_default();
+        let before = self.transcript.messages.len();
+        for round in rounds {
+            self.round(request, round, metadata, lose);
+        }
+        let shown = if rounds.is_empty() { shown(request) } else { String::new() };
+        if !shown.is_empty() {
+            self.reply(request, "", time, vec![Part::Text(self.scale.weigh(&shown))]);
+        }
+        if let Some(usage) = outcome.and_then(|outcome| outcome.usage) {
+            self.usage(usage, before, lose);
+        }
+        self.unchained |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
+    }
+
+    /// The environment is written where it is new, and stands first.
+    fn setting(&mut self, metadata: &Metadata<'_>, time: Option<i64>) {
+        let Some(context) = metadata.rendered_global_context.as_deref() else { return };
+        let text: String = context.iter().map(|part| &*part.text).collect();
+        if text.is_empty() || self.setting.as_ref() == Some(&text) {
+            return;
+        }
+        let parts = rendered(Some(context), self.scale);
+        self.list("", time, Message { synthetic: true, ..Message::new(Role::User, parts) });
+        self.setting = Some(text);
+    }
+
+    fn round(&mut self, request: &Request<'_>, round: &Round<'_>, metadata: Option<&Metadata<'_>>, lose: Lose<'_>) {
+        let mut parts = Vec::new();
+        if let Some(thinking) = &round.thinking {
+            let text = self.scale.weigh(&lines(thinking.text));
+            parts.push(Part::Thinking { text, sealed_bytes: u32::try_from(thinking.encrypted.len()).unwrap_or(u32::MAX) });
+        }
+        if !round.response.is_empty() {
+            parts.push(Part::Text(self.scale.weigh(&round.response)));
+        }
+        let calls = round.tool_calls.as_deref().unwrap_or_default();
+        for call in calls {
+            let arguments = self.scale.weigh(&text_or_json(call.arguments));
+            parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
+        }
+        // A round that was broken off before its first word is no call that was answered.
+        if parts.is_empty() {
+            self.unchained = true;
+            return;
+        }
+        let time = millis(round.timestamp).or(millis(request.timestamp));
+        self.reply(request, round.id.id(), time, parts);
+        for call in calls {
+            let answer = metadata.and_then(|metadata| metadata.tool_call_results.as_ref()?.get(&*call.id));
+            match answer {
+                Some(answer) => {
+                    let text = self.scale.weigh_result(&answer_text(answer, lose));
+                    let result = Part::ToolResult { call_id: call.id.to_string(), name: call.name.to_string(), text, error: false };
+                    self.list("", time, Message::new(Role::Tool, vec![result]));
+                }
+                None => lose("call of a tool without a result"),
+            }
+        }
+        if !round.summary.is_empty() {
+            self.compacted(&round.summary, time);
+        }
+    }
+
+    fn reply(&mut self, request: &Request<'_>, id: &str, time: Option<i64>, parts: Vec<Part>) {
+        let model = request.model_id.to_string();
+        let changed = !self.model.is_empty() && self.model != model;
+        let call = Call { id: id.to_owned(), model: model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed };
+        self.model = model;
+        self.list(id, time, Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
+    }
+
+    /// Gives the usage to the last call of this request.
+    fn usage(&mut self, usage: Tokens, before: usize, lose: Lose<'_>) {
+        let own = self.transcript.messages.get_mut(before..).unwrap_or_default();
+        match (usage.usage(), own.iter_mut().rev().find_map(|message| message.call.as_mut())) {
+            (Ok(Some(usage)), Some(call)) => call.usage = Some(usage),
+            (Ok(Some(_)), None) => lose("usage of a request without a reply"),
+            (Ok(None), _) => {}
+            (Err(_), _) => lose(ABSURD),
+        }
+    }
+
+    fn compacted(&mut self, summary: &str, time: Option<i64>) {
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary: Some(self.scale.weigh(summary)),
+            kept_from: None,
+            taken: Vec::new(),
+            call: None,
+            time,
+        });
+    }
+
+    fn list(&mut self, id: &str, time: Option<i64>, message: Message) {
+        self.transcript.messages.push(Message { id: id.to_owned(), time, ..message });
+    }
+}
+
+fn millis(time: Count) -> Option<i64> {
+    time.known().ok().flatten().and_then(|time| i64::try_from(time).ok())
+}
+
+fn rendered(parts: Option<&[Rendered<'_>]>, scale: &dyn Scale) -> Vec<Part> {
+    let part = |part: &Rendered<'_>| match &part.image_url {
+        Some(picture) => Some(Part::Image(image::from_data_url(&picture.url))),
+        None => (!part.text.is_empty()).then(|| Part::Text(scale.weigh(&part.text))),
+    };
+    parts.unwrap_or_default().iter().filter_map(part).collect()
+}
+
+/// A string, or the strings of a list as lines.
+fn lines(raw: Option<&RawValue>) -> String {
+    let list = raw.and_then(|raw| serde_json::from_str::<Vec<String>>(raw.get()).ok());
+    list.map_or_else(|| string(raw), |list| list.join("\n"))
+}
+
+/// The words of a reply as the screen showed them.
+fn shown(request: &Request<'_>) -> String {
+    let text = |raw: &&RawValue| {
+        let shown = serde_json::from_str::<Shown>(raw.get()).unwrap_or_default();
+        match &*shown.kind {
+            "" => string(shown.value),
+            "markdownContent" => shown.content.map_or_else(String::new, |content| content.value.to_string()),
+            _ => String::new(),
+        }
+    };
+    request.response.iter().flatten().map(text).collect()
+}
+
+/// The text of a result: each part is a string, or the tree from which the prompt was built.
+fn answer_text(answer: &Answer<'_>, lose: Lose<'_>) -> String {
+    let mut text = String::new();
+    for part in answer.content.iter().flatten() {
+        match part.value.and_then(|value| serde_json::from_str::<Value>(value.get()).ok()) {
+            Some(Value::String(part)) => text.push_str(&part),
+            Some(tree @ Value::Object(_)) => gather(tree.get("node").unwrap_or(&tree), &mut text),
+            _ => lose("part of a result that is no text"),
+        }
+    }
+    text
+}
+
+fn gather(node: &Value, text: &mut String) {
+    if node.get("lineBreakBefore").and_then(Value::as_bool) == Some(true) && !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(node.get("text").and_then(Value::as_str).unwrap_or_default());
+    node.get("children").and_then(Value::as_array).into_iter().flatten().for_each(|child| gather(child, text));
+}

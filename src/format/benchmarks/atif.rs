@@ -1,0 +1,366 @@
+//! ATIF, the trajectory format of Harbor: one run a file, converted from many agents.
+//!
+//! What a tool returned stands in the step of its call. Summarisers write trajectories of their own; the step of a system that refers to
+//! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
+//! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::json::{compact, fault, text_or_json, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::Reported;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Trajectories of Harbor.
+pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let version = |at: &str| outline.text(at).starts_with("ATIF");
+    if version("schema_version") || version("[].schema_version") { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Trajectory<'a> {
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    /// Its own id; a session's trajectories share that of the session.
+    #[serde(borrow)]
+    trajectory_id: Words<'a>,
+    #[serde(borrow)]
+    agent: Agent<'a>,
+    #[serde(borrow)]
+    steps: Vec<Step<'a>>,
+    #[serde(borrow)]
+    subagent_trajectories: Option<Vec<Trajectory<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Agent<'a> {
+    #[serde(borrow)]
+    version: Words<'a>,
+    #[serde(borrow)]
+    model_name: Words<'a>,
+    #[serde(borrow)]
+    tool_definitions: Option<&'a RawValue>,
+    #[serde(borrow)]
+    extra: Option<AgentExtra<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct AgentExtra<'a> {
+    #[serde(borrow)]
+    parent_session_id: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Step<'a> {
+    step_id: Count,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    #[serde(borrow)]
+    source: Words<'a>,
+    #[serde(borrow)]
+    model_name: Words<'a>,
+    #[serde(borrow)]
+    message: Blocks<'a, ContentPart<'a>>,
+    #[serde(borrow)]
+    reasoning_content: Words<'a>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    #[serde(borrow)]
+    observation: Option<Observation<'a>>,
+    metrics: Option<Metrics>,
+    is_copied_context: Option<bool>,
+    /// How many requests the step stands for; absent in older versions, where it is one.
+    llm_call_count: Count,
+    #[serde(borrow)]
+    extra: Option<StepExtra<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct StepExtra<'a> {
+    is_copied_context: Option<bool>,
+    #[serde(borrow)]
+    context_management: Option<ContextManagement<'a>>,
+}
+
+/// What the agent did to its context at a step.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ContextManagement<'a> {
+    /// `replace`: nothing from before the step is in the context after it.
+    #[serde(borrow)]
+    boundary: Words<'a>,
+}
+
+impl Step<'_> {
+    fn replaces_context(&self) -> bool {
+        let management = self.extra.as_ref().and_then(|extra| extra.context_management.as_ref());
+        management.is_some_and(|management| &*management.boundary == "replace")
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ContentPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    text: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    tool_call_id: Words<'a>,
+    #[serde(borrow)]
+    function_name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Observation<'a> {
+    #[serde(borrow)]
+    results: Vec<ObservedResult<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ObservedResult<'a> {
+    #[serde(borrow)]
+    source_call_id: Words<'a>,
+    #[serde(borrow)]
+    content: Blocks<'a, ContentPart<'a>>,
+    subagent_trajectory_ref: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Metrics {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    cached_tokens: Count,
+    cost_usd: Dollars,
+}
+
+/// What Harbor's own tests write in place of a session's id. Their models are a mock server, which makes its usage up.
+const MOCKED: &str = "NORMALIZED_SESSION_ID";
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let text = source.document()?;
+    let damaged =
+        |error: serde_json::Error| Err(ReadError::Damaged(format!("not a trajectory: {} (line {})", fault(&error, true), error.line())));
+    for value in values::<&RawValue>(&text) {
+        let decoded = value.and_then(|value| match value.get().starts_with('[') {
+            true => serde_json::from_str::<Vec<Trajectory>>(value.get()),
+            false => serde_json::from_str::<Trajectory>(value.get()).map(|trajectory| vec![trajectory]),
+        });
+        match decoded {
+            Ok(trajectories) => trajectories.into_iter().for_each(|trajectory| give(trajectory, None, scale, source, hand_over)),
+            Err(error) => return damaged(error),
+        }
+    }
+    Ok(())
+}
+
+/// Hands over a trajectory, and those of the sub-agents that it holds.
+fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    let Trajectory { session_id, trajectory_id, agent, steps, subagent_trajectories } = trajectory;
+    let named = agent.extra.as_ref().map(|extra| extra.parent_session_id.to_string()).filter(|parent| !parent.is_empty());
+    let mocked = &*session_id == MOCKED || named.as_deref() == Some(MOCKED);
+    let id = match within {
+        _ if mocked => source.name(),
+        Some(parent) if !trajectory_id.is_empty() => format!("{parent}/{}", &*trajectory_id),
+        _ if !session_id.is_empty() => session_id.to_string(),
+        _ => source.name(),
+    };
+    let transcript = Transcript {
+        id: id.clone(),
+        parent: within.map(str::to_owned).or(named),
+        agent: READER.name.to_owned(),
+        version: agent.version.to_string(),
+        ..Transcript::default()
+    };
+    let trust = if mocked { Trust::Mock } else { Trust::Provider };
+    let mut run = Run { transcript, model: agent.model_name.to_string(), trust, scale, names: HashMap::new(), rewritten: false };
+    if let Some(tools) = agent.tool_definitions.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
+        run.transcript.messages.push(Message::new(Role::System, vec![Part::Tools(scale.weigh(&compact(tools.get())))]));
+    }
+    for (index, step) in steps.iter().enumerate() {
+        run.step(step, index as u64 + 1, source);
+    }
+    if run.transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(run.transcript);
+    }
+    for (number, mut started) in subagent_trajectories.into_iter().flatten().enumerate() {
+        if started.trajectory_id.is_empty() {
+            started.trajectory_id = Words(format!("{}", number + 1).into());
+        }
+        give(started, Some(&id), scale, source, hand_over);
+    }
+}
+
+struct Run<'s> {
+    transcript: Transcript,
+    model: String,
+    trust: Trust,
+    scale: &'s dyn Scale,
+    names: HashMap<String, String>,
+    /// The last step was a rewriting of the context.
+    rewritten: bool,
+}
+
+impl Run<'_> {
+    fn step(&mut self, step: &Step, number: u64, source: &mut Source) {
+        let results = step.observation.as_ref().map_or(&[][..], |observation| &observation.results);
+        let handed_over = std::mem::take(&mut self.rewritten);
+        match &*step.source {
+            _ if step.replaces_context() => return self.rewrite(step),
+            "system" if results.iter().any(|result| result.subagent_trajectory_ref.is_some()) => return self.rewrite(step),
+            "system" => self.add(Role::System, step),
+            "user" if handed_over => {
+                let summary = self.text(&step.message);
+                if let Some(compaction) = self.transcript.compactions.last_mut() {
+                    compaction.summary = Some(summary);
+                }
+            }
+            "user" => self.add(Role::User, step),
+            "agent" => self.reply(step, number, source),
+            _ => return source.lose(number, "message of an unknown role"),
+        }
+        for result in results {
+            let call_id = result.source_call_id.to_string();
+            let name = self.names.get(&call_id).cloned().unwrap_or_default();
+            let text = self.scale.weigh_result(&joined(&result.content));
+            let mut parts = vec![Part::ToolResult { call_id, name, text, error: false }];
+            parts.extend(pictures(&result.content));
+            self.push(Role::Tool, parts, step);
+        }
+    }
+
+    /// What replaced the context stands in the step, or in the user's step after it.
+    fn rewrite(&mut self, step: &Step) {
+        let results = step.observation.as_ref().map_or(&[][..], |observation| &observation.results);
+        let texts: Vec<String> = results.iter().filter(|_| step.replaces_context()).map(|result| joined(&result.content)).collect();
+        let summary = texts.join("\n");
+        self.rewritten = summary.is_empty();
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: (!summary.is_empty()).then(|| self.scale.weigh(&summary)),
+            kept_from: None,
+            taken: Vec::new(),
+            call: None,
+            time: millis(&step.timestamp),
+        });
+    }
+
+    fn reply(&mut self, step: &Step, number: u64, source: &mut Source) {
+        let mut parts = Vec::new();
+        if !step.reasoning_content.is_empty() {
+            parts.push(Part::Thinking { text: self.scale.weigh(&step.reasoning_content), sealed_bytes: 0 });
+        }
+        parts.extend(self.content(&step.message));
+        for call in step.tool_calls.iter().flatten() {
+            let (id, name) = (call.tool_call_id.to_string(), call.function_name.to_string());
+            self.names.insert(id.clone(), name.clone());
+            parts.push(Part::ToolCall { id, name, arguments: self.scale.weigh(&text_or_json(call.arguments)) });
+        }
+        self.push(Role::Assistant, parts, step);
+        let copied = step.is_copied_context.or(step.extra.as_ref().and_then(|extra| extra.is_copied_context));
+        let requests = step.llm_call_count.known().ok().flatten().unwrap_or(1);
+        let mut usage = step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)).unwrap_or_else(|_| {
+            source.lose(number, ABSURD);
+            None
+        });
+        if requests > 1 && usage.take().is_some() {
+            source.lose(number, "usage of several calls in one step");
+        }
+        // The program itself wrote it, not the model; or it was copied from the trajectory before.
+        if requests == 0 || copied == Some(true) && usage.is_none() {
+            return;
+        }
+        let model = if step.model_name.is_empty() { self.model.clone() } else { step.model_name.to_string() };
+        // Sessions converted from elsewhere may share their id; with the time of its step a call is known.
+        let id = match (step.timestamp.is_empty(), step.step_id.known()) {
+            (false, Ok(Some(step_id))) => format!("{}:{step_id}:{}", self.transcript.id, &*step.timestamp),
+            _ => String::new(),
+        };
+        if let Some(message) = self.transcript.messages.last_mut() {
+            message.call = Some(Call { id, model, usage, unchained: false });
+        }
+    }
+
+    fn add(&mut self, role: Role, step: &Step) {
+        let parts = self.content(&step.message);
+        self.push(role, parts, step);
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, step: &Step) {
+        self.transcript.messages.push(Message { time: millis(&step.timestamp), ..Message::new(role, parts) });
+    }
+
+    fn content(&self, content: &Blocks<ContentPart>) -> Vec<Part> {
+        let text = joined(content);
+        let words = (!text.is_empty()).then(|| Part::Text(self.scale.weigh(&text)));
+        words.into_iter().chain(pictures(content)).collect()
+    }
+
+    fn text(&self, content: &Blocks<ContentPart>) -> Text {
+        self.scale.weigh(&joined(content))
+    }
+}
+
+/// The text of all parts, joined by newlines.
+fn joined(content: &Blocks<ContentPart>) -> String {
+    let texts: Vec<&str> = content
+        .0
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(text.as_ref()),
+            Block::Object(part) if &*part.kind != "image" => Some(&*part.text),
+            Block::Object(_) | Block::Other => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// The pictures, which are files beside the trajectory.
+fn pictures<'c>(content: &'c Blocks<ContentPart>) -> impl Iterator<Item = Part> + 'c {
+    content.objects().filter(|part| &*part.kind == "image").map(|_| Part::Image(Image::default()))
+}
+
+impl Metrics {
+    fn usage(&self, trust: Trust) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.prompt_tokens,
+            cache_read: self.cached_tokens,
+            output: self.completion_tokens,
+            cost_nano_usd: self.cost_usd.above_zero(),
+            trust,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}

@@ -1,0 +1,359 @@
+//! One sample: its events turned into conversations.
+
+use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written};
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, fault, text_or_json};
+use crate::format::ground::source::Source;
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+use xxhash_rust::xxh3::xxh3_64;
+
+/// How a string begins that stands for an attachment.
+const ATTACHMENT: &str = "attachment://";
+
+/// The conversations of a sample, the one that began first in front.
+pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, source: &mut Source) -> Vec<Transcript> {
+    let old = sample.transcript.as_ref();
+    let attachments = sample.attachments.iter().chain(old.and_then(|old| old.content.as_ref())).flatten();
+    let attachments: HashMap<&str, &str> = attachments.map(|(name, text)| (*name, &**text)).collect();
+    let pool = sample.events_data.as_ref().and_then(|data| data.messages.as_ref()).or(sample.message_pool.as_ref());
+    let pool = pool.map_or(&[][..], |pool| pool);
+    let events = sample.events.as_ref().or(old.map(|old| &old.events)).map_or(&[][..], |events| events);
+    let mut reading = Reading {
+        id,
+        number,
+        attachments,
+        pool,
+        scale,
+        sessions: Vec::new(),
+        latest: 0,
+        scoring: false,
+        rewritten: None,
+        scorers: Vec::new(),
+    };
+    for event in events {
+        reading.event(event, source);
+    }
+    if reading.sessions.is_empty() {
+        reading.final_messages(sample.messages.iter().flatten(), source);
+    }
+    let scorers = std::mem::take(&mut reading.scorers);
+    let mut transcripts: Vec<Transcript> = reading.sessions.into_iter().map(|session| session.transcript).collect();
+    match transcripts.first_mut() {
+        Some(first) => first.side_calls = scorers,
+        None => source.lose(number, "session without messages"),
+    }
+    transcripts
+}
+
+struct Reading<'r> {
+    id: &'r str,
+    /// The sample's number in its file.
+    number: u64,
+    attachments: HashMap<&'r str, &'r str>,
+    pool: &'r [&'r RawValue],
+    scale: &'r dyn Scale,
+    sessions: Vec<Session>,
+    /// The session of the last call.
+    latest: usize,
+    /// The solver is done: what follows are questions about its answer.
+    scoring: bool,
+    /// The session that the last event rewrote, and how.
+    rewritten: Option<(usize, Compaction)>,
+    scorers: Vec<Call>,
+}
+
+struct Session {
+    transcript: Transcript,
+    /// One for each message in the context, the last reply included, with the message's index.
+    keys: Vec<(u64, usize)>,
+    tools: u64,
+    names: HashMap<String, String>,
+}
+
+impl Reading<'_> {
+    fn event(&mut self, raw: &RawValue, source: &mut Source) {
+        let Ok(kind) = serde_json::from_str::<Kind>(raw.get()) else {
+            return source.lose(self.number, "record of an unexpected shape");
+        };
+        match &*kind.event {
+            "model" => match serde_json::from_str::<ModelEvent>(raw.get()) {
+                Ok(event) => self.call(&event, source),
+                Err(error) => source.lose(self.number, fault(&error, false)),
+            },
+            "compaction" => self.compaction(&kind),
+            "span_begin" | "step" if &*kind.action != "end" && matches!(&*kind.kind, "scorer" | "scorers") => self.scoring = true,
+            _ => {}
+        }
+    }
+
+    fn compaction(&mut self, kind: &Kind) {
+        if self.sessions.is_empty() {
+            return;
+        }
+        let pruned = matches!(&*kind.kind, "edit" | "trim");
+        let compaction = Compaction {
+            before: 0,
+            kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
+            automatic: Some(true),
+            tokens_before: kind.tokens_before.known().ok().flatten(),
+            tokens_after: kind.tokens_after.known().ok().flatten(),
+            summary: None,
+            kept_from: None,
+            taken: Vec::new(),
+            call: None,
+            time: millis(&kind.timestamp),
+        };
+        self.rewritten = Some((self.latest, compaction));
+    }
+
+    fn call(&mut self, event: &ModelEvent, source: &mut Source) {
+        let Some(reply) = event.output.as_ref() else { return source.lose(self.number, "request without a reply") };
+        let Some(answer) = reply.choices.as_ref().and_then(|choices| choices.first()?.message) else {
+            return source.lose(self.number, "request without a reply");
+        };
+        let trust = if event.model.starts_with("mockllm/") { Trust::Mock } else { Trust::Provider };
+        let usage = reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)).unwrap_or_else(|_| {
+            source.lose(self.number, ABSURD);
+            None
+        });
+        let model = if reply.model.is_empty() { event.model.to_string() } else { reply.model.to_string() };
+        let mut call = Call { id: event.uuid.to_string(), model, usage, unchained: false };
+        if self.scoring || &*event.role == "grader" {
+            if usage.is_some() {
+                self.scorers.push(call);
+            }
+            return;
+        }
+        let input = input(self.pool, event);
+        let keys: Vec<u64> = input.iter().map(|message| key(message)).collect();
+        let index = self.session(&input, &keys, event, source);
+        self.latest = index;
+        let tools = event.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
+        let Some(session) = self.sessions.get(index) else { return };
+        call.unchained = session.tools != tools;
+        let known = session.keys.len();
+        for (message, key) in input.iter().zip(&keys).skip(known) {
+            self.add(index, message, *key, source);
+        }
+        self.add(index, answer, key(answer), source);
+        let Some(session) = self.sessions.get_mut(index) else { return };
+        session.tools = tools;
+        if let Some(message) = session.transcript.messages.last_mut().filter(|message| message.role == Role::Assistant) {
+            message.call = Some(call);
+            message.time = millis(&event.timestamp);
+        }
+    }
+
+    /// The session that goes on with this input.
+    fn session(&mut self, input: &[&RawValue], keys: &[u64], event: &ModelEvent, source: &mut Source) -> usize {
+        let goes_on =
+            |session: &Session| session.keys.len() <= keys.len() && session.keys.iter().zip(keys).all(|((known, _), key)| known == key);
+        let continued = self.sessions.iter().enumerate().filter(|(_, session)| goes_on(session));
+        if let Some((index, _)) = continued.max_by_key(|(_, session)| session.keys.len()) {
+            return index;
+        }
+        if let Some((index, compaction)) = self.rewritten.take() {
+            self.rewrite(index, compaction, input, keys, source);
+            return index;
+        }
+        let count = self.sessions.len();
+        let id = if count == 0 { self.id.to_owned() } else { format!("{}/{}", self.id, count + 1) };
+        let parent = (count > 0).then(|| self.id.to_owned());
+        let mut transcript = Transcript { id, parent, agent: super::READER.name.to_owned(), ..Transcript::default() };
+        let tools = event.tools.filter(|tools| !matches!(tools.get(), "[]" | "null"));
+        if let Some(tools) = tools {
+            transcript
+                .messages
+                .push(Message::new(Role::System, vec![Part::Tools(self.scale.weigh(&self.resolved(&compact(tools.get()))))]));
+        }
+        let tools = event.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
+        self.sessions.push(Session { transcript, keys: Vec::new(), tools, names: HashMap::new() });
+        count
+    }
+
+    /// The context was rewritten: what it still holds is known by its keys, and the first new message is the summary.
+    fn rewrite(&mut self, index: usize, mut compaction: Compaction, input: &[&RawValue], keys: &[u64], source: &mut Source) {
+        let Some(session) = self.sessions.get_mut(index) else { return };
+        let known: HashMap<u64, usize> = session.keys.iter().copied().collect();
+        let new = keys.iter().position(|key| !known.contains_key(key));
+        compaction.before = session.transcript.messages.len();
+        let kept = keys.iter().skip(new.unwrap_or(0)).filter_map(|key| known.get(key).copied());
+        compaction.kept_from = kept.min();
+        if compaction.kind == CompactionKind::Prune {
+            let stays: HashSet<usize> = keys.iter().filter_map(|key| known.get(key).copied()).collect();
+            let gone: HashSet<usize> = known.values().copied().filter(|message| !stays.contains(message)).collect();
+            let numbered = |message: &usize| session.transcript.messages.get(*message).map_or(0, |message| message.parts.len());
+            compaction.taken = gone.iter().flat_map(|message| (0..numbered(message)).map(|part| (*message, part))).collect();
+            compaction.taken.sort_unstable();
+        }
+        session.keys = keys.iter().map(|key| (*key, known.get(key).copied().unwrap_or(compaction.before))).collect();
+        let summary = (compaction.kind == CompactionKind::Compact).then_some(new).flatten();
+        if let Some(Ok(written)) = summary.and_then(|at| input.get(at)).map(|raw| serde_json::from_str::<Written>(raw.get())) {
+            compaction.summary = Some(self.scale.weigh(&self.text(&written.content)));
+        }
+        if let Some(session) = self.sessions.get_mut(index) {
+            session.transcript.compactions.push(compaction);
+        }
+        for (at, (raw, key)) in input.iter().zip(keys).enumerate() {
+            if !known.contains_key(key) && summary != Some(at) {
+                self.add(index, raw, *key, source);
+                if let Some(session) = self.sessions.get_mut(index) {
+                    session.keys.pop();
+                }
+            }
+        }
+    }
+
+    /// Old logs without events: the conversation as it stood at the end, its calls without usage.
+    fn final_messages<'w>(&mut self, messages: impl Iterator<Item = &'w Written<'w>>, source: &mut Source) {
+        let transcript = Transcript { id: self.id.to_owned(), agent: super::READER.name.to_owned(), ..Transcript::default() };
+        let mut session = Session { transcript, keys: Vec::new(), tools: 0, names: HashMap::new() };
+        for written in messages {
+            match self.message(written, &mut session.names) {
+                Some(message) => session.transcript.messages.push(message),
+                None => source.lose(self.number, "message of an unknown role"),
+            }
+        }
+        if !session.transcript.messages.is_empty() {
+            self.sessions.push(session);
+        }
+    }
+
+    fn add(&mut self, index: usize, raw: &RawValue, key: u64, source: &mut Source) {
+        let Some(mut names) = self.sessions.get_mut(index).map(|session| std::mem::take(&mut session.names)) else { return };
+        let message = serde_json::from_str::<Written>(raw.get()).map(|written| self.message(&written, &mut names));
+        let Some(session) = self.sessions.get_mut(index) else { return };
+        session.names = names;
+        session.keys.push((key, session.transcript.messages.len()));
+        match message {
+            Ok(Some(message)) => session.transcript.messages.push(message),
+            Ok(None) => source.lose(self.number, "message of an unknown role"),
+            Err(error) => source.lose(self.number, fault(&error, false)),
+        }
+    }
+
+    fn message(&self, written: &Written, names: &mut HashMap<String, String>) -> Option<Message> {
+        let role = match &*written.role {
+            "system" => Role::System,
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => return None,
+        };
+        let mut parts = if role == Role::Tool { vec![self.result(written, names)] } else { Vec::new() };
+        parts.extend(written.content.0.iter().filter_map(|block| self.part(block, role)));
+        for ToolCall { id, function, arguments } in written.tool_calls.iter().flatten() {
+            names.insert(id.to_string(), function.to_string());
+            let arguments = self.scale.weigh(&self.resolved(&text_or_json(*arguments)));
+            parts.push(Part::ToolCall { id: id.to_string(), name: function.to_string(), arguments });
+        }
+        let mut message = Message::new(role, parts);
+        message.id = written.id.to_string();
+        message.call = (role == Role::Assistant).then(Call::default);
+        Some(message)
+    }
+
+    fn result(&self, written: &Written, names: &HashMap<String, String>) -> Part {
+        let call_id = written.tool_call_id.to_string();
+        let named = if written.function.is_empty() { names.get(&call_id).cloned() } else { None };
+        let text = match &written.error {
+            Some(error) => self.resolved(&error.message).into_owned(),
+            None => self.text(&written.content),
+        };
+        let name = named.unwrap_or_else(|| written.function.to_string());
+        Part::ToolResult { call_id, name, text: self.scale.weigh_result(&text), error: written.error.is_some() }
+    }
+
+    /// A part of a message; the text of a tool's result has been taken by `result`.
+    fn part(&self, block: &Block<WrittenPart>, role: Role) -> Option<Part> {
+        let text = match block {
+            Block::Text(text) => text.as_ref(),
+            Block::Object(part) => match &*part.kind {
+                "text" => &part.text,
+                "reasoning" => {
+                    let sealed = part.redacted == Some(true);
+                    let shown = if sealed { Cow::Borrowed("") } else { self.resolved(&part.reasoning) };
+                    let hidden = if sealed { &part.reasoning } else { &part.signature };
+                    let sealed_bytes = u32::try_from(self.resolved(hidden).len()).unwrap_or(u32::MAX);
+                    return Some(Part::Thinking { text: self.scale.weigh(&shown), sealed_bytes });
+                }
+                "image" => return Some(Part::Image(image::from_data_url(&self.resolved(&part.image)))),
+                _ => return Some(Part::Other(self.scale.weigh(&self.resolved(&part.text)))),
+            },
+            Block::Other => return None,
+        };
+        (role != Role::Tool && !text.is_empty()).then(|| Part::Text(self.scale.weigh(&self.resolved(text))))
+    }
+
+    /// The text of all text parts, joined by newlines.
+    fn text(&self, content: &Blocks<WrittenPart>) -> String {
+        let texts: Vec<Cow<str>> = content
+            .0
+            .iter()
+            .filter_map(|block| match block {
+                Block::Text(text) => Some(self.resolved(text)),
+                Block::Object(part) if &*part.kind == "text" => Some(self.resolved(&part.text)),
+                Block::Object(_) | Block::Other => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+
+    /// The text with its attachments in their places.
+    fn resolved<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if !text.contains(ATTACHMENT) {
+            return Cow::Borrowed(text);
+        }
+        let mut parts = text.split(ATTACHMENT);
+        let mut whole = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let end = part.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(part.len());
+            let (name, rest) = part.split_at(end);
+            match self.attachments.get(name) {
+                Some(content) => whole.push_str(content),
+                None => {
+                    whole.push_str(ATTACHMENT);
+                    whole.push_str(name);
+                }
+            }
+            whole.push_str(rest);
+        }
+        Cow::Owned(whole)
+    }
+}
+
+/// The input of a call: as it is written, or as it refers to the pool of messages.
+fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent) -> Vec<&'e RawValue> {
+    let written = event.input.iter().flatten().copied();
+    let referred = event.input_refs.iter().flatten().filter_map(|(start, end)| pool.get(*start..*end)).flatten().copied();
+    written.chain(referred).collect()
+}
+
+/// By what a message is known in a later input: its id or, in old logs, its role and content.
+fn key(raw: &RawValue) -> u64 {
+    #[derive(serde::Deserialize, Default)]
+    #[serde(default)]
+    struct Known<'a> {
+        #[serde(borrow)]
+        id: Words<'a>,
+        #[serde(borrow)]
+        role: Words<'a>,
+        #[serde(borrow)]
+        content: Option<&'a RawValue>,
+        #[serde(borrow)]
+        tool_call_id: Words<'a>,
+    }
+    let known = serde_json::from_str::<Known>(raw.get()).unwrap_or_default();
+    if !known.id.is_empty() {
+        return xxh3_64(known.id.as_bytes());
+    }
+    let content = known.content.map_or("", RawValue::get);
+    xxh3_64(format!("{}\0{content}\0{}", &*known.role, &*known.tool_call_id).as_bytes())
+}

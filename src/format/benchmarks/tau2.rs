@@ -1,0 +1,383 @@
+//! tau2-bench: `results.json` with many simulations (or with a folder `simulations` beside it), and single tasks as its viewer keeps
+//! them.
+//!
+//! Two models speak in one list of messages: the agent, and the model that plays the user. The session is the agent's. Calls of the
+//! user's model have a context of their own, with the roles turned round, and stand on the side; what that model does with its own
+//! tools the agent never sees.
+
+use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::json::{fault, text_or_json};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::wire::chat::ChatUsage;
+use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// tau2-bench results.
+pub const READER: Reader =
+    Reader { name: "tau2", about: "tau2-bench: results.json (also with a folder of simulations), single tasks", claims, read };
+
+/// The forms in which simulations are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Unknown,
+    /// Many simulations, after a description of the run.
+    Results,
+    /// One simulation of a folder.
+    Simulation,
+    /// One simulation with its task, made for a viewer.
+    Task,
+}
+
+fn form(source: &Source) -> Form {
+    let outline = source.outline();
+    let described = outline.has("info.agent_info") || outline.has("info.environment_info");
+    if described && (outline.has("simulations") || outline.has("tasks")) {
+        Form::Results
+    } else if outline.has("task_id") && outline.has("run_info.simulation_id") {
+        Form::Task
+    } else if outline.has("task_id")
+        && (outline.has("termination_reason") && outline.has("reward_info")
+            || outline.has("messages") && results_of(&source.path).is_some())
+    {
+        Form::Simulation
+    } else {
+        Form::Unknown
+    }
+}
+
+fn claims(source: &Source) -> Claim {
+    match form(source) {
+        Form::Unknown => Claim::No,
+        Form::Results | Form::Task => Claim::Yes,
+        Form::Simulation if results_of(&source.path).is_some() => Claim::Companion,
+        Form::Simulation => Claim::Yes,
+    }
+}
+
+/// The results that a simulation in a folder belongs to.
+fn results_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| folder.file_name().is_some_and(|name| name == SIMULATIONS))?;
+    Some(folder.with_file_name("results.json")).filter(|results| crate::reading::is_beside(results))
+}
+
+const SIMULATIONS: &str = "simulations";
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    agent_info: Party<'a>,
+    #[serde(borrow)]
+    user_info: Party<'a>,
+    #[serde(borrow)]
+    environment_info: Environment<'a>,
+    #[serde(borrow)]
+    git_commit: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Party<'a> {
+    #[serde(borrow)]
+    llm: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Environment<'a> {
+    #[serde(borrow)]
+    policy: Words<'a>,
+    #[serde(borrow)]
+    tool_defs: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Simulation<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    run_info: Option<RunInfo<'a>>,
+    #[serde(borrow)]
+    policy: Words<'a>,
+    #[serde(borrow)]
+    messages: Option<Vec<Written<'a>>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct RunInfo<'a> {
+    #[serde(borrow)]
+    simulation_id: Words<'a>,
+}
+
+/// One message. Reasoning that `raw_data` may show is never sent back by this framework.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Written<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    /// In a result: the id of the tool call.
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    content: Words<'a>,
+    #[serde(borrow)]
+    tool_calls: Option<Vec<ToolCall<'a>>>,
+    /// Several results in one wrapper.
+    #[serde(borrow)]
+    tool_messages: Option<Vec<Written<'a>>>,
+    /// Whose tool call is answered.
+    #[serde(borrow)]
+    requestor: Words<'a>,
+    error: Option<bool>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    cost: Dollars,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    raw_data: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+    #[serde(borrow)]
+    requestor: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Response<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+}
+
+/// What the description of a run says of all its simulations.
+#[derive(Default)]
+struct Run {
+    agent: String,
+    user: String,
+    version: String,
+    /// What stands before the first message: the policy, the definitions of the tools.
+    head: Vec<Message>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    if form(source) != Form::Results {
+        let run = results_of(&source.path).map(|results| run_of(&mut source.beside(&results)?, scale)).transpose()?.unwrap_or_default();
+        let text = source.document()?;
+        return simulation(&text, 1, &run, scale, source, hand_over);
+    }
+    let mut run = Run::default();
+    let mut found = false;
+    each_piece(source, &[("info", Take::Whole), (SIMULATIONS, Take::Elements)], |source, piece| {
+        if piece.key == "info" {
+            run = describe(piece.text, scale, source);
+            return Ok(());
+        }
+        found = true;
+        simulation(piece.text, piece.number, &run, scale, source, hand_over)
+    })?;
+    if !found {
+        for path in simulations_beside(&source.path)? {
+            if let Some(text) = source.document_beside(&path, 0, "simulation that cannot be read") {
+                simulation(&text, 0, &run, scale, source, hand_over)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn run_of(results: &mut Source, scale: &dyn Scale) -> Result<Run, ReadError> {
+    let mut run = Run::default();
+    each_piece(results, &[("info", Take::Whole)], |source, piece| {
+        run = describe(piece.text, scale, source);
+        Ok(())
+    })?;
+    Ok(run)
+}
+
+fn describe(info: &str, scale: &dyn Scale, source: &mut Source) -> Run {
+    let info = serde_json::from_str::<Info>(info).unwrap_or_else(|error| {
+        source.lose(0, fault(&error, false));
+        Info::default()
+    });
+    let mut head = Vec::new();
+    if let Some(tools) = info.environment_info.tool_defs.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
+        head.push(Message::new(Role::System, vec![Part::Tools(scale.weigh(&text_or_json(Some(tools))))]));
+    }
+    if !info.environment_info.policy.is_empty() {
+        head.push(instructions(scale.weigh(&info.environment_info.policy)));
+    }
+    Run { agent: info.agent_info.llm.to_string(), user: info.user_info.llm.to_string(), version: info.git_commit.to_string(), head }
+}
+
+/// The policy without the sentences that the agent puts around it, which no file holds.
+fn instructions(text: Text) -> Message {
+    Message::new(Role::System, vec![Part::Text(text)])
+}
+
+/// The simulations that lie beside results which hold none, in the order of their names.
+fn simulations_beside(results: &Path) -> Result<Vec<PathBuf>, ReadError> {
+    let folder = results.with_file_name(SIMULATIONS);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut paths = crate::reading::entries(&folder)?;
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    paths.sort();
+    Ok(paths)
+}
+
+fn simulation(
+    text: &str,
+    number: u64,
+    run: &Run,
+    scale: &dyn Scale,
+    source: &mut Source,
+    hand_over: &mut dyn FnMut(Transcript),
+) -> Result<(), ReadError> {
+    let simulation = match serde_json::from_str::<Simulation>(text) {
+        Ok(simulation) => simulation,
+        Err(error) => {
+            source.lose(number, fault(&error, false));
+            return Ok(());
+        }
+    };
+    let written = simulation.messages.unwrap_or_default();
+    if written.is_empty() {
+        source.lose(number, "session without messages");
+        return Ok(());
+    }
+    let named = simulation.run_info.map_or(simulation.id, |run_info| run_info.simulation_id);
+    let id = if named.is_empty() { format!("{}#{number}", source.name()) } else { named.to_string() };
+    let mut messages = run.head.clone();
+    if messages.is_empty() && !simulation.policy.is_empty() {
+        messages.push(instructions(scale.weigh(&simulation.policy)));
+    }
+    let transcript = Transcript { id, agent: READER.name.to_owned(), version: run.version.clone(), messages, ..Transcript::default() };
+    let mut conversation = Conversation { transcript, run, scale, number, names: HashMap::new() };
+    for (turn, written) in written.iter().enumerate() {
+        conversation.message(written, turn, source);
+    }
+    hand_over(conversation.transcript);
+    Ok(())
+}
+
+struct Conversation<'r> {
+    transcript: Transcript,
+    run: &'r Run,
+    scale: &'r dyn Scale,
+    /// The simulation's number in its file.
+    number: u64,
+    names: HashMap<String, String>,
+}
+
+impl Conversation<'_> {
+    fn message(&mut self, written: &Written, turn: usize, source: &mut Source) {
+        match &*written.role {
+            "assistant" => {
+                let call = self.call(written, turn, &self.run.agent, source);
+                let parts = self.reply(written);
+                // The framework opens the conversation with a greeting that no model wrote.
+                let greeting = turn == 0 && written.usage.is_none() && written.tool_calls.as_ref().is_none_or(Vec::is_empty);
+                self.add(Role::Assistant, parts, written, turn);
+                if let Some(message) = self.transcript.messages.last_mut().filter(|_| !greeting) {
+                    message.call = Some(call);
+                }
+            }
+            "user" => {
+                let call = self.call(written, turn, &self.run.user, source);
+                if call.usage.is_some() {
+                    self.transcript.side_calls.push(call);
+                }
+                if !written.content.is_empty() {
+                    let text = self.scale.weigh(&written.content);
+                    self.add(Role::User, vec![Part::Text(text)], written, turn);
+                }
+            }
+            "tool" => match &written.tool_messages {
+                Some(results) => results.iter().for_each(|result| self.result(result, turn)),
+                None => self.result(written, turn),
+            },
+            "system" => {
+                let text = self.scale.weigh(&written.content);
+                self.add(Role::System, vec![Part::Text(text)], written, turn);
+            }
+            _ => source.lose(self.number, "message of an unknown role"),
+        }
+    }
+
+    fn reply(&mut self, written: &Written) -> Vec<Part> {
+        let mut parts = Vec::new();
+        if !written.content.is_empty() {
+            parts.push(Part::Text(self.scale.weigh(&written.content)));
+        }
+        for call in written.tool_calls.iter().flatten().filter(|call| &*call.requestor != "user") {
+            let id = without_signature(&call.id).to_owned();
+            self.names.insert(id.clone(), call.name.to_string());
+            let arguments = self.scale.weigh(&text_or_json(call.arguments));
+            parts.push(Part::ToolCall { id, name: call.name.to_string(), arguments });
+        }
+        parts
+    }
+
+    fn result(&mut self, written: &Written, turn: usize) {
+        if &*written.requestor == "user" {
+            return;
+        }
+        let call_id = without_signature(&written.id).to_owned();
+        let name = self.names.get(&call_id).cloned().unwrap_or_default();
+        let text = self.scale.weigh_result(&written.content);
+        let result = Part::ToolResult { call_id, name, text, error: written.error.unwrap_or(false) };
+        self.add(Role::Tool, vec![result], written, turn);
+    }
+
+    fn add(&mut self, role: Role, parts: Vec<Part>, written: &Written, turn: usize) {
+        // The results of one wrapper have one turn.
+        let id = if role == Role::Tool { String::new() } else { self.id(turn) };
+        let time = millis(&written.timestamp);
+        self.transcript.messages.push(Message { id, time, ..Message::new(role, parts) });
+    }
+
+    fn id(&self, turn: usize) -> String {
+        format!("{}:{turn}", self.transcript.id)
+    }
+
+    fn call(&self, written: &Written, turn: usize, model: &str, source: &mut Source) -> Call {
+        let response = written.raw_data.and_then(|raw| serde_json::from_str::<Response>(raw.get()).ok()).unwrap_or_default();
+        let usage = written.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
+            source.lose(self.number, ABSURD);
+            None
+        });
+        let usage = usage.map(|mut usage| {
+            usage.cost_nano_usd = usage.cost_nano_usd.or(written.cost.above_zero());
+            usage
+        });
+        let id = if response.id.is_empty() { self.id(turn) } else { response.id.to_string() };
+        let model = if response.model.is_empty() { model.to_owned() } else { response.model.to_string() };
+        Call { id, model, usage, unchained: false }
+    }
+}
+
+/// The id of a tool call without the sealed thoughts that LiteLLM glues to those of Gemini.
+fn without_signature(id: &str) -> &str {
+    id.split_once("__thought__").map_or(id, |(id, _)| id)
+}

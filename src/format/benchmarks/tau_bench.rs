@@ -1,0 +1,69 @@
+//! The first tau-bench: a list of runs in OpenAI's chat dialect, or one run alone. It records no usage of the agent's calls, and of the
+//! simulated user only what it cost in all.
+
+use crate::format::ground::json::{fault, text_or_json};
+use crate::format::ground::pieces::each_piece;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::reader::{Claim, Reader};
+use crate::format::wire::chat::{Chat, ChatMessage};
+use crate::transcript::{Call, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// tau-bench results.
+pub const READER: Reader = Reader { name: "tau-bench", about: "tau-bench (the first): lists of runs, or one run", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let run = |at: &str| {
+        let has = |key: &str| outline.has(&format!("{at}{key}"));
+        has("task_id") && has("reward") && (has("traj[].role") || has("messages[].role") || has("info.task"))
+    };
+    if run("[].") || run("") { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Run<'a> {
+    #[serde(borrow)]
+    task_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    trial: Option<&'a RawValue>,
+    #[serde(borrow)]
+    traj: Option<Vec<ChatMessage<'a>>>,
+    #[serde(borrow)]
+    messages: Option<Vec<ChatMessage<'a>>>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    if source.head_text().trim_start().starts_with('[') {
+        return each_piece(source, &[], |source, piece| {
+            run(piece.text, piece.number, scale, source, hand_over);
+            Ok(())
+        });
+    }
+    let text = source.document()?;
+    run(&text, 1, scale, source, hand_over);
+    Ok(())
+}
+
+fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    let run = match serde_json::from_str::<Run>(text) {
+        Ok(run) => run,
+        Err(error) => return source.lose(number, fault(&error, false)),
+    };
+    let id = format!("{}#{}.{}", source.name(), text_or_json(run.task_id), text_or_json(run.trial));
+    let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut chat = Chat::default();
+    for written in run.traj.as_ref().or(run.messages.as_ref()).into_iter().flatten() {
+        let Some(mut message) = chat.message(written, scale, &mut |reason| source.lose(number, reason)) else {
+            source.lose(number, "message of an unknown role");
+            continue;
+        };
+        if message.role == Role::Assistant {
+            message.call = Some(Call::default());
+        }
+        transcript.messages.push(message);
+    }
+    if transcript.messages.is_empty() { source.lose(number, "session without messages") } else { hand_over(transcript) }
+}

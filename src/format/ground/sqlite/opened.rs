@@ -1,0 +1,166 @@
+//! An open database, read without a trace.
+
+use super::copy::{CopyFolder, copy};
+use super::{beside, has_magic, log};
+use crate::format::ground::source::{BROKEN_OFF, ReadError, Source};
+use crate::reading::{self, size};
+use rusqlite::{Connection, OpenFlags};
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::SystemTime;
+
+/// How often a database that is being written to is copied anew before its copy is taken as it is.
+const TRIES: usize = 3;
+
+/// The names of the tables of a database (without its log).
+pub fn tables(path: &Path) -> rusqlite::Result<Vec<String>> {
+    // SQLite would wait for the writer of a fifo.
+    reading::regular(path).map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+    let connection = open_at_rest(path)?;
+    let mut statement = connection.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
+}
+
+/// The reason why nothing of a database could be read.
+pub fn damaged(error: rusqlite::Error) -> ReadError {
+    ReadError::Damaged(format!("not a readable database: {error}"))
+}
+
+/// Why nothing of the database of this file can be read; `None` where it can, and for a stream or a packed file.
+pub fn damage(path: &Path) -> Option<ReadError> {
+    tables(path).err().filter(|_| is_plain(path)).map(damaged)
+}
+
+/// The sessions that can be read of a table. A row of another shape is lost alone; behind a damaged page nothing more is found.
+pub fn readable<T>(rows: impl Iterator<Item = rusqlite::Result<T>>, source: &mut Source) -> Vec<T> {
+    rows.filter_map(|row| row.inspect_err(|error| source.lose(0, loss_of(error))).ok()).collect()
+}
+
+/// The reason for the loss of a session.
+pub fn loss_of(error: &rusqlite::Error) -> &'static str {
+    match error {
+        rusqlite::Error::InvalidColumnType(..) => "row that is not text",
+        _ => "session whose rows cannot be read",
+    }
+}
+
+/// An open database and, where it was copied, the folder of the copy: it is removed with it.
+pub struct Database {
+    /// For queries.
+    pub connection: Connection,
+    copy: Option<CopyFolder>,
+    stamp: Stamp,
+}
+
+/// Length and time of change of a database and its logs.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 3];
+
+const ENDINGS: [&str; 3] = ["", "-wal", "-journal"];
+
+fn stamp(path: &Path) -> Stamp {
+    ENDINGS.map(|ending| {
+        let data = fs::metadata(beside(path, ending)).ok()?;
+        Some((data.len(), data.modified().ok()))
+    })
+}
+
+impl Database {
+    /// Opens the database of this source, or a copy of it where it cannot be read in its place.
+    pub fn open(source: &mut Source) -> Result<Database, ReadError> {
+        let path = source.path.canonicalize().unwrap_or_else(|_| source.path.clone());
+        let before = stamp(&path);
+        if !is_plain(&path) {
+            // A stream or a compressed file has no logs beside it.
+            let folder = CopyFolder::new()?;
+            let most = source.bounds().unpacked;
+            let copied = io::copy(&mut source.stream().take(most.saturating_add(1)), &mut File::create(folder.path().join("copy"))?)?;
+            if copied > most {
+                return Err(ReadError::Damaged(format!("database of more than {} (--max-unpacked)", size(most))));
+            }
+            let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
+            return Ok(Database { connection, copy: Some(folder), stamp: before });
+        }
+        let [_, log, journal] = before;
+        if [log, journal].into_iter().flatten().all(|(length, _)| length == 0) {
+            let connection = open_at_rest(&path).map_err(damaged)?;
+            if lacks_an_end(&path).unwrap_or(false) {
+                source.lose(0, BROKEN_OFF);
+            }
+            return Ok(Database { connection, copy: None, stamp: before });
+        }
+        let folder = CopyFolder::new()?;
+        for last in (0..TRIES).map(|tried| tried + 1 == TRIES) {
+            let before = stamp(&path);
+            for ending in ENDINGS {
+                copy(&path, ending, folder.path())?;
+            }
+            if stamp(&path) == before {
+                break;
+            }
+            if last {
+                source.lose(0, "database was written to while it was copied");
+            }
+        }
+        let damaged_log = log::is_damaged(&folder.path().join("copy-wal")).unwrap_or(false);
+        if damaged_log {
+            source.lose(0, "damaged write-ahead log: what it holds behind the damage");
+        }
+        let connection = Connection::open(folder.path().join("copy")).map_err(damaged)?;
+        Ok(Database { connection, copy: Some(folder), stamp: before })
+    }
+
+    /// Counts the messages of a table that belong to no session of another one.
+    pub fn count_orphans(&self, messages: &str, sessions: &str, source: &mut Source) {
+        let orphans = format!("SELECT count(*) FROM {messages} WHERE session_id NOT IN (SELECT id FROM {sessions})");
+        match self.connection.query_row(&orphans, [], |row| row.get::<_, u32>(0)) {
+            Ok(count) => (0..count).for_each(|_| source.lose(0, "message without a session")),
+            Err(_) => source.lose(0, "messages whose session cannot be told"),
+        }
+    }
+
+    /// Was the file changed since it was opened? A copy does not mind.
+    pub fn changed(&self, path: &Path) -> bool {
+        self.copy.is_none() && stamp(path) != self.stamp
+    }
+}
+
+/// Is the file shorter than its header says? SQLite itself reads a last page that is there in part, and takes what is not there for zeros.
+/// The header is that of <https://www.sqlite.org/fileformat2.html>: the size of a page at 16, the number of pages at 28, which holds
+/// where the counters at 24 and 92 are the same.
+fn lacks_an_end(path: &Path) -> io::Result<bool> {
+    let mut file = reading::regular(path)?;
+    let mut head = [0; 100];
+    file.read_exact(&mut head)?;
+    let number = |at: usize| head.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_be_bytes);
+    let page = match u64::from(number(16) >> 16) {
+        1 => 65_536,
+        size => size,
+    };
+    Ok(number(24) == number(92) && file.metadata()?.len() < page * u64::from(number(28)))
+}
+
+fn is_plain(path: &Path) -> bool {
+    let mut head = Vec::new();
+    let read = reading::regular(path).and_then(|file| file.take(16).read_to_end(&mut head));
+    read.is_ok() && has_magic(&head)
+}
+
+/// Opens a database that nobody is writing to. `immutable` promises that, and SQLite then touches nothing beside the file.
+fn open_at_rest(path: &Path) -> rusqlite::Result<Connection> {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let mut address = String::from("file:");
+    if !path.as_os_str().as_encoded_bytes().starts_with(b"/") {
+        address.push('/');
+    }
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'\\' if cfg!(windows) => address.push('/'),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' | b':' => address.push(char::from(*byte)),
+            other => address.push_str(&format!("%{other:02X}")),
+        }
+    }
+    address.push_str("?immutable=1");
+    Connection::open_with_flags(address, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
+}

@@ -1,0 +1,147 @@
+//! Anthropic Messages API: request bodies, recorded exchanges, bare conversations.
+//!
+//! Understood are, as one document or one a line: a request body `{model, system, tools, messages}`, an exchange `{request, response}`
+//! a list of messages, and single messages `{role, content, usage}`.
+//! Each request repeats the whole conversation, so a request that extends the one before it carries on its session.
+
+use crate::format::exchange::anthropic::{Body, Made, Spoken, conversation, decode};
+use crate::format::exchange::{Exchange, Sessions, Verbatim};
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::reader::{Claim, Reader};
+use crate::format::wire::anthropic::Weigher;
+use crate::transcript::{Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Requests, exchanges and conversations of the Anthropic Messages API.
+pub const READER: Reader = Reader {
+    name: "anthropic-messages",
+    about: "Anthropic Messages API: request bodies, recorded exchanges, conversations (JSON or JSONL)",
+    claims,
+    read,
+};
+
+/// The keys of a request body, and those that people add to one.
+const BODY_KEYS: [&str; 26] = [
+    "model",
+    "messages",
+    "system",
+    "tools",
+    "tool_choice",
+    "max_tokens",
+    "metadata",
+    "stop_sequences",
+    "stream",
+    "temperature",
+    "top_k",
+    "top_p",
+    "thinking",
+    "container",
+    "context_management",
+    "mcp_servers",
+    "service_tier",
+    "betas",
+    "anthropic_version",
+    "anthropic_beta",
+    "cache_control",
+    "output_config",
+    "output_format",
+    "id",
+    "name",
+    "usage",
+];
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let keys: Vec<&str> = outline.top().collect();
+    let head = source.head();
+    let has = |key: &str| keys.contains(&key);
+    let holds = |marks: &[&str]| marks.iter().any(|mark| memchr::memmem::find(head, mark.as_bytes()).is_some());
+    let own = holds(&["\"tool_use_id\"", "\"input_schema\"", "\"cache_creation_input_tokens\"", "\"cache_read_input_tokens\""]);
+    let hint = holds(&["\"stop_reason\"", "\"input_tokens\""]);
+    if has("api") {
+        return Claim::No;
+    }
+    let exchange =
+        has("request") && keys.iter().all(|key| matches!(*key, "request" | "response" | "url" | "seq" | "source" | "timestamp" | "id"));
+    let body = has("messages") && keys.iter().all(|key| BODY_KEYS.contains(key));
+    let message = has("role") && has("content") && !has("type");
+    match (exchange || body || message || (has("role") && holds(&["\"type\":\"message\"", "\"type\": \"message\""])), own) {
+        (false, _) => Claim::No,
+        (true, true) => Claim::Yes,
+        (true, false) if hint || (body && has("system") && has("max_tokens")) => Claim::Maybe,
+        (true, false) => Claim::No,
+    }
+}
+
+/// What tells the shapes apart.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Item<'a> {
+    #[serde(borrow)]
+    request: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow)]
+    messages: Option<&'a RawValue>,
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+}
+
+/// Lone messages follow each other: the name of the conversation that they make up.
+const LONE: &str = "lone messages";
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut sessions = Sessions::new(READER.name, source.name(), scale);
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        for exchange in exchanges(&text, true, &mut |reason| source.lose(1, reason)) {
+            sessions.add(exchange).into_iter().for_each(&mut *hand_over);
+        }
+    } else {
+        source.each_line(|source, line| {
+            for exchange in exchanges(&line.text, line.last_unterminated, &mut |reason| source.lose(line.number, reason)) {
+                sessions.add(exchange).into_iter().for_each(&mut *hand_over);
+            }
+        })?;
+    }
+    sessions.finish().for_each(hand_over);
+    Ok(())
+}
+
+/// `at_end`: the text is the end of the file, and may be cut off.
+fn exchanges(text: &str, at_end: bool, lose: &mut dyn FnMut(&str)) -> Vec<Exchange> {
+    let decode = |value: Result<&RawValue, serde_json::Error>| match value {
+        Ok(value) => exchange(value.get(), lose),
+        Err(error) => {
+            lose(fault(&error, at_end));
+            None
+        }
+    };
+    values::<&RawValue>(text).filter_map(decode).collect()
+}
+
+fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+    let said = |messages, lose: &mut dyn FnMut(&str)| {
+        conversation(&Body { messages, ..Body::default() }, Made::Here, &mut Weigher::new(&Verbatim), lose)
+    };
+    if value.starts_with('[') {
+        let messages = serde_json::from_str::<Vec<Spoken>>(value).inspect_err(|_| lose("list that holds no messages")).ok()?;
+        return Some(said(messages, lose));
+    }
+    let item = serde_json::from_str::<Item>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
+    if let Some(request) = item.request {
+        let decoded = decode(request.get(), item.response.map(RawValue::get), lose);
+        decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
+    } else if item.messages.is_some() {
+        let body = serde_json::from_str::<Body>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
+        Some(conversation(&body, Made::Here, &mut Weigher::new(&Verbatim), lose))
+    } else if item.role.is_some() {
+        let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;
+        Some(Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) })
+    } else {
+        lose("record of an unexpected shape");
+        None
+    }
+}

@@ -1,0 +1,318 @@
+//! Conversations in OpenAI's chat dialect, in the shapes that people keep them in: a document or a line with `messages`, a list of
+//! messages, a message a line, and logs of requests with their responses.
+
+mod write;
+
+pub use write::{LeftOut, write};
+
+use crate::format::exchange::Sessions;
+use crate::format::exchange::openai_chat::{Request, Response, exchange};
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::json::{compact, fault, string, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The chat dialect of OpenAI and its followers.
+pub const READER: Reader = Reader {
+    name: "openai-chat",
+    about: "OpenAI chat messages: JSON, JSONL (a message, a conversation or an exchange a line), request logs",
+    claims,
+    read,
+};
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    // Records around a message that other formats have and this one does not.
+    let foreign = [
+        "api",
+        "[].api",
+        "type",
+        "uuid",
+        "sessionId",
+        "history",
+        "trajectory",
+        "simulations",
+        "trajectory_format",
+        "schema_version",
+        "task_id",
+        "[].task_id",
+        "[].type",
+        "kwargs",
+        "latency_sec",
+        "context_window",
+        "call_type",
+        "response_cost",
+        "model_parameters",
+    ];
+    if foreign.iter().any(|key| outline.has(key)) {
+        return Claim::No;
+    }
+    let message = |at: &str| {
+        let has = |field: &str| outline.has(&format!("{at}{field}"));
+        has("role") && (has("content") || has("tool_calls"))
+    };
+    let known = ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "[].request.messages[]."].iter().any(|at| message(at));
+    if known { Claim::Maybe } else { Claim::No }
+}
+
+/// A value of the file: a message, a conversation, or an exchange.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Shape<'a> {
+    #[serde(borrow)]
+    role: Option<&'a RawValue>,
+    #[serde(borrow)]
+    messages: Option<Vec<ChatMessage<'a>>>,
+    #[serde(borrow, alias = "functions")]
+    tools: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    request: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    #[serde(borrow, alias = "session_id", alias = "conversation_id", alias = "instance_id")]
+    id: Option<&'a RawValue>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let name = source.name();
+    let exchanges = Sessions::new(READER.name, name.clone(), scale);
+    let mut file = File { scale, name, sessions: 0, hand_over, single: None, exchanges };
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        for (number, value) in values::<&RawValue>(&text).enumerate() {
+            match value {
+                Ok(value) => file.value(value.get(), number as u64 + 1, source),
+                Err(error) => source.lose(number as u64 + 1, fault(&error, true)),
+            }
+        }
+    } else {
+        source.each_line(|source, line| {
+            for value in values::<&RawValue>(&line.text) {
+                match value {
+                    Ok(value) => file.value(value.get(), line.number, source),
+                    Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+                }
+            }
+        })?;
+    }
+    file.finish();
+    Ok(())
+}
+
+struct File<'s> {
+    scale: &'s dyn Scale,
+    name: String,
+    /// How many sessions were handed over.
+    sessions: u64,
+    hand_over: &'s mut dyn FnMut(Transcript),
+    /// The session of the messages that stand alone, one a line.
+    single: Option<Conversation>,
+    exchanges: Sessions<'s>,
+}
+
+impl File<'_> {
+    fn value(&mut self, text: &str, line: u64, source: &mut Source) {
+        if text.starts_with('[') {
+            match serde_json::from_str::<Vec<&RawValue>>(text) {
+                Ok(elements) => {
+                    for element in elements {
+                        self.object(element.get(), line, source);
+                    }
+                    // A list of messages is a whole session, and the next list is another.
+                    self.end_single();
+                }
+                Err(error) => source.lose(line, fault(&error, false)),
+            }
+        } else {
+            self.object(text, line, source);
+        }
+    }
+
+    fn object(&mut self, text: &str, line: u64, source: &mut Source) {
+        let shape = match serde_json::from_str::<Shape>(text) {
+            Ok(shape) => shape,
+            Err(error) => return source.lose(line, fault(&error, false)),
+        };
+        let scale = self.scale;
+        match shape {
+            Shape { request: Some(request), response, .. } => match serde_json::from_str::<Request>(request.get()) {
+                Ok(request) => self.exchange(&request, response, line, source),
+                Err(_) => source.lose(line, "request of an unexpected shape"),
+            },
+            Shape { messages: Some(messages), response: Some(response), tools, model, .. } if Response::is_one(response) => {
+                let request = Request { messages, tools, model };
+                self.exchange(&request, Some(response), line, source);
+            }
+            Shape { messages: Some(messages), tools, model, usage, id, .. } => {
+                let mut conversation = Conversation::new(string(id), string(model));
+                conversation.tools(tools, scale);
+                for message in &messages {
+                    conversation.message(message, line, scale, source);
+                }
+                conversation.usage_of_the_whole(usage, line, source);
+                self.give(conversation);
+            }
+            Shape { role: Some(_), .. } => match serde_json::from_str::<ChatMessage>(text) {
+                Ok(message) => {
+                    let single = self.single.get_or_insert_with(|| Conversation::new(String::new(), String::new()));
+                    single.message(&message, line, scale, source);
+                }
+                Err(error) => source.lose(line, fault(&error, false)),
+            },
+            _ => source.lose(line, "unknown record type"),
+        }
+    }
+
+    fn exchange(&mut self, request: &Request, response: Option<&RawValue>, line: u64, source: &mut Source) {
+        let exchange = exchange(request, response.map(RawValue::get), &mut |reason| source.lose(line, reason));
+        self.exchanges.add(exchange).into_iter().for_each(&mut *self.hand_over);
+    }
+
+    fn give(&mut self, conversation: Conversation) {
+        let mut transcript = conversation.transcript;
+        if transcript.messages.is_empty() && transcript.side_calls.is_empty() {
+            return;
+        }
+        self.sessions += 1;
+        if transcript.id.is_empty() {
+            transcript.id = if self.sessions == 1 { self.name.clone() } else { format!("{}#{}", self.name, self.sessions) };
+        }
+        (self.hand_over)(transcript);
+    }
+
+    fn end_single(&mut self) {
+        if let Some(conversation) = self.single.take() {
+            self.give(conversation);
+        }
+    }
+
+    fn finish(mut self) {
+        self.end_single();
+        self.exchanges.finish().for_each(self.hand_over);
+    }
+}
+
+/// One session as far as it has been read.
+pub struct Conversation {
+    transcript: Transcript,
+    /// The model, where a message does not name its own.
+    model: String,
+    /// The model of the last call.
+    called: String,
+    chat: Chat,
+}
+
+/// What frameworks keep of a response beside the message.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    token_usage: Option<&'a RawValue>,
+    #[serde(borrow)]
+    model_name: Words<'a>,
+    #[serde(borrow)]
+    model: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    /// The response itself, in which the same is found once more.
+    #[serde(borrow)]
+    response: Option<Box<Metadata<'a>>>,
+}
+
+impl Conversation {
+    fn new(id: String, model: String) -> Conversation {
+        let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+        Conversation { transcript, model, called: String::new(), chat: Chat::default() }
+    }
+
+    /// Puts the definitions of the tools at the head.
+    fn tools(&mut self, tools: Option<&RawValue>, scale: &dyn Scale) {
+        if let Some(tools) = tools.filter(|tools| tools.get() != "[]") {
+            let text = scale.weigh(&compact(tools.get()));
+            self.transcript.messages.push(Message::new(Role::System, vec![Part::Tools(text)]));
+        }
+    }
+
+    /// Adds a message. One of the model's was made by a call, of which the message may hold the usage.
+    fn message(&mut self, written: &ChatMessage, line: u64, scale: &dyn Scale, source: &mut Source) {
+        let mut call = Call { id: message_id(written), model: string(written.model), ..Call::default() };
+        if &*written.role == "assistant" {
+            match recorded(written, &mut call) {
+                Ok(usage) => call.usage = usage,
+                Err(()) => source.lose(line, ABSURD),
+            }
+        }
+        self.message_of(written, call, line, scale, source);
+    }
+
+    /// Adds a message; if it is the model's, it was made by this call.
+    fn message_of(&mut self, written: &ChatMessage, mut call: Call, line: u64, scale: &dyn Scale, source: &mut Source) {
+        let Some(mut message) = self.chat.message(written, scale, &mut |reason| source.lose(line, reason)) else {
+            return source.lose(line, "message of an unknown role");
+        };
+        message.time = time(written.timestamp);
+        if message.role == Role::Assistant {
+            if call.model.is_empty() {
+                call.model.clone_from(&self.model);
+            }
+            call.unchained |= !self.called.is_empty() && self.called != call.model;
+            self.called.clone_from(&call.model);
+            message.call = Some(call);
+        }
+        self.transcript.messages.push(message);
+    }
+
+    /// Usage beside the messages belongs to the one call that they hold. Of several calls it may be the last one's or the sum.
+    fn usage_of_the_whole(&mut self, usage: Option<&RawValue>, line: u64, source: &mut Source) {
+        let Some(usage) = usage else { return };
+        let mut calls = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+        match (ChatUsage::read(usage), calls.next(), calls.next()) {
+            (Err(_), ..) => source.lose(line, ABSURD),
+            (Ok(usage), Some(call), None) => call.usage = call.usage.or(usage),
+            (Ok(Some(_)), ..) => source.lose(line, "usage beside a conversation of several calls"),
+            (Ok(None), ..) => {}
+        }
+    }
+}
+
+/// The usage that a framework keeps with a message, and the call's id and model where it keeps them.
+fn recorded(written: &ChatMessage, call: &mut Call) -> Result<Option<Usage>, ()> {
+    let mut found = written.usage.or(written.usage_metadata);
+    for kept in [written.response_metadata, written.extra].into_iter().flatten() {
+        let Ok(metadata) = serde_json::from_str::<Metadata>(kept.get()) else { continue };
+        for metadata in [Some(&metadata), metadata.response.as_deref()].into_iter().flatten() {
+            found = found.or(metadata.usage).or(metadata.token_usage);
+            if call.model.is_empty() {
+                let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
+                call.model = model.to_string();
+            }
+            if call.id.is_empty() {
+                call.id = metadata.id.to_string();
+            }
+        }
+    }
+    found.map_or(Ok(None), |usage| ChatUsage::read(usage).map_err(|_| ()))
+}
+
+/// A time as an RFC 3339 text, in seconds or in milliseconds.
+fn time(raw: Option<&RawValue>) -> Option<i64> {
+    let raw = raw?.get();
+    match raw.parse::<f64>() {
+        // Seconds reach this number in the year 5138, milliseconds did in 1973.
+        Ok(seconds) if seconds.abs() < 1e11 => Some((seconds * 1000.0) as i64),
+        Ok(milliseconds) => Some(milliseconds as i64),
+        Err(_) => millis(&serde_json::from_str::<Words>(raw).ok()?),
+    }
+}

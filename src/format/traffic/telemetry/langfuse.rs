@@ -1,0 +1,127 @@
+//! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
+//! the type GENERATION.
+
+use super::messages::opened;
+use super::tokens::Tokens;
+use super::{Generation, join};
+use crate::format::exchange::Sessions;
+use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::pieces::{Piece, Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Scale, Transcript};
+use serde::Deserialize;
+use serde_json::Value;
+
+/// Traces of Langfuse.
+pub const READER: Reader = Reader { name: "langfuse", about: "Langfuse: exported traces with their observations (JSON)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let names = |at: &str, name: &str| outline.has(&format!("{at}{name}"));
+    let batch = |at: &str| names(at, "trace_id") && names(at, "start_time") && names(at, "parent_observation_id");
+    let observed = |at: &str| names(at, "type") && (names(at, "traceId") || batch(at));
+    // A long trace hides its observations from who looks at the beginning alone.
+    let trace = outline.has("trace.projectId") || (outline.has("trace.id") && outline.has("trace.timestamp"));
+    if trace || observed("observations[].") || observed("[].") || (observed("") && (outline.has("startTime") || outline.has("start_time")))
+    {
+        Claim::Yes
+    } else {
+        Claim::No
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Observation<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    // Batch exports write the same names with underscores.
+    #[serde(borrow, alias = "trace_id")]
+    trace_id: Words<'a>,
+    #[serde(borrow, alias = "parent_observation_id")]
+    parent_observation_id: Words<'a>,
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow, alias = "start_time")]
+    start_time: Words<'a>,
+    #[serde(borrow, alias = "providedModelName", alias = "provided_model_name")]
+    model: Words<'a>,
+    input: Value,
+    output: Value,
+    metadata: Value,
+    #[serde(alias = "tool_definitions")]
+    tool_definitions: Value,
+    #[serde(alias = "usage_details")]
+    usage_details: Value,
+    /// What older exports have in its place.
+    usage: Value,
+    #[serde(alias = "cost_details")]
+    cost_details: Value,
+    #[serde(alias = "calculatedTotalCost", alias = "total_cost")]
+    total_cost: Value,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let sessions = Sessions::new(READER.name, source.name(), scale);
+    let mut spans = Vec::new();
+    let mut take = |source: &mut Source, number: u64, observation: Result<Observation, serde_json::Error>, at_end| match observation {
+        Ok(observation) => spans.push(generation(observation, &mut |reason| source.lose(number, reason))),
+        Err(error) => source.lose(number, fault(&error, at_end)),
+    };
+    let one_a_line = source.outline().has("traceId") || source.outline().has("trace_id");
+    if one_a_line && !source.is_printed_over_lines() {
+        source.each_line(|source, line| {
+            for observation in values::<Observation>(&line.text) {
+                take(source, line.number, observation, line.last_unterminated);
+            }
+        })?;
+    } else {
+        each_piece(source, &[("observations", Take::Elements)], |source, Piece { text, number, .. }| {
+            take(source, number, serde_json::from_str(text), false);
+            Ok(())
+        })?;
+    }
+    join(spans, sessions, |reason| source.lose(0, reason), hand_over);
+    Ok(())
+}
+
+/// A cost, which may be written as a text; `None` where it says nothing.
+fn dollars(value: &Value) -> Option<i64> {
+    let written = value.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    serde_json::from_value::<Dollars>(written.unwrap_or_else(|| value.clone())).ok()?.above_zero()
+}
+
+fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generation {
+    let details = |value: &Value| opened(value).as_object().filter(|details| !details.is_empty()).map(Tokens::of_details);
+    let tokens = details(&observation.usage_details).or_else(|| details(&observation.usage)).unwrap_or_default();
+    let called = &*observation.kind == "GENERATION";
+    let usage = if called { tokens.usage() } else { Ok(None) };
+    let usage = usage.unwrap_or_else(|_| {
+        lose(ABSURD);
+        None
+    });
+    let listed = opened(&observation.cost_details).get("total").cloned().unwrap_or_default();
+    let cost = dollars(&listed).or_else(|| dollars(&observation.total_cost));
+    let kept = opened(&observation.metadata);
+    let attribute = |name: &str| kept.get("attributes").and_then(|kept| kept.get(name)).cloned().unwrap_or_default();
+    Generation {
+        called,
+        id: observation.id.to_string(),
+        parent: observation.parent_observation_id.to_string(),
+        trace: observation.trace_id.to_string(),
+        time: millis(&observation.start_time),
+        model: observation.model.to_string(),
+        instructions: attribute("gen_ai.system_instructions"),
+        tools: Some(attribute("gen_ai.tool.definitions")).filter(|tools| !tools.is_null()).unwrap_or(observation.tool_definitions),
+        input: observation.input,
+        output: observation.output,
+        usage: usage.map(|mut usage| {
+            usage.cost_nano_usd = cost;
+            usage
+        }),
+    }
+}

@@ -1,0 +1,237 @@
+//! Spans of OpenTelemetry, in OTLP's JSON or as its libraries print them: one export a file, or one a line. Calls of models are told by the
+//! attributes that the conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
+
+use super::messages::opened;
+use super::spans::{Event, Span, spans};
+use super::tokens::{Tokens, count};
+use super::{Generation, join};
+use crate::format::exchange::Sessions;
+use crate::format::ground::count::{ABSURD, Count, Dollars};
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Scale, Transcript};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+/// Exports of OpenTelemetry.
+pub const READER: Reader = Reader {
+    name: "otlp",
+    about: "OpenTelemetry: spans of model calls in OTLP JSON or printed (gen_ai, OpenLLMetry, OpenInference)",
+    claims,
+    read,
+};
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let ids = ["spanId", "span_id", "context.span_id", "context.trace_id", "spanContext.spanId"];
+    let printed = |at: &str| outline.has(&format!("{at}attributes")) && ids.iter().any(|id| outline.has(&format!("{at}{id}")));
+    let exported = outline.has("resourceSpans") || outline.has("resource_spans");
+    if exported || ["", "[].", "spans[].", "data[]."].iter().any(|at| printed(at)) { Claim::Yes } else { Claim::No }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let sessions = Sessions::new(READER.name, source.name(), scale);
+    let mut spans = Vec::new();
+    if source.is_printed_over_lines() {
+        let text = source.document()?;
+        take(&text, 1, true, &mut spans, source);
+    } else {
+        source.each_line(|source, line| take(&line.text, line.number, line.last_unterminated, &mut spans, source))?;
+    }
+    join(spans, sessions, |reason| source.lose(0, reason), hand_over);
+    Ok(())
+}
+
+/// `at_end`: the text is the end of the file, and may be cut off.
+fn take(text: &str, number: u64, at_end: bool, found: &mut Vec<Generation>, source: &mut Source) {
+    for value in values::<&RawValue>(text) {
+        match value.and_then(|value| spans(value.get())) {
+            Ok(Some(spans)) => found.extend(spans.into_iter().map(|span| generation(span, &mut |reason| source.lose(number, reason)))),
+            Ok(None) => source.lose(number, "unknown record type"),
+            Err(error) => source.lose(number, fault(&error, at_end)),
+        }
+    }
+}
+
+fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
+    let kept = std::mem::take(&mut span.attributes).0;
+    let first = |names: &[&str]| names.iter().find_map(|name| kept.get(*name)).cloned().unwrap_or_default();
+    let word = |names: &[&str]| first(names).as_str().unwrap_or_default().to_owned();
+    let number = |names: &[&str]| names.iter().find_map(|name| kept.get(*name)).map_or(Count::Absent, count);
+    let operation = word(&["gen_ai.operation.name", "llm.request.type"]);
+    let named = word(&["openinference.span.kind", "traceloop.span.kind"]);
+    let kind = if named.is_empty() { span.kind() } else { &named };
+    let tokens = Tokens {
+        input: number(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens", "llm.token_count.prompt"]),
+        output: number(&[
+            "gen_ai.usage.output_tokens",
+            "gen_ai.usage.completion_tokens",
+            "llm.usage.completion_tokens",
+            "llm.token_count.completion",
+        ]),
+        total: number(&["gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total"]),
+        cache_read: number(&[
+            "gen_ai.usage.cache_read.input_tokens",
+            "gen_ai.usage.cache_read_input_tokens",
+            "llm.token_count.prompt_details.cache_read",
+            "ai.usage.cachedInputTokens",
+        ]),
+        cache_write: number(&[
+            "gen_ai.usage.cache_creation.input_tokens",
+            "gen_ai.usage.cache_creation_input_tokens",
+            "llm.token_count.prompt_details.cache_write",
+        ]),
+        reasoning: number(&[
+            "gen_ai.usage.reasoning.output_tokens",
+            "gen_ai.usage.reasoning_tokens",
+            "llm.token_count.completion_details.reasoning",
+            "ai.usage.reasoningTokens",
+        ]),
+        ..Tokens::default()
+    };
+    let called = match operation.as_str() {
+        "chat" | "text_completion" | "generate_content" | "completion" => true,
+        // A span of an agent or of a tool repeats the figures of what it holds.
+        "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
+        _ => false,
+    };
+    let usage = if called { tokens.usage() } else { Ok(None) }.unwrap_or_else(|_| {
+        lose(ABSURD);
+        None
+    });
+    let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
+    let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
+    let mut instructions = first(&["gen_ai.system_instructions"]);
+    for event in span.events.take().filter(|_| called).into_iter().flatten() {
+        event_messages(event, &mut input, &mut output, &mut instructions);
+    }
+    let indexed =
+        |names: [&str; 2]| names.iter().map(|name| nested(&kept, name)).find(|found| !found.is_null() && called).unwrap_or_default();
+    if input.is_null() {
+        input = indexed(["gen_ai.prompt.", "llm.input_messages."]);
+    }
+    if output.is_null() {
+        output = indexed(["gen_ai.completion.", "llm.output_messages."]);
+    }
+    if input.is_null() {
+        input = first(&["gen_ai.prompt", "ai.prompt.messages", "input.value"]);
+    }
+    if output.is_null() {
+        output = said_to_the_ai_sdk(&kept);
+    }
+    if output.is_null() {
+        output = first(&["gen_ai.completion", "output.value"]);
+    }
+    if called && input.is_null() {
+        lose("call without its content");
+    }
+    Generation {
+        called,
+        id: span.id(),
+        parent: span.parent(),
+        trace: span.trace(),
+        time: span.time(),
+        model: word(&["gen_ai.response.model", "gen_ai.request.model", "llm.model_name"]),
+        instructions,
+        tools: [
+            first(&["gen_ai.tool.definitions", "ai.prompt.tools"]),
+            nested(&kept, "llm.request.functions."),
+            nested(&kept, "llm.tools."),
+        ]
+        .into_iter()
+        .find(|tools| !tools.is_null())
+        .unwrap_or_default(),
+        input,
+        output,
+        usage: usage.map(|mut usage| {
+            usage.cost_nano_usd = cost.above_zero();
+            usage
+        }),
+    }
+}
+
+/// A reply as the AI SDK keeps it, each of its parts apart; nothing where it keeps none.
+fn said_to_the_ai_sdk(kept: &Map<String, Value>) -> Value {
+    let text = |name: &str| kept.get(name).and_then(Value::as_str).filter(|words| !words.is_empty());
+    let thought = text("ai.response.reasoning").map(|words| json!({ "type": "reasoning", "text": words }));
+    let words = ["ai.response.text", "ai.response.object"].into_iter().find_map(text).map(|words| json!({ "type": "text", "text": words }));
+    let calls = kept.get("ai.response.toolCalls").map(|calls| opened(calls).into_owned());
+    let parts: Vec<Value> =
+        thought.into_iter().chain(words).chain(calls.as_ref().and_then(Value::as_array).cloned().into_iter().flatten()).collect();
+    if parts.is_empty() { Value::Null } else { Value::Array(parts) }
+}
+
+/// Messages that stand in events: one an event (`gen_ai.user.message`), or all of them in one.
+fn event_messages(event: Event, input: &mut Value, output: &mut Value, instructions: &mut Value) {
+    let mut kept = event.attributes.0;
+    for (name, place) in
+        [("gen_ai.input.messages", &mut *input), ("gen_ai.output.messages", &mut *output), ("gen_ai.system_instructions", instructions)]
+    {
+        if let Some(found) = kept.remove(name) {
+            *place = found;
+        }
+    }
+    let Some(role) = event.name.strip_prefix("gen_ai.").map(|name| name.trim_end_matches(".message")) else { return };
+    let place = match role {
+        "system" | "user" | "tool" | "assistant" => {
+            kept.entry("role").or_insert_with(|| json!(role));
+            input
+        }
+        "choice" => output,
+        _ => return,
+    };
+    if !place.is_array() {
+        *place = json!([]);
+    }
+    if let Value::Array(list) = place {
+        list.push(Value::Object(kept));
+    }
+}
+
+/// A list that was written as one attribute a field: `gen_ai.prompt.0.role`, `gen_ai.prompt.0.tool_calls.0.name`.
+fn nested(kept: &Map<String, Value>, start: &str) -> Value {
+    let mut root = Value::Null;
+    for (key, value) in kept {
+        if let Some(path) = key.strip_prefix(start).filter(|path| path.split('.').count() <= DEEPEST) {
+            put(&mut root, path, value);
+        }
+    }
+    root
+}
+
+/// Puts a value at a path of names and indices.
+fn put(place: &mut Value, path: &str, value: &Value) {
+    if path.is_empty() {
+        *place = value.clone();
+        return;
+    }
+    let (word, rest) = path.split_once('.').unwrap_or((path, ""));
+    match word.parse::<usize>() {
+        Ok(index) if index < MOST_INDEXED => {
+            if !place.is_array() {
+                *place = json!([]);
+            }
+            if let Value::Array(list) = place {
+                if list.len() <= index {
+                    list.resize(index + 1, Value::Null);
+                }
+                list.get_mut(index).into_iter().for_each(|place| put(place, rest, value));
+            }
+        }
+        _ => {
+            if !place.is_object() {
+                *place = json!({});
+            }
+            if let Value::Object(fields) = place {
+                put(fields.entry(word).or_insert(Value::Null), rest, value);
+            }
+        }
+    }
+}
+
+/// No conversation has more messages; a larger index is a name.
+const MOST_INDEXED: usize = 10_000;
+
+/// No field of a message lies deeper.
+const DEEPEST: usize = 8;

@@ -1,0 +1,231 @@
+//! Spans as exporters write them: the typed attributes of OTLP, and the plain ones that OpenTelemetry's own libraries print and that Phoenix
+//! exports, with their ids in a context of their own.
+
+use crate::format::ground::time::millis;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// One span. Of each pair of names one is OTLP's, the other that of a printed span.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Span {
+    #[serde(rename = "traceId", alias = "trace_id")]
+    trace_id: Value,
+    #[serde(rename = "spanId", alias = "span_id")]
+    span_id: Value,
+    #[serde(rename = "parentSpanId", alias = "parent_span_id")]
+    parent_span_id: Value,
+    parent_id: Value,
+    #[serde(rename = "parentSpanContext")]
+    parent_context: Option<Context>,
+    #[serde(alias = "spanContext")]
+    context: Option<Context>,
+    #[serde(rename = "startTimeUnixNano", alias = "start_time_unix_nano")]
+    start_time_unix_nano: Value,
+    #[serde(rename = "startTime", alias = "start_time")]
+    start_time: Value,
+    /// OpenInference's name for what was done, where it stands beside the attributes.
+    span_kind: Value,
+    /// Everything that is known of it, under the names of the conventions.
+    pub attributes: Attributes,
+    /// What happened in it.
+    pub events: Option<Vec<Event>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Context {
+    #[serde(rename = "traceId", alias = "trace_id")]
+    trace_id: Value,
+    #[serde(rename = "spanId", alias = "span_id")]
+    span_id: Value,
+}
+
+/// Something that happened in a span.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Event {
+    /// Its name by the conventions.
+    pub name: String,
+    /// What is known of it.
+    pub attributes: Attributes,
+}
+
+fn word<'v>(values: impl IntoIterator<Item = &'v Value>) -> String {
+    values.into_iter().filter_map(Value::as_str).find(|word| !word.is_empty()).unwrap_or_default().to_owned()
+}
+
+impl Span {
+    /// Its id, unique within its trace.
+    pub fn id(&self) -> String {
+        word([&self.span_id].into_iter().chain(self.context.as_ref().map(|context| &context.span_id)))
+    }
+
+    /// The span that it is within; empty for the outermost.
+    pub fn parent(&self) -> String {
+        word([&self.parent_span_id, &self.parent_id].into_iter().chain(self.parent_context.as_ref().map(|context| &context.span_id)))
+    }
+
+    /// Its trace.
+    pub fn trace(&self) -> String {
+        word([&self.trace_id].into_iter().chain(self.context.as_ref().map(|context| &context.trace_id)))
+    }
+
+    /// When it began, in milliseconds since 1970.
+    pub fn time(&self) -> Option<i64> {
+        moment(&self.start_time_unix_nano).or_else(|| moment(&self.start_time))
+    }
+
+    /// OpenInference's name for what was done; empty where none is given.
+    pub fn kind(&self) -> &str {
+        self.span_kind.as_str().unwrap_or_default()
+    }
+}
+
+/// A time as a text, as a number, or as seconds and nanoseconds.
+fn moment(value: &Value) -> Option<i64> {
+    match value {
+        Value::String(text) => text.parse::<i64>().ok().map(scaled).or_else(|| millis(text)),
+        Value::Number(number) => number.as_i64().map(scaled),
+        Value::Array(pair) => {
+            let [seconds, nanoseconds] = pair.as_slice() else { return None };
+            seconds.as_i64()?.checked_mul(1000)?.checked_add(nanoseconds.as_i64()? / 1_000_000)
+        }
+        _ => None,
+    }
+}
+
+/// Milliseconds of a number whose size tells its unit: no span began before 2001, when milliseconds got their thirteenth digit.
+fn scaled(number: i64) -> i64 {
+    match number {
+        1_000_000_000_000_000_000.. => number / 1_000_000,
+        1_000_000_000_000_000.. => number / 1000,
+        _ => number,
+    }
+}
+
+/// Attributes by name, without the names of their types.
+#[derive(Default)]
+pub struct Attributes(pub Map<String, Value>);
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Attribute {
+    key: String,
+    value: Value,
+}
+
+impl<'de> Deserialize<'de> for Attributes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Attributes, D::Error> {
+        deserializer.deserialize_any(Shape)
+    }
+}
+
+struct Shape;
+
+impl<'de> Visitor<'de> for Shape {
+    type Value = Attributes;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("attributes")
+    }
+
+    /// OTLP: a list of names with typed values.
+    fn visit_seq<A: SeqAccess<'de>>(self, mut listed: A) -> Result<Attributes, A::Error> {
+        let mut kept = Map::new();
+        while let Some(attribute) = listed.next_element::<Attribute>()? {
+            kept.insert(attribute.key, plain(attribute.value));
+        }
+        Ok(Attributes(kept))
+    }
+
+    /// Printed spans: names and their values. Some exporters nest them by the dots in their names.
+    fn visit_map<A: MapAccess<'de>>(self, mut named: A) -> Result<Attributes, A::Error> {
+        let mut kept = Map::new();
+        while let Some((name, value)) = named.next_entry::<String, Value>()? {
+            if name.contains('.') {
+                kept.insert(name, value);
+            } else {
+                flatten(name, value, &mut kept);
+            }
+        }
+        Ok(Attributes(kept))
+    }
+
+    fn visit_unit<E>(self) -> Result<Attributes, E> {
+        Ok(Attributes::default())
+    }
+}
+
+/// Puts what is nested under the name that leads to it. OpenInference numbers the messages; the other conventions have one value for all of them.
+fn flatten(name: String, value: Value, kept: &mut Map<String, Value>) {
+    match value {
+        Value::Object(fields) => fields.into_iter().for_each(|(field, value)| flatten(format!("{name}.{field}"), value, kept)),
+        Value::Array(list) if name.starts_with("llm.") && list.iter().any(Value::is_object) => {
+            list.into_iter().enumerate().for_each(|(index, value)| flatten(format!("{name}.{index}"), value, kept));
+        }
+        value => drop(kept.insert(name, value)),
+    }
+}
+
+/// The value of an attribute without the name of its type. Whole numbers are written as texts.
+fn plain(value: Value) -> Value {
+    let Value::Object(mut typed) = value else { return value };
+    if let Some(number) = typed.get("intValue") {
+        return number.as_str().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_else(|| number.clone());
+    }
+    if let Some(list) = typed.remove("arrayValue") {
+        return list.get("values").and_then(Value::as_array).into_iter().flatten().cloned().map(plain).collect();
+    }
+    if let Some(list) = typed.remove("kvlistValue") {
+        let pairs = list.get("values").and_then(Value::as_array).cloned().unwrap_or_default();
+        let pair = |pair: Value| Some((pair.get("key")?.as_str()?.to_owned(), plain(pair.get("value")?.clone())));
+        return Value::Object(pairs.into_iter().filter_map(pair).collect());
+    }
+    ["stringValue", "doubleValue", "boolValue"].iter().find_map(|kind| typed.remove(*kind)).unwrap_or_default()
+}
+
+/// A value of a file: an export in OTLP, a list of spans under a name, or a span.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct Export {
+    #[serde(rename = "resourceSpans", alias = "resource_spans")]
+    resources: Option<Vec<Resource>>,
+    #[serde(alias = "data")]
+    spans: Option<Vec<Span>>,
+    #[serde(rename = "spanId", alias = "span_id")]
+    span_id: Option<IgnoredAny>,
+    #[serde(alias = "spanContext")]
+    context: Option<IgnoredAny>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Resource {
+    #[serde(rename = "scopeSpans", alias = "scope_spans", alias = "instrumentationLibrarySpans")]
+    scopes: Vec<Scope>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Scope {
+    spans: Vec<Span>,
+}
+
+/// The spans of a value; none where it is something else.
+pub fn spans(text: &str) -> Result<Option<Vec<Span>>, serde_json::Error> {
+    if text.trim_start().starts_with('[') {
+        return serde_json::from_str(text).map(Some);
+    }
+    let export = serde_json::from_str::<Export>(text)?;
+    if let Some(resources) = export.resources {
+        return Ok(Some(resources.into_iter().flat_map(|resource| resource.scopes).flat_map(|scope| scope.spans).collect()));
+    }
+    if let Some(spans) = export.spans {
+        return Ok(Some(spans));
+    }
+    let is_span = export.span_id.is_some() || export.context.is_some();
+    Ok(if is_span { Some(vec![serde_json::from_str(text)?]) } else { None })
+}

@@ -1,0 +1,274 @@
+//! Recorded HTTP traffic: VCR cassettes in YAML or JSON, HTTP archives (HAR, which Polly writes as well), what nock recorded, and single requests
+//! with their responses. Of all requests those to models are read; one file may hold requests to several providers.
+
+mod background;
+mod end;
+
+use crate::format::exchange::{Dialect, Exchange, Sessions};
+use crate::format::ground::json::{CUT_OFF, fault, text_or_json, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::ground::yaml::{binary, to_json, unpacked};
+use crate::format::reader::{Claim, Reader};
+use crate::transcript::{Scale, Transcript};
+use background::Replies;
+use end::whole_before_cut;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Recorded HTTP traffic.
+pub const READER: Reader = Reader {
+    name: "vcr",
+    about: "Recorded HTTP traffic with Anthropic, OpenAI, Gemini and what imitates them: VCR cassettes (YAML, JSON), HAR, nock",
+    claims,
+    read,
+};
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let keys = ["interactions[].request", "http_interactions[].request", "log.entries[].request"];
+    let all = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
+    let single = all(&["request.url", "request.body", "response"]) || all(&["request.uri", "request.body", "response"]);
+    let nock = all(&["[].scope", "[].path", "[].response"]);
+    let yaml = ["interactions:", "http_interactions:"];
+    let mut lines = source.head_text().lines();
+    let archive = lines.clone().next() == Some("log:") && lines.clone().any(|line| line.trim() == "entries:");
+    let named = lines.any(|line| yaml.contains(&line.trim_end()));
+    let follows = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
+    let claimed = (named && follows) || archive || single || nock || keys.iter().any(|key| outline.has(key));
+    if claimed { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Cassette<'a> {
+    #[serde(borrow, alias = "http_interactions")]
+    interactions: Vec<&'a RawValue>,
+    #[serde(borrow)]
+    log: Option<Archive<'a>>,
+    /// Of a file that is an interaction itself.
+    #[serde(borrow)]
+    request: Option<&'a RawValue>,
+}
+
+/// The content of an HTTP archive.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Archive<'a> {
+    #[serde(borrow)]
+    entries: Vec<&'a RawValue>,
+}
+
+/// The interactions of a document, or of documents that stand one after the other.
+fn interactions(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
+    let mut found = Vec::new();
+    for value in values::<&RawValue>(json) {
+        let value = value?;
+        if value.get().starts_with('[') {
+            found.extend(serde_json::from_str::<Vec<&RawValue>>(value.get())?);
+            continue;
+        }
+        let cassette = serde_json::from_str::<Cassette>(value.get())?;
+        match cassette.log {
+            Some(archive) => found.extend(archive.entries),
+            None if cassette.request.is_some() => found.push(value),
+            None => found.extend(cassette.interactions),
+        }
+    }
+    Ok(found)
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Interaction<'a> {
+    #[serde(borrow)]
+    request: Option<Sent<'a>>,
+    #[serde(borrow)]
+    response: Option<Sent<'a>>,
+}
+
+/// An interaction as nock records it: the bodies themselves, and the two halves of the address.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Nock<'a> {
+    #[serde(borrow)]
+    scope: Words<'a>,
+    #[serde(borrow)]
+    path: Words<'a>,
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    #[serde(borrow)]
+    response: Option<&'a RawValue>,
+    /// Is the response written in hexadecimal digits?
+    response_is_binary: bool,
+}
+
+/// A request or a response.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Sent<'a> {
+    #[serde(borrow, alias = "url")]
+    uri: Words<'a>,
+    /// The body as it was sent.
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+    /// The body, where the recorder took its JSON apart.
+    #[serde(borrow)]
+    parsed_body: Option<&'a RawValue>,
+    /// The body of a response in an archive, and in older versions of VCR.py for clients of httpx.
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    /// The body of a request in an archive.
+    #[serde(borrow, rename = "postData")]
+    post_data: Option<&'a RawValue>,
+}
+
+/// A body that stands under a name of its own.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Body<'a> {
+    #[serde(borrow)]
+    string: Option<&'a RawValue>,
+    #[serde(borrow)]
+    base64_string: Words<'a>,
+}
+
+/// A body of an archive.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Filed<'a> {
+    #[serde(borrow)]
+    text: Words<'a>,
+    /// `base64` for bytes.
+    #[serde(borrow)]
+    encoding: Words<'a>,
+    /// A request's body where Polly took its JSON apart.
+    #[serde(borrow, rename = "textJSON")]
+    json: Option<&'a RawValue>,
+}
+
+impl Filed<'_> {
+    fn body(&self) -> String {
+        if let Some(json) = self.json {
+            return json.get().to_owned();
+        }
+        if &*self.encoding != "base64" {
+            return self.text.to_string();
+        }
+        // Polly keeps the pieces of a stream apart.
+        match serde_json::from_str::<Vec<Words>>(&self.text) {
+            Ok(pieces) => binary(&pieces.iter().map(|piece| &**piece).collect::<String>()),
+            Err(_) => binary(&self.text),
+        }
+    }
+}
+
+impl Sent<'_> {
+    fn body(&self) -> String {
+        if let Some(parsed) = self.parsed_body.filter(|parsed| parsed.get() != "null") {
+            return parsed.get().to_owned();
+        }
+        let filed = self.post_data.or(self.content.filter(|raw| raw.get().starts_with('{')));
+        if let Some(filed) = filed.and_then(|raw| serde_json::from_str::<Filed>(raw.get()).ok()).filter(|_| self.body.is_none()) {
+            return filed.body();
+        }
+        let Some(raw) = self.body.or(self.content) else { return String::new() };
+        match serde_json::from_str::<Body>(raw.get()) {
+            Ok(Body { string: Some(text), .. }) => text_or_json(Some(text)),
+            Ok(body) if !body.base64_string.is_empty() => binary(&body.base64_string),
+            _ => text_or_json(Some(raw)),
+        }
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let is_json = source.head_text().trim_start().starts_with(['{', '[']);
+    let text = source.document()?;
+    let (json, damage) = if is_json { (Cow::Borrowed(text.as_str()), None) } else { to_json(&text) };
+    if let Some((line, reason)) = damage {
+        source.lose(line, reason);
+    }
+    let mut interactions = match interactions(&json) {
+        Ok(interactions) => interactions,
+        Err(error) => {
+            if damage.is_none() {
+                source.lose(0, fault(&error, true));
+            }
+            return Ok(());
+        }
+    };
+    if !is_json
+        && damage.is_none()
+        && let Some(whole) = whole_before_cut(&text, &json, &interactions)
+    {
+        source.lose(text.lines().count() as u64, CUT_OFF);
+        interactions.truncate(whole);
+    }
+    let sent: Vec<Result<Traffic, &str>> = interactions.iter().map(|interaction| Traffic::of(interaction)).collect();
+    let polled = background::replies(sent.iter().flatten());
+    let mut sessions = Sessions::new(READER.name, source.name(), scale);
+    for (traffic, number) in sent.iter().zip(1..) {
+        let mut lose = |reason: &str| source.lose(number, reason);
+        let exchange = match traffic {
+            Ok(traffic) if polled.are_fetched_by(traffic) => None,
+            Ok(traffic) => traffic.exchange(&polled, &mut lose),
+            Err(reason) => {
+                lose(reason);
+                None
+            }
+        };
+        exchange.and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
+    }
+    sessions.finish().for_each(hand_over);
+    Ok(())
+}
+
+/// A request and its response, however they were recorded.
+struct Traffic {
+    address: String,
+    request: String,
+    response: Option<String>,
+}
+
+impl Traffic {
+    fn of(interaction: &RawValue) -> Result<Traffic, &'static str> {
+        let nock = serde_json::from_str::<Nock>(interaction.get()).ok().filter(|nock| !nock.scope.is_empty());
+        if let Some(nock) = nock {
+            let address = format!("{}{}", &*nock.scope, &*nock.path);
+            let response = nock.response.map(|raw| nock.response(raw));
+            return Ok(Traffic { address, request: text_or_json(nock.body), response });
+        }
+        let interaction = serde_json::from_str::<Interaction>(interaction.get()).map_err(|_| "record of an unexpected shape")?;
+        let sent = interaction.request.as_ref().ok_or("unknown record type")?;
+        let response = interaction.response.as_ref().map(Sent::body);
+        Ok(Traffic { address: sent.uri.to_string(), request: sent.body(), response })
+    }
+
+    fn exchange(&self, polled: &Replies<'_>, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
+        let Some(dialect) = Dialect::of_address(&self.address, &self.request) else {
+            lose("request to no model");
+            return None;
+        };
+        let response = polled.to(self).or(self.response.as_deref());
+        let decoded = dialect.decode(&self.request, response, lose);
+        let mut exchange = decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()?;
+        if exchange.model.is_empty() {
+            exchange.model = dialect.model_of_address(&self.address);
+        }
+        Some(exchange)
+    }
+}
+
+impl Nock<'_> {
+    /// What is compressed comes as a list of the pieces in hexadecimal digits.
+    fn response(&self, raw: &RawValue) -> String {
+        let digits = match serde_json::from_str::<Vec<String>>(raw.get()) {
+            Ok(pieces) => pieces.concat(),
+            Err(_) if self.response_is_binary => text_or_json(Some(raw)),
+            Err(_) => return text_or_json(Some(raw)),
+        };
+        let pairs = digits.as_bytes().chunks(2).map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap_or_default(), 16));
+        pairs.collect::<Result<Vec<u8>, _>>().map_or(digits.clone(), |bytes| unpacked(&bytes))
+    }
+}

@@ -1,0 +1,311 @@
+//! The Anthropic Messages shapes that several formats store: content blocks and usage.
+
+use super::blocks::{Block, Blocks};
+use crate::format::ground::count::{Absurd, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, said};
+use crate::format::ground::words::Words;
+use crate::format::usage::{Cached, Reported};
+use crate::transcript::{Message, Part, Role, Scale, Usage};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// The content of a message or of a tool result.
+pub type Content<'a> = Blocks<'a, Piece<'a>>;
+
+/// One content block with the fields of all kinds; most are absent in each of them.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Piece<'a> {
+    /// `text`, `tool_use`, ...
+    #[serde(rename = "type", borrow)]
+    pub kind: Words<'a>,
+    /// Of `text`.
+    #[serde(borrow)]
+    pub text: Words<'a>,
+    /// Of `thinking`.
+    #[serde(borrow)]
+    pub thinking: Words<'a>,
+    /// Of `thinking`: sealed.
+    #[serde(borrow)]
+    pub signature: Words<'a>,
+    /// Of `redacted_thinking`: sealed.
+    #[serde(borrow)]
+    pub data: Words<'a>,
+    /// Of tool calls.
+    #[serde(borrow)]
+    pub id: Words<'a>,
+    /// Of tool calls.
+    #[serde(borrow)]
+    pub name: Words<'a>,
+    /// Of tool results.
+    #[serde(borrow)]
+    pub tool_use_id: Words<'a>,
+    /// Of `tool_reference`.
+    #[serde(borrow)]
+    pub tool_name: Words<'a>,
+    /// Of tool calls: the arguments.
+    #[serde(borrow)]
+    pub input: Option<&'a RawValue>,
+    /// Of tool results, documents, compactions.
+    #[serde(borrow)]
+    pub content: Option<&'a RawValue>,
+    /// Of images and documents.
+    #[serde(borrow)]
+    pub source: Option<&'a RawValue>,
+    /// Of tool results.
+    pub is_error: Option<bool>,
+}
+
+impl Piece<'_> {
+    /// Is it the result of a tool, run by the agent or by the provider?
+    pub fn is_result(&self) -> bool {
+        self.kind.ends_with("tool_result")
+    }
+
+    /// Is it a tool call that the provider answers by itself, within the same request?
+    pub fn is_server_call(&self) -> bool {
+        matches!(&*self.kind, "server_tool_use" | "mcp_tool_use")
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Media<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    data: Words<'a>,
+    #[serde(borrow)]
+    url: Words<'a>,
+}
+
+/// Weighs content blocks, and remembers which tool each call id belongs to.
+pub struct Weigher<'s> {
+    /// What measures the texts.
+    pub scale: &'s dyn Scale,
+    /// Tool names by call id.
+    pub names: HashMap<String, String>,
+}
+
+impl<'s> Weigher<'s> {
+    /// A weigher that has seen no call yet.
+    pub fn new(scale: &'s dyn Scale) -> Weigher<'s> {
+        Weigher { scale, names: HashMap::new() }
+    }
+
+    /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
+    /// The first one has the role asked for, if it has any part of its own before a result.
+    pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
+        let mut own: Vec<Part> = Vec::new();
+        let mut messages = Vec::new();
+        for block in &content.0 {
+            let block = match block {
+                Block::Object(block) => block,
+                Block::Text(text) => {
+                    own.push(Part::Text(self.scale.weigh(text)));
+                    continue;
+                }
+                Block::Other => {
+                    lose("content block of an unexpected shape");
+                    continue;
+                }
+            };
+            if !block.is_result() {
+                own.extend(self.part(block, lose));
+                continue;
+            }
+            // A result that the provider put into its own reply does not split the reply.
+            if role != Role::Assistant && !own.is_empty() {
+                messages.push(Message::new(role, std::mem::take(&mut own)));
+            }
+            messages.push(Message::new(Role::Tool, self.result(block, lose)));
+        }
+        match (own.is_empty(), role) {
+            (true, _) => {}
+            (false, Role::Assistant) => messages.insert(0, Message::new(role, own)),
+            (false, _) => messages.push(Message::new(role, own)),
+        }
+        messages
+    }
+
+    fn part(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+        match &*block.kind {
+            "text" => Some(Part::Text(self.scale.weigh(&block.text))),
+            "thinking" => Some(Part::Thinking { text: self.scale.weigh(&block.thinking), sealed_bytes: length(&block.signature) }),
+            "redacted_thinking" => Some(Part::Thinking { text: self.scale.weigh(""), sealed_bytes: length(&block.data) }),
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let arguments = self.scale.weigh(&block.input.map(|input| compact(input.get())).unwrap_or_default());
+                if !block.id.is_empty() {
+                    self.names.insert(block.id.to_string(), block.name.to_string());
+                }
+                Some(Part::ToolCall { id: block.id.to_string(), name: block.name.to_string(), arguments })
+            }
+            "image" | "document" => self.media(block, lose),
+            // The summary of a compaction is no message; its reader keeps it as a fact.
+            "compaction" => None,
+            // The file lies in the provider's container: the model never reads it as text.
+            "container_upload" => None,
+            "tool_addition" | "tool_reference" => Some(Part::Other(self.scale.weigh(&block.tool_name))),
+            _ => {
+                lose("unknown kind of content block");
+                let visible = block.content.map(|content| visible_text(content.get())).unwrap_or_default();
+                let text = if block.text.is_empty() { visible } else { block.text.to_string() };
+                Some(Part::Other(self.scale.weigh(&text)))
+            }
+        }
+    }
+
+    fn media(&self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+        match block.source.map(|source| serde_json::from_str::<Media>(source.get())) {
+            Some(Ok(media)) if &*media.kind == "text" => Some(Part::Other(self.scale.weigh(&media.data))),
+            // The pages of a document are charged as pictures are.
+            Some(Ok(media)) if media.data.is_empty() => Some(Part::Image(image::from_data_url(&media.url))),
+            Some(Ok(media)) => Some(Part::Image(image::from_base64(&media.data))),
+            _ => {
+                lose("picture or document without a source");
+                None
+            }
+        }
+    }
+
+    fn result(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Part> {
+        let mut pictures = Vec::new();
+        let text = match block.content {
+            None => Cow::Borrowed(""),
+            // What a provider's own tool returns has a shape for each tool, with sealed parts in between.
+            Some(content) if &*block.kind != "tool_result" => Cow::Owned(visible_text(content.get())),
+            Some(content) => said(content.get()).unwrap_or_else(|| match serde_json::from_str(content.get()) {
+                Ok(Blocks(blocks)) => self.result_text(blocks, &mut pictures, lose),
+                Err(_) => {
+                    lose("tool result of an unexpected shape");
+                    Cow::Borrowed("")
+                }
+            }),
+        };
+        let name = self.names.get(&*block.tool_use_id).cloned().unwrap_or_default();
+        let error = block.is_error.unwrap_or(false);
+        let mut parts =
+            vec![Part::ToolResult { call_id: block.tool_use_id.to_string(), name, text: self.scale.weigh_result(&text), error }];
+        parts.append(&mut pictures);
+        parts
+    }
+
+    fn result_text<'a>(
+        &mut self,
+        blocks: Vec<Block<'a, Piece<'a>>>,
+        pictures: &mut Vec<Part>,
+        lose: &mut dyn FnMut(&'static str),
+    ) -> Cow<'a, str> {
+        let mut texts: Vec<Cow<'a, str>> = Vec::new();
+        for block in blocks {
+            match block {
+                Block::Text(text) => texts.push(text),
+                Block::Object(block) if &*block.kind == "text" => texts.push(block.text.0),
+                Block::Object(block) if &*block.kind == "tool_reference" => texts.push(block.tool_name.0),
+                Block::Object(block) => pictures.extend(self.part(&block, lose)),
+                Block::Other => lose("content block of an unexpected shape"),
+            }
+        }
+        match texts.len() {
+            0 | 1 => texts.pop().unwrap_or_default(),
+            _ => Cow::Owned(texts.join("\n")),
+        }
+    }
+}
+
+fn length(text: &str) -> u32 {
+    u32::try_from(text.len()).unwrap_or(u32::MAX)
+}
+
+/// The strings that a model can read in a value of any shape, one a line: no names, ids, or sealed content.
+pub fn visible_text(json: &str) -> String {
+    fn gather(value: &serde_json::Value, texts: &mut Vec<String>) {
+        match value {
+            serde_json::Value::String(text) if !text.is_empty() => texts.push(text.clone()),
+            serde_json::Value::Array(list) => list.iter().for_each(|item| gather(item, texts)),
+            serde_json::Value::Object(map) => {
+                map.iter().filter(|(key, _)| !is_unread(key)).for_each(|(_, item)| gather(item, texts));
+            }
+            _ => {}
+        }
+    }
+    fn is_unread(key: &str) -> bool {
+        key.starts_with("encrypted")
+            || matches!(key, "type" | "signature" | "tool_use_id" | "id" | "file_id" | "media_type" | "stop_reason")
+    }
+    let mut texts = Vec::new();
+    if let Ok(value) = serde_json::from_str(json) {
+        gather(&value, &mut texts);
+    }
+    texts.join("\n")
+}
+
+/// Reported usage as the log holds it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct UsageRecord {
+    #[serde(rename = "type")]
+    kind: String,
+    input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cache_read_input_tokens: Count,
+    output_tokens: Count,
+    cache_creation: Option<CacheCreation>,
+    output_tokens_details: Option<OutputDetails>,
+    /// The passes of one request, where the provider made several.
+    pub iterations: Option<Vec<UsageRecord>>,
+    server_tool_use: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CacheCreation {
+    ephemeral_5m_input_tokens: Count,
+    ephemeral_1h_input_tokens: Count,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct OutputDetails {
+    #[serde(alias = "thinking_tokens")]
+    reasoning_tokens: Count,
+}
+
+impl UsageRecord {
+    /// The usage; `None` where it is of zero tokens. The three input figures are disjoint parts of the prompt; a request of several
+    /// passes has the context of its last one.
+    pub fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let last = self.iterations.iter().flatten().rfind(|pass| pass.kind == "message");
+        let context = last.unwrap_or(self);
+        let lifetimes = context.cache_creation.as_ref();
+        let one_hour = lifetimes.map_or(Ok(0), |split| split.ephemeral_1h_input_tokens.or_zero())?;
+        let five_minutes = lifetimes.map_or(Ok(0), |split| split.ephemeral_5m_input_tokens.or_zero())?;
+        // Some logs hold the split alone.
+        let cache_write = context.cache_creation_input_tokens.or_zero()?.max(one_hour + five_minutes);
+        Reported {
+            input: context.input_tokens,
+            cache_read: context.cache_read_input_tokens,
+            cache_write: Count::Sound(cache_write),
+            cache_write_1h: Count::Sound(one_hour),
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.output_tokens_details.as_ref().map(|details| details.reasoning_tokens).unwrap_or_default(),
+            ..Reported::default()
+        }
+        .usage()
+    }
+
+    /// Does it hold what the provider sends only when the reply is complete?
+    pub fn is_settled(&self) -> bool {
+        self.iterations.is_some() || self.server_tool_use.is_some()
+    }
+
+    /// Is it one pass of this kind?
+    pub fn is_kind(&self, kind: &str) -> bool {
+        self.kind == kind
+    }
+}

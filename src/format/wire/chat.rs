@@ -1,0 +1,334 @@
+//! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
+
+use super::blocks::{Block, Blocks};
+use crate::format::ground::count::{Absurd, Count, Dollars};
+use crate::format::ground::image;
+use crate::format::ground::json::{string, text_or_json};
+use crate::format::ground::words::Words;
+use crate::format::usage::{Cached, Reported};
+use crate::transcript::{Message, Part, Role, Scale, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// One message. Every field may be absent.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatMessage<'a> {
+    /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
+    #[serde(borrow)]
+    pub role: Words<'a>,
+    /// The text, or a list of parts.
+    #[serde(borrow)]
+    pub content: Blocks<'a, ChatPart<'a>>,
+    /// The reasoning as DeepSeek and its followers send it.
+    #[serde(borrow)]
+    pub reasoning_content: Words<'a>,
+    /// The reasoning as OpenRouter sends it.
+    #[serde(borrow)]
+    pub reasoning: Option<&'a RawValue>,
+    /// What the model says instead of an answer that it refuses.
+    #[serde(borrow)]
+    pub refusal: Words<'a>,
+    /// The tools that the model wants to run.
+    #[serde(borrow)]
+    pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
+    /// The same in the interface's first version: one, without an id.
+    #[serde(borrow)]
+    pub function_call: Option<ChatFunction<'a>>,
+    /// In a tool's message: the call that it answers.
+    #[serde(borrow)]
+    pub tool_call_id: Words<'a>,
+    /// In a tool's message: the tool's name.
+    #[serde(borrow)]
+    pub name: Words<'a>,
+    /// The message's id, where a framework gives it one.
+    #[serde(borrow)]
+    pub id: Option<&'a RawValue>,
+    /// The model, where a framework notes it.
+    #[serde(borrow)]
+    pub model: Option<&'a RawValue>,
+    /// When, where a framework notes it.
+    #[serde(borrow)]
+    pub timestamp: Option<&'a RawValue>,
+    /// Usage of the call that produced the message, where a framework keeps it there.
+    #[serde(borrow)]
+    pub usage: Option<&'a RawValue>,
+    /// The same, as LangChain keeps it.
+    #[serde(borrow)]
+    pub usage_metadata: Option<&'a RawValue>,
+    /// What LangChain keeps of the response.
+    #[serde(borrow)]
+    pub response_metadata: Option<&'a RawValue>,
+    /// What other frameworks keep beside the message.
+    #[serde(borrow)]
+    pub extra: Option<&'a RawValue>,
+}
+
+/// One part of a message's content.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatPart<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    /// The text, under the names that people keep it by.
+    #[serde(borrow)]
+    text: Words<'a>,
+    #[serde(borrow)]
+    value: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    refusal: Words<'a>,
+    /// A call of a tool among the parts, as Anthropic writes it.
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow)]
+    image_url: Blocks<'a, Address<'a>>,
+    #[serde(borrow)]
+    file: Option<File<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Address<'a> {
+    #[serde(borrow)]
+    url: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct File<'a> {
+    #[serde(borrow)]
+    filename: Words<'a>,
+}
+
+impl ChatPart<'_> {
+    fn words(&self) -> Cow<'_, str> {
+        match [self.value, self.content].into_iter().find(Option::is_some) {
+            Some(kept) if self.text.is_empty() => Cow::Owned(string(kept)),
+            _ => Cow::Borrowed(&self.text),
+        }
+    }
+}
+
+/// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatToolCall<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    function: Option<ChatFunction<'a>>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// A function's name and arguments.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatFunction<'a> {
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+/// The message's id; empty where it has none, or only a number within its file.
+pub fn message_id(message: &ChatMessage) -> String {
+    let id = string(message.id);
+    if id.len() >= SHORTEST_ID { id } else { String::new() }
+}
+
+/// A shorter id cannot be unique among files.
+const SHORTEST_ID: usize = 8;
+
+/// Turns chat messages into recorded ones. Remembers the calls of one session, so that results find their tools' names.
+#[derive(Default)]
+pub struct Chat {
+    names: HashMap<String, String>,
+}
+
+impl Chat {
+    /// The recorded message, without its call. `None` for an unknown role.
+    pub fn message(&mut self, message: &ChatMessage, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Option<Message> {
+        let role = match &*message.role {
+            "system" | "developer" => Role::System,
+            "user" | "human" => Role::User,
+            "assistant" | "model" => Role::Assistant,
+            "tool" | "function" => Role::Tool,
+            _ => return None,
+        };
+        let mut parts = Vec::new();
+        if role == Role::Assistant {
+            let openrouter = string(message.reasoning);
+            let thinking = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
+            if !thinking.is_empty() {
+                parts.push(Part::Thinking { text: scale.weigh(thinking), sealed_bytes: 0 });
+            }
+        }
+        self.content(message, role, scale, &mut parts, lose);
+        if !message.refusal.is_empty() {
+            parts.push(Part::Text(scale.weigh(&message.refusal)));
+        }
+        if role == Role::Tool {
+            self.result(message, scale, &mut parts);
+        }
+        for call in message.tool_calls.iter().flatten() {
+            let name = call.function.as_ref().map_or(&call.name, |function| &function.name);
+            let arguments = call.function.as_ref().map_or(call.arguments, |function| function.arguments);
+            parts.push(self.call(&call.id, name, arguments, scale));
+        }
+        if let Some(function) = &message.function_call {
+            parts.push(self.call("", &function.name, function.arguments, scale));
+        }
+        let mut recorded = Message::new(role, parts);
+        recorded.id = message_id(message);
+        Some(recorded)
+    }
+
+    fn content(&mut self, message: &ChatMessage, role: Role, scale: &dyn Scale, parts: &mut Vec<Part>, lose: &mut dyn FnMut(&str)) {
+        for block in &message.content.0 {
+            match block {
+                // The result's own text is joined by `result`.
+                Block::Text(_) if role == Role::Tool => {}
+                Block::Text(text) if text.is_empty() => {}
+                Block::Text(text) => parts.push(Part::Text(scale.weigh(text))),
+                Block::Object(part) => match &*part.kind {
+                    "text" | "input_text" | "output_text" | "" if role == Role::Tool => {}
+                    "text" | "input_text" | "output_text" | "" => parts.push(Part::Text(scale.weigh(&part.words()))),
+                    // Frameworks that keep a provider's own content list the same calls beside it.
+                    "tool_use" | "tool_call" if message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty()) => {}
+                    "tool_use" => parts.push(self.call(&string(part.id), &string(part.name), part.input, scale)),
+                    "tool_call" => match serde_json::from_str::<ChatFunction>(&part.words()) {
+                        Ok(function) => parts.push(self.call(&string(part.id), &function.name, function.arguments, scale)),
+                        Err(_) => lose("unknown content part"),
+                    },
+                    "refusal" => parts.push(Part::Text(scale.weigh(&part.refusal))),
+                    "thinking" | "reasoning" => {
+                        let words = part.words();
+                        let text = if words.is_empty() { Cow::Owned(string(part.thinking)) } else { words };
+                        parts.push(Part::Thinking { text: scale.weigh(&text), sealed_bytes: 0 });
+                    }
+                    "image_url" | "input_image" => parts.extend(part.image_url.0.iter().map(|address| {
+                        Part::Image(image::from_data_url(match address {
+                            Block::Text(url) => url,
+                            Block::Object(address) => &address.url,
+                            Block::Other => "",
+                        }))
+                    })),
+                    "file" | "input_file" => {
+                        let name = part.file.as_ref().map_or("", |file| &file.filename);
+                        parts.push(Part::Other(scale.weigh(name)));
+                        lose("attached file whose size in tokens is unknown");
+                    }
+                    _ => lose("unknown content part"),
+                },
+                Block::Other => lose("unknown content part"),
+            }
+        }
+    }
+
+    /// Puts the result in front of what else (pictures) the tool's message holds.
+    fn result(&self, message: &ChatMessage, scale: &dyn Scale, parts: &mut Vec<Part>) {
+        let name = if message.name.is_empty() {
+            self.names.get(&*message.tool_call_id).cloned().unwrap_or_default()
+        } else {
+            message.name.to_string()
+        };
+        let text = text_of(&message.content);
+        parts
+            .insert(0, Part::ToolResult { call_id: message.tool_call_id.to_string(), name, text: scale.weigh_result(&text), error: false });
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>, scale: &dyn Scale) -> Part {
+        if !id.is_empty() {
+            self.names.insert(id.to_owned(), name.to_owned());
+        }
+        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&text_or_json(arguments)) }
+    }
+}
+
+/// The text of all text parts, joined by newlines.
+pub fn text_of(content: &Blocks<ChatPart>) -> String {
+    let texts: Vec<Cow<str>> = content
+        .0
+        .iter()
+        .filter_map(|block| match block {
+            Block::Text(text) => Some(Cow::Borrowed(text.as_ref())),
+            Block::Object(part) if matches!(&*part.kind, "text" | "input_text" | "output_text" | "") => Some(part.words()),
+            Block::Object(_) | Block::Other => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+pub struct ChatUsage {
+    prompt_tokens: Count,
+    completion_tokens: Count,
+    total_tokens: Count,
+    prompt_tokens_details: Option<Details>,
+    completion_tokens_details: Option<Details>,
+    prompt_cache_hit_tokens: Count,
+    input_tokens: Count,
+    output_tokens: Count,
+    #[serde(alias = "input_token_details")]
+    input_tokens_details: Option<Details>,
+    #[serde(alias = "output_token_details")]
+    output_tokens_details: Option<Details>,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    cost: Dollars,
+}
+
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(default)]
+struct Details {
+    cached_tokens: Count,
+    cache_read: Count,
+    cache_write_tokens: Count,
+    cache_creation_tokens: Count,
+    cache_creation: Count,
+    reasoning_tokens: Count,
+    reasoning: Count,
+}
+
+impl ChatUsage {
+    /// Decodes a usage record. `Ok(None)` where it holds no measurement: nothing at all, or zeros.
+    pub fn read(raw: &RawValue) -> Result<Option<Usage>, Absurd> {
+        let usage: Option<ChatUsage> = serde_json::from_str(raw.get()).map_err(|_| Absurd)?;
+        usage.map_or(Ok(None), |usage| usage.usage())
+    }
+
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let input = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
+        let output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
+        let written = input.cache_write_tokens.or(input.cache_creation_tokens).or(input.cache_creation);
+        // Anthropic's own dialect has no details. Everybody else counts the cached part in.
+        let apart = self.prompt_tokens == Count::Absent && self.prompt_tokens_details.is_none() && self.input_tokens_details.is_none();
+        Reported {
+            input: self.prompt_tokens.or(self.input_tokens),
+            cache_read: input.cached_tokens.or(input.cache_read).or(self.prompt_cache_hit_tokens).or(self.cache_read_input_tokens),
+            cache_write: written.or(self.cache_creation_input_tokens),
+            cached: if apart { Cached::Beside } else { Cached::Within },
+            output: self.completion_tokens.or(self.output_tokens),
+            reasoning: output.reasoning_tokens.or(output.reasoning),
+            total: self.total_tokens,
+            cost_nano_usd: self.cost.0,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}

@@ -1,0 +1,6 @@
+//! THE PROVIDERS' SHAPES of messages, which many formats hold, and how their texts are weighed.
+
+pub mod anthropic;
+pub mod blocks;
+pub mod chat;
+pub mod google;
