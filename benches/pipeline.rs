@@ -4,7 +4,7 @@
 //!     CTXSIM_SHARED=../shared cargo bench --bench pipeline
 
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
+use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::estimate::{Counter, Engine, Vocabulary};
 use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::format::{Source, sniff};
@@ -20,13 +20,6 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 3;
-
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
 
 fn main() {
     let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
@@ -103,18 +96,7 @@ fn processor_time() -> Duration {
 /// Processor time, time on the wall, and what was read.
 fn corpus(catalog: &Catalog, folder: &Path, engine: Engine, threads: usize) -> (Duration, Duration, Corpus) {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started");
-    let settings = ReadSettings {
-        catalog,
-        model: None,
-        format: None,
-        engine,
-        vocabulary: Some(Vocabulary::O200kBase),
-        vocabularies: Default::default(),
-        // As the reference does: sizes alone.
-        wanted: Wanted::SIZES,
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let settings = ReadSettings { engine, vocabulary: Some(Vocabulary::O200kBase), wanted: Wanted::SIZES, ..ReadSettings::new(catalog) };
     let (wall, processor) = (Instant::now(), processor_time());
     let corpus = pool.install(|| read(&[folder.to_string_lossy().into_owned()], &settings)).expect("the vocabulary loads");
     (processor_time() - processor, wall.elapsed(), corpus)
@@ -197,7 +179,7 @@ fn two_cores(folder: &Path) {
 fn presets_over_traces(catalog: &Catalog, folder: &Path) {
     let (_, _, corpus) = corpus(catalog, folder, Engine::Fast, 2);
     let policies: Vec<Policy> = presets().iter().take(10).filter_map(|preset| Policy::load(preset.name).ok()).collect();
-    let settings = ReplaySettings { catalog, window: None, model: None, reserve: None };
+    let settings = ReplaySettings::new(catalog);
     let start = Instant::now();
     let replays = replay(&corpus, &policies, &settings).expect("presets have plans");
     let elapsed = start.elapsed();

@@ -5,8 +5,7 @@
 
 use ctxsim::catalog::Catalog;
 use ctxsim::context::{Context, State};
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
-use ctxsim::estimate::Engine;
+use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sweep, settings};
 use ctxsim::policy::{Facts, Plan, Policy};
 use ctxsim::sim::{Conditions, Flock, simulate, watch_anew};
@@ -40,13 +39,6 @@ const GRIDS: [(&str, &str, [&str; 3]); 6] = [
     ("limit, pruning", "opencode@2025-12", ["usable=50k..500k:50k", "prune_protect=10k..100k:10k", "prune_minimum=5k..50k:5k"]),
 ];
 
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let shared = PathBuf::from(std::env::var("CTXSIM_SHARED").unwrap_or_else(|_| "../shared".to_owned())).join("transcripts");
@@ -57,17 +49,7 @@ fn main() {
         return;
     }
     let catalog = Catalog::builtin().expect("the catalogue parses");
-    let read_settings = ReadSettings {
-        catalog: &catalog,
-        model: None,
-        format: None,
-        engine: Engine::Fast,
-        vocabulary: None,
-        vocabularies: Default::default(),
-        wanted: Default::default(),
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let read_settings = ReadSettings::new(&catalog);
     let corpus = read(&[logs.to_string_lossy().into_owned()], &read_settings).expect("the vocabulary loads");
     let calls: usize = corpus.traces.iter().map(|trace| trace.calls.len()).sum();
     println!("{} sessions, {calls} calls", corpus.traces.len());
@@ -189,7 +171,7 @@ fn grid(catalog: &Catalog, corpus: &Corpus, what: &str, base: &str, vary: &[&str
             traces.iter().for_each(|trace| naive(trace, plan, &conditions(window)));
         }
     });
-    let replay = ReplaySettings { catalog, window: None, model: None, reserve: None };
+    let replay = ReplaySettings::new(catalog);
     let measures = [Measure::parse("tokens").expect("a measure")];
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     let sweep =

@@ -1,4 +1,31 @@
-//! Replays recorded agent transcripts through context-management policies.
+//! **ctxsim** is a trace-driven simulator for the context windows of LLM agents. A recorded session is read, measured, replayed through a policy and
+//! summed up; each of these steps is a room of its own.
+//!
+//! 1. [`format`] turns a file into a [`transcript::Transcript`]: recorded facts, no judgement.
+//! 2. [`measure`] turns a transcript into a [`trace::Trace`]: token counts anchored on the recorded usage, numbers only.
+//!    [`corpus`] does both for whole folders, on all cores, each message once.
+//! 3. [`policy`] loads what an agent does to stay inside its window: a preset or a TOML document.
+//! 4. [`sim`] takes one trace and one policy and gives one outcome: each call, what fired, what overflowed.
+//!    [`cost`] prices it, after the fact.
+//! 5. [`experiment`] asks the questions that take many replays: replay, backtest, drift, sweep, tune, gate, curve, diff.
+//! 6. [`report`] makes tables and charts of the answers, and [`render`] writes them as text, Markdown, CSV, JSON, SVG, PNG or a page.
+//!
+//! ```
+//! use ctxsim::corpus::{ReadSettings, read};
+//! use ctxsim::experiment::{ReplaySettings, replay};
+//! use ctxsim::{catalog::Catalog, policy::Policy};
+//!
+//! let catalog = Catalog::builtin()?;
+//! let corpus = read(&["transcripts".to_owned()], &ReadSettings::new(&catalog))?;
+//! let policies = [Policy::load("none")?, Policy::load("opencode")?];
+//! for replay in replay(&corpus, &policies, &ReplaySettings::new(&catalog))? {
+//!     println!("{}: {} prompt tokens simulated, {} overflows", replay.policy, replay.totals.prompt_tokens, replay.totals.overflows);
+//! }
+//! # assert!(!corpus.traces.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.
 #![forbid(unsafe_code)]
 
 pub mod advice;

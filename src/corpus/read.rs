@@ -136,6 +136,23 @@ pub struct ReadSettings<'a> {
     pub progress: &'a (dyn Progress + Sync),
 }
 
+impl<'a> ReadSettings<'a> {
+    /// Every file by its content, every text in its model's own vocabulary, within the usual bounds; progress is not shown.
+    pub fn new(catalog: &'a Catalog) -> ReadSettings<'a> {
+        ReadSettings {
+            catalog,
+            model: None,
+            format: None,
+            engine: Engine::default(),
+            vocabulary: None,
+            vocabularies: Vocabularies::default(),
+            wanted: Wanted::default(),
+            bounds: Bounds::default(),
+            progress: &(),
+        }
+    }
+}
+
 /// In which vocabularies texts are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Vocabularies {
@@ -148,12 +165,18 @@ pub enum Vocabularies {
     None,
 }
 
-/// Somebody who is told how reading goes on.
+/// Where the progress of reading is shown.
 pub trait Progress {
     /// So many files will be read.
     fn files(&self, count: usize);
     /// One more was read.
     fn file_done(&self);
+}
+
+/// No progress is shown.
+impl Progress for () {
+    fn files(&self, _: usize) {}
+    fn file_done(&self) {}
 }
 
 /// Reads a corpus: paths, folders, globs, `-` for standard input, and measured traces (`.ctxtrace`).

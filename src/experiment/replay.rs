@@ -24,6 +24,13 @@ pub struct ReplaySettings<'a> {
     pub reserve: Option<u64>,
 }
 
+impl<'a> ReplaySettings<'a> {
+    /// Each session for its own model, in its own window.
+    pub fn new(catalog: &'a Catalog) -> ReplaySettings<'a> {
+        ReplaySettings { catalog, window: None, model: None, reserve: None }
+    }
+}
+
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Replay {

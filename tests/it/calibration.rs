@@ -2,9 +2,8 @@
 
 use crate::support::shared;
 use ctxsim::catalog::{CacheRules, Catalog, Prices, Rate};
-use ctxsim::corpus::{Progress, ReadSettings, read};
+use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::cost::{Bills, CacheKind, Calibration, Check, Measured, OwnError, Tariff, bills, check, check_by};
-use ctxsim::estimate::Engine;
 use ctxsim::experiment::calibrate;
 use ctxsim::policy::Plan;
 use ctxsim::sim::{CallOutcome, Conditions, Outcome, SummaryCall, simulate};
@@ -259,13 +258,6 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
     assert_eq!(OwnError::over(&checks, CacheKind::Perfect), None);
 }
 
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 /// What the modelled cache was off, in percent, before entries of others aged and hits that nobody guarantees were missed.
 const BEFORE: [(&str, &str, f64); 10] = [
     ("transcripts", "claude-code", 2.3),
@@ -292,17 +284,7 @@ fn factors_from_elsewhere_give_the_list_price() {
             println!("skipped: no {folder}");
             continue;
         }
-        let settings = ReadSettings {
-            catalog: &tables.catalog,
-            model: None,
-            format: None,
-            engine: Engine::default(),
-            vocabulary: None,
-            vocabularies: Default::default(),
-            wanted: Default::default(),
-            bounds: ctxsim::reading::Bounds::default(),
-            progress: &Unwatched,
-        };
+        let settings = ReadSettings::new(&tables.catalog);
         let corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();
         let known: Vec<(&str, Option<Measured>)> =
             corpus.traces.iter().map(|trace| (trace.agent.as_str(), calibrate(trace, &tariff).session())).collect();

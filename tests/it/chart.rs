@@ -2,7 +2,7 @@
 
 use assert_cmd::assert::Assert;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
+use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
 use ctxsim::experiment::{
@@ -19,13 +19,6 @@ use ctxsim::report::{Billed, Body, Provenance, Swept, Table, curve};
 use std::fs;
 use std::sync::OnceLock;
 
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 const SIZES: [Size; 4] = [Size::LEAST, Size::SMALL, Size::MEDIUM, Size::LARGE];
 
 /// A chart of each kind over the sample corpus, made once.
@@ -39,15 +32,9 @@ fn charts() -> &'static [Chart] {
 
 fn samples(catalog: &Catalog) -> Corpus {
     let settings = ReadSettings {
-        catalog,
-        model: None,
-        format: None,
-        engine: Default::default(),
-        vocabulary: None,
         vocabularies: Vocabularies::Public,
         wanted: Wanted { references: Recall::References, kinds: Kinds::Told },
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
+        ..ReadSettings::new(catalog)
     };
     read(&["transcripts".to_owned()], &settings).unwrap()
 }
@@ -72,7 +59,7 @@ fn few_cases_are_told_as_such() {
     assert!(title(&corpus).ends_with("in 1 session: too few to conclude from"), "{}", title(&corpus));
 
     let none = [Policy::load("none").unwrap()];
-    let conditions = ReplaySettings { catalog: &catalog, window: Some(20_000), model: None, reserve: None };
+    let conditions = ReplaySettings { window: Some(20_000), ..ReplaySettings::new(&catalog) };
     let title = |corpus: &Corpus| survival(corpus, &replay(corpus, &none, &conditions).unwrap()).unwrap().title;
     assert_eq!(title(&corpus), "1 of 1 session overflows under none: too few to estimate a share from");
     assert!(title(&samples(&catalog)).contains(", an estimated "), "{}", title(&samples(&catalog)));
@@ -80,7 +67,7 @@ fn few_cases_are_told_as_such() {
 
 fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
     let policies: Vec<Policy> = ["none", "baseagent", "opencode", "codex", "pi", "picoclaw"].map(|name| Policy::load(name).unwrap()).into();
-    let conditions = ReplaySettings { catalog, window: None, model: None, reserve: None };
+    let conditions = ReplaySettings::new(catalog);
     let mut replays = replay(corpus, &policies, &conditions).unwrap();
     let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
     let tariff = Tariff { catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
@@ -93,12 +80,8 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
             Life { replay, plan, conditions }
         })
         .collect();
-    let drift_settings = DriftSettings {
-        compared: &policies[1..],
-        replayed: &[],
-        replay: ReplaySettings { catalog, window: None, model: None, reserve: None },
-        basis: Basis::Tokens,
-    };
+    let drift_settings =
+        DriftSettings { compared: &policies[1..], replayed: &[], replay: ReplaySettings::new(catalog), basis: Basis::Tokens };
     let paired = pairs(corpus, &drift_settings).unwrap();
     let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
     vec![

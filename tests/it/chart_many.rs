@@ -17,7 +17,7 @@ fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
     let catalog = Catalog::builtin().unwrap();
     let corpus = corpus(&catalog, &[Path::new("transcripts/pi"), Path::new("transcripts/codex")]);
     let policies: Vec<Policy> = presets().iter().map(|preset| Policy::load(preset.name).unwrap()).collect();
-    let mut replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
+    let mut replays = replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap();
     let (prices, caches) = (Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
     let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
     price(&corpus, &mut replays, &tariff);
@@ -122,7 +122,7 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
     let catalog = Catalog::builtin().unwrap();
     let corpus = corpus(&catalog, &[folder.path()]);
     let policies = [Policy::load("none").unwrap()];
-    let replays = replay(&corpus, &policies, &ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None }).unwrap();
+    let replays = replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap();
     let chart = overflows(&corpus, &replays[0]).unwrap();
     let drawn = svg(&chart, Look::default());
     assert!(drawn.contains("会话一") && !drawn.contains("Frames stand"), "{drawn}");

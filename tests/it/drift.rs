@@ -2,20 +2,13 @@
 
 use crate::support::{files, shared};
 use ctxsim::catalog::{Catalog, Family};
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
+use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::experiment::ReplaySettings;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Findings, Method, Use, drift};
 use ctxsim::policy::{Facts, Policy};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -35,24 +28,14 @@ fn row<'a>(rows: &'a Value, wanted: &[(&str, &str)]) -> &'a Value {
 
 fn corpus(catalog: &Catalog, paths: &[PathBuf]) -> Corpus {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let settings = ReadSettings {
-        catalog,
-        model: None,
-        format: None,
-        engine: Default::default(),
-        vocabulary: None,
-        vocabularies: Vocabularies::Public,
-        wanted: Default::default(),
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let settings = ReadSettings { vocabularies: Vocabularies::Public, ..ReadSettings::new(catalog) };
     read(&paths, &settings).unwrap()
 }
 
 fn findings(paths: &[PathBuf]) -> Findings {
     let catalog = Catalog::builtin().unwrap();
     let corpus = corpus(&catalog, paths);
-    let replay = ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let replay = ReplaySettings::new(&catalog);
     drift(&corpus, &DriftSettings { compared: &[], replayed: &[], replay, basis: Basis::Tokens }).unwrap()
 }
 

@@ -5,8 +5,7 @@
 use crate::support::shared;
 use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
-use ctxsim::corpus::{Progress, ReadSettings, read};
-use ctxsim::estimate::Engine;
+use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
 use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
@@ -26,13 +25,6 @@ impl Random {
     fn one_in(&mut self, of: u64) -> bool {
         self.below(of) == 0
     }
-}
-
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
 }
 
 /// A session of nothing but numbers, with everything that traces know: rewinds, reasoning that expires, prompts that were smaller.
@@ -198,17 +190,7 @@ fn together_as_alone_over_random_sessions() {
 fn together_as_alone_over_real_sessions() {
     let Some(folder) = shared() else { return };
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReadSettings {
-        catalog: &catalog,
-        model: None,
-        format: None,
-        engine: Engine::Fast,
-        vocabulary: None,
-        vocabularies: Default::default(),
-        wanted: Default::default(),
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let settings = ReadSettings::new(&catalog);
     let corpus = read(&[folder.join("transcripts/claude-code").to_string_lossy().into_owned()], &settings).unwrap();
     assert!(!corpus.traces.is_empty());
     let mut random = Random(11);

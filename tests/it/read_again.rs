@@ -2,8 +2,7 @@
 
 use crate::support::{files, shared};
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, Vocabularies, read};
-use ctxsim::estimate::Engine;
+use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Basis, ReadAgain, SourceStanding, read_again};
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::trace::{CompactionRow, Evidence, MessageRow, PartKind, PartRow, Place, Reading, Reference, Trace};
@@ -11,25 +10,9 @@ use ctxsim::transcript::{CompactionKind, Image, Length, Role, Text};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 fn corpus(path: &Path) -> Corpus {
-    let settings = ReadSettings {
-        catalog: &Catalog::builtin().unwrap(),
-        model: None,
-        format: None,
-        engine: Engine::default(),
-        vocabulary: None,
-        vocabularies: Vocabularies::Own,
-        wanted: Wanted { references: Recall::References, kinds: Kinds::Untold },
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let catalog = Catalog::builtin().unwrap();
+    let settings = ReadSettings { wanted: Wanted { references: Recall::References, kinds: Kinds::Untold }, ..ReadSettings::new(&catalog) };
     let mut corpus = read(&[path.to_string_lossy().into_owned()], &settings).unwrap();
     // The conversation itself: what it started beside it has files of its own, or none.
     let longest = corpus.traces.iter().map(|trace| trace.messages.len()).max();

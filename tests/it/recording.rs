@@ -224,7 +224,7 @@ fn imposed_sessions_keep_calls_and_recorded_prompts() {
     let manual = impose(trace, &|event: &CompactionRow| event.automatic == Some(false));
     let differing: Vec<usize> = differences(&manual).into_iter().map(|(call, ..)| call).collect();
     assert_eq!(differing, [4, 5], "the two calls between the compaction that is undone and the one that is imposed");
-    let settings = ctxsim::experiment::ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let settings = ctxsim::experiment::ReplaySettings::new(&catalog);
     let policies = [ctxsim::policy::Policy::load("claude-code@early").expect("preset")];
     let unchanged = replay(&corpus, &policies, &settings).expect("replayed");
     assert_eq!(unchanged[0].imposed.len(), 0, "policies that are compared get the session as it is undone");

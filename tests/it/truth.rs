@@ -1,6 +1,6 @@
 use crate::support::{PlainScale, shared};
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, impose, read};
+use ctxsim::corpus::{Corpus, ReadSettings, impose, read};
 use ctxsim::estimate::Vocabulary;
 use ctxsim::experiment::{ReplaySettings, replay};
 use ctxsim::measure::{Measure, largest_remainder, trace};
@@ -11,28 +11,10 @@ use ctxsim::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, 
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Nobody watches.
-pub struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 /// Reads paths as the program does.
 pub fn corpus(catalog: &Catalog, paths: &[&Path]) -> Corpus {
     let paths: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let settings = ReadSettings {
-        catalog,
-        model: None,
-        format: None,
-        engine: Default::default(),
-        vocabulary: None,
-        vocabularies: Default::default(),
-        wanted: Default::default(),
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let settings = ReadSettings::new(catalog);
     read(&paths, &settings).unwrap()
 }
 
@@ -384,7 +366,7 @@ fn a_window_of_the_catalogue_gives_way_to_a_larger_recorded_prompt() {
     steps.extend_from_within(..);
     let catalog = Catalog::builtin().unwrap();
     let corpus = Corpus { traces: vec![measured(session(&steps))], ..Corpus::default() };
-    let settings = ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let settings = ReplaySettings::new(&catalog);
     let replays = replay(&corpus, &[Policy::load("none").unwrap()], &settings).unwrap();
     // Claude Opus 4.5 has 200,000; the session was seen with 453,000.
     assert_eq!(replays[0].totals.overflows, 0);

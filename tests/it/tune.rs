@@ -1,9 +1,8 @@
 //! `ctxsim tune`: the optimum of an exhaustive grid, held-out sessions, what is refused, and a recommendation that reads back the same.
 
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
-use ctxsim::corpus::{Corpus, Progress, ReadSettings, read};
+use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::{CacheKind, Tariff};
-use ctxsim::estimate::Engine;
 use ctxsim::experiment::tune::{Axis, Bound, Decided, Part, Split, Trial, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
     Billing, Constraint, Design, Dimension, Direction, Measure, Objective, ReplaySettings, Row, Setting, Sweep, by_session, settings,
@@ -15,26 +14,9 @@ use ctxsim::sim::Refetching;
 use ctxsim::trace::Trace;
 use std::path::Path;
 
-struct Unwatched;
-
-impl Progress for Unwatched {
-    fn files(&self, _: usize) {}
-    fn file_done(&self) {}
-}
-
 fn samples(catalog: &Catalog) -> Corpus {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
-    let settings = ReadSettings {
-        catalog,
-        model: None,
-        format: None,
-        engine: Engine::default(),
-        vocabulary: None,
-        vocabularies: Default::default(),
-        wanted: Default::default(),
-        bounds: ctxsim::reading::Bounds::default(),
-        progress: &Unwatched,
-    };
+    let settings = ReadSettings::new(catalog);
     read(&[folder.to_string_lossy().into_owned()], &settings).unwrap()
 }
 
@@ -55,7 +37,7 @@ impl Ground {
     }
 
     fn replay(&self, window: u64) -> ReplaySettings<'_> {
-        ReplaySettings { catalog: &self.catalog, window: Some(window), model: None, reserve: None }
+        ReplaySettings { window: Some(window), ..ReplaySettings::new(&self.catalog) }
     }
 }
 

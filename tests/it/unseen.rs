@@ -41,7 +41,7 @@ fn of<'c>(corpus: &'c Corpus, id: &str) -> &'c Trace {
 
 fn outcome(corpus: &Corpus, policy: &str, id: &str) -> Outcome {
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReplaySettings { catalog: &catalog, window: None, model: None, reserve: None };
+    let settings = ReplaySettings::new(&catalog);
     let place = corpus.traces.iter().position(|trace| trace.id == id).unwrap();
     replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes.remove(place)
 }
@@ -85,7 +85,7 @@ fn what_a_cut_log_lacks_is_told_by_other_sessions_of_its_agent() {
 
 fn outcome_with_window(corpus: &Corpus, policy: &str, window: u64) -> Outcome {
     let catalog = Catalog::builtin().unwrap();
-    let settings = ReplaySettings { catalog: &catalog, window: Some(window), model: None, reserve: None };
+    let settings = ReplaySettings { window: Some(window), ..ReplaySettings::new(&catalog) };
     let place = corpus.traces.iter().position(|trace| trace.id == "cut").unwrap();
     replay(corpus, &[Policy::load(policy).unwrap()], &settings).unwrap().remove(0).outcomes.remove(place)
 }
