@@ -56,7 +56,7 @@ const fn function(name: &'static str, check: fn(&Case) -> Checked) -> Function {
     Function { name, check }
 }
 
-const FUNCTIONS: [Function; 42] = [
+const FUNCTIONS: [Function; 56] = [
     function("baseagent_estimate_tokens", baseagent::estimate_tokens),
     function("baseagent_is_overflow", baseagent::is_overflow),
     function("baseagent_loop", baseagent::whole_loop),
@@ -83,8 +83,22 @@ const FUNCTIONS: [Function; 42] = [
     function("opencode_prune_v1_15", opencode::prune),
     function("opencode_token_estimate", opencode::token_estimate),
     function("opencode_truncate_tool_output_v1_15", opencode::truncate_tool_output),
+    function("kilo_compaction_select_v7_7_9", opencode::kilo_select),
+    function("kilo_is_overflow_v7_7_9", opencode::kilo_overflow),
+    function("kilo_prune_v7_7_9", opencode::kilo_prune),
+    function("opencode_compaction_select_v1_18_33", opencode::select_1_18),
+    function("opencode_is_overflow_v1_18_33", opencode::overflow_1_18),
+    function("opencode_prune_v1_18_33", opencode::prune_1_18),
+    function("opencode_tool_truncate_v1_18_33", opencode::truncate_1_18),
+    function("opencode_summariser_text_v1_18_33", opencode::summariser_text),
+    function("kilo_summariser_text_v7_7_9", opencode::summariser_text),
     function("pi_estimate_context_tokens", pi::estimate_context_tokens),
     function("pi_estimate_tokens", pi::estimate_tokens),
+    function("pi_estimate_context_tokens_v0_73_1", pi::estimate_context_tokens),
+    function("pi_estimate_tokens_v0_73_1", pi::estimate_tokens),
+    function("pi_find_cut_point_v0_73_1", pi::find_cut_point),
+    function("pi_prepare_compaction_v0_73_1", pi::prepare_compaction),
+    function("pi_should_compact_v0_73_1", pi::should_compact),
     function("pi_find_cut_point", pi::find_cut_point),
     function("pi_is_context_overflow", pi::is_context_overflow),
     function("pi_prepare_compaction", pi::prepare_compaction),
@@ -101,19 +115,18 @@ const FUNCTIONS: [Function; 42] = [
     function("picoclaw_truncate_context_smart_unused", picoclaw::truncate_context_smart),
 ];
 
-/// The files of vectors below the shared folder, in whatever folders they lie; none where there are none.
+/// The files of vectors below the shared folders, in whatever folders they lie; none where there are none.
 fn files() -> Vec<PathBuf> {
-    let folder = PathBuf::from(std::env::var_os("CTXSIM_SHARED").unwrap_or_else(|| "../shared".into())).join("vectors");
-    let mut folders = vec![folder.clone()];
+    let Some(shared) = support::shared() else { return Vec::new() };
+    let mut folders = vec![shared.join("vectors"), shared.join("vectors-2")];
     let mut files = Vec::new();
-    while let Some(folder) = folders.pop().filter(|folder| folder.is_dir()) {
+    while let Some(folder) = folders.pop() {
+        if !folder.is_dir() {
+            continue;
+        }
         let (inner, here): (Vec<PathBuf>, Vec<PathBuf>) = support::files(&folder).into_iter().partition(|path| path.is_dir());
         folders.extend(inner);
         files.extend(here.into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "json")));
-    }
-    if files.is_empty() {
-        assert!(std::env::var_os("CI").is_none(), "no vectors at {}", folder.display());
-        println!("skipped: no vectors at {} (set CTXSIM_SHARED)", folder.display());
     }
     files.sort();
     files

@@ -1,4 +1,4 @@
-//! pi, three versions.
+//! pi, four versions.
 
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
@@ -9,7 +9,22 @@ use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
 use serde_json::Value;
 
-const ALL: [(&str, &str); 3] = [("pi@0.12", "0.12.14"), ("pi@0.58", "0.58.3"), ("pi@1.5", "1.5.2")];
+const ALL: [(&str, &str); 4] = [("pi@0.12", "0.12.14"), ("pi@0.58", "0.58.3"), ("pi@0.73", "0.73.1"), ("pi@1.5", "1.5.2")];
+
+/// The presets that a vector is about, each with its version.
+fn versions(case: &Case) -> impl Iterator<Item = (&'static str, &'static str)> {
+    ALL.into_iter().filter(|(_, version)| case.expected.get(version).is_some())
+}
+
+/// As [`versions`], without the oldest: its code has other functions.
+fn later(case: &Case) -> impl Iterator<Item = (&'static str, &'static str)> {
+    versions(case).filter(|(name, _)| *name != "pi@0.12")
+}
+
+/// 0.73.1 counts and cuts as 0.58.3.
+fn before_1(version: &str) -> bool {
+    matches!(version, "0.58.3" | "0.73.1")
+}
 
 fn facts(window: &Value) -> Facts {
     Facts { window: window.as_u64(), max_input: 0, max_output: 0, family: None }
@@ -63,7 +78,7 @@ fn blocks(kind: PartKind, content: &Value) -> Vec<PartRow> {
 
 /// Does 0.58.3 know no message of this role? What it does not know costs nothing there.
 fn unknown(version: &str, given: &Value) -> bool {
-    version == "0.58.3" && given["role"] == "system"
+    before_1(version) && given["role"] == "system"
 }
 
 pub fn estimate_tokens(case: &Case) -> Checked {
@@ -73,10 +88,10 @@ pub fn estimate_tokens(case: &Case) -> Checked {
     }
     let Some((role, parts)) = message(&case.input["message"]) else {
         // No reader gives a message of an unknown role: it is counted as lost, and costs nothing.
-        let nothing = ALL[1..].iter().all(|(_, version)| case.expected[version] == 0);
+        let nothing = later(case).all(|(_, version)| case.expected[version] == 0);
         return expect("costs nothing", nothing, true).map(|()| Passed::Whole);
     };
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         if unknown(version, given_message) {
             expect(version, case.expected[version].as_u64(), Some(0))?;
             continue;
@@ -100,7 +115,7 @@ fn total(usage: &Value, version: &str) -> u64 {
 }
 
 pub fn should_compact(case: &Case) -> Checked {
-    for (name, version) in ALL {
+    for (name, version) in versions(case) {
         let plan = preset(name, case);
         let mut given = Given::default();
         given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
@@ -118,7 +133,7 @@ pub fn should_compact(case: &Case) -> Checked {
 }
 
 pub fn estimate_context_tokens(case: &Case) -> Checked {
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         let plan = preset(name, case);
         let mut given = Given::default();
         let mut usages = Vec::new();
@@ -127,7 +142,7 @@ pub fn estimate_context_tokens(case: &Case) -> Checked {
             given.push(role, parts);
             let stopped = matches!(text(&entry["stopReason"]), "aborted" | "error");
             let usage = (role == Role::Assistant && !stopped && !entry["usage"].is_null()).then(|| total(&entry["usage"], version));
-            usages.push(usage.filter(|usage| *usage > 0 || *version == "0.58.3"));
+            usages.push(usage.filter(|usage| *usage > 0 || before_1(version)));
         }
         let mut stand = Stand::new(&given.trace, &plan, &ENDLESS);
         for (index, usage) in usages.iter().enumerate() {
@@ -152,7 +167,7 @@ fn entries(case: &Case, from: usize, version: &str) -> (Given, Vec<usize>, Vec<O
             "message" => message(&entry["message"]),
             "branch_summary" | "custom_message" if version == "0.12.14" => None,
             // 0.58.3 does not count them: they stand with the message behind them, or where it cannot cut there, in its place.
-            "branch_summary" | "custom_message" if version == "0.58.3" => {
+            "branch_summary" | "custom_message" if before_1(version) => {
                 let next = all[place..end].iter().find(|entry| entry["type"] == "message");
                 let cut_behind = next.is_some_and(|entry| entry["message"]["role"] != "toolResult");
                 (!cut_behind).then(|| (Role::User, vec![part(PartKind::Text, "")]))
@@ -175,7 +190,7 @@ fn entries(case: &Case, from: usize, version: &str) -> (Given, Vec<usize>, Vec<O
 }
 
 pub fn find_cut_point(case: &Case) -> Checked {
-    for (name, version) in ALL {
+    for (name, version) in versions(case) {
         let plan = preset(name, case);
         let start = case.input["startIndex"].as_u64().unwrap() as usize;
         let (given, places, usages) = entries(case, start, version);
@@ -205,7 +220,7 @@ pub fn prepare_compaction(case: &Case) -> Checked {
     }
     // "NEW SUMMARY", with nothing around it.
     let (three, nothing) = (Value::from(3), Value::from(0));
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         let plan = preset_with(name, case, &[("summary_tokens", &three), ("summary_wrapper_tokens", &nothing)]);
         let before = all.iter().rposition(|entry| entry["type"] == "compaction");
         let kept = before.and_then(|index| all.iter().position(|entry| entry["id"] == all[index]["firstKeptEntryId"]));
@@ -240,7 +255,7 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         expect(&format!("{version} first kept"), found, places.iter().filter(|place| **place < wanted).count())?;
         expect(&format!("{version} changed"), changed, true)?;
         let uncounted = all.iter().any(|entry| matches!(text(&entry["type"]), "branch_summary" | "custom_message"));
-        if *version == "1.5.2" || !uncounted {
+        if version == "1.5.2" || !uncounted {
             let roles: String = list(&expected["contextRolesAfter"]).iter().map(|role| letter(text(role))).collect();
             expect(&format!("{version} roles"), super::given::roles(stand.context()), roles)?;
             let estimate = expected["estTokensAfterWithSummaryNEW_SUMMARY"].as_u64();
@@ -267,7 +282,7 @@ fn summary(given: &mut Given, entry: &Value, place_of: &mut Vec<Option<usize>>) 
 pub fn truncate(case: &Case) -> Checked {
     let (lines, bytes) = (&case.params["maxLines"], &case.params["maxBytes"]);
     let id = if case.input["fn"] == "truncateTail" { "bash-limit" } else { "read-limit" };
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         let plan = plan(name, facts(&Value::from(200_000)), &[("tool_max_lines", lines), ("tool_max_bytes", bytes)]);
         let rule = plan.rule.iter().find(|rule| rule.id == id).unwrap();
         // The function itself has no footer: the tools add theirs.
@@ -303,7 +318,7 @@ pub fn is_context_overflow(case: &Case) -> Checked {
     let mut given = Given::default();
     let message = given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
     given.trace.calls.push(reply_row(message, prompt));
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         let outcome = simulate(&given.trace, &preset(name, case), &conditions);
         expect(version, Some(outcome.totals.overflows > 0), case.expected[version].as_bool())?;
     }
@@ -311,7 +326,7 @@ pub fn is_context_overflow(case: &Case) -> Checked {
 }
 
 pub fn serialize_conversation(case: &Case) -> Checked {
-    for (name, version) in &ALL[1..] {
+    for (name, version) in later(case) {
         let plan = preset(name, case);
         let cap = plan.rule.iter().find_map(|rule| rule.summarise.as_ref()).unwrap().tool_cap().unwrap();
         let shown: Vec<String> = list(&case.input["messages"]).iter().flat_map(|message| shown(message, &cap, version)).collect();
