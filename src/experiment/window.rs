@@ -1,10 +1,11 @@
-//! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, the catalogue: for
-//! the host that served the session, else for the model.
+//! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, what its own compactions imply, the
+//! catalogue: for the host that served the session, else for the model.
 
 use super::replay::ReplaySettings;
 use crate::catalog::Family;
-use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, window_in_force};
-use crate::trace::Trace;
+use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
 use crate::units::Tokens;
 use serde::Serialize;
 
@@ -16,6 +17,8 @@ pub enum WindowFrom {
     Flag,
     /// The log names it.
     Log,
+    /// The session's own automatic compactions imply it, where the provider's server sets windows.
+    Compactions,
     /// The catalogue, for the host that the log names.
     Host,
     /// The catalogue, for the model of the log or that of `--model`.
@@ -44,7 +47,7 @@ impl Window {
     /// The model, its window and the catalogue's, where log or host set another one.
     pub fn instead_of_catalogue(&self) -> Option<(String, u64, u64)> {
         let window = self.facts.window.unwrap_or(self.window);
-        (matches!(self.from, WindowFrom::Log | WindowFrom::Host) && window != self.catalogue)
+        (matches!(self.from, WindowFrom::Log | WindowFrom::Compactions | WindowFrom::Host) && window != self.catalogue)
             .then(|| (self.model.clone(), window, self.catalogue))
     }
 }
@@ -82,7 +85,11 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
             let tokens = |limit: Option<Tokens>| limit.map_or(0, |tokens| tokens.0);
             Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
         };
-        of_log().or_else(of_host)
+        let of_compactions = || {
+            let window = implied(trace, day.as_deref()).filter(|window| *window != catalogue && *window >= filled)?;
+            Some((window, 0, max_output, WindowFrom::Compactions))
+        };
+        of_log().or_else(of_compactions).or_else(of_host)
     });
     if let Some((window, max_input, max_output, from)) = named.flatten() {
         // A window within the provider's limit of a prompt is all that a prompt may come to. One beyond it, and not the catalogue's, was set by hand: the
@@ -105,6 +112,14 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     let window = default.unwrap_or(FALLBACK_WINDOW).max(filled);
     let from = if trace.calls.is_empty() { WindowFrom::Catalogue } else { WindowFrom::Policy };
     known(window, 0, from)
+}
+
+/// The window that the session's own automatic compactions imply, by the presets of its agent.
+fn implied(trace: &Trace, day: Option<&str>) -> Option<u64> {
+    let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
+    let largest = trace.compactions.iter().filter(automatic).filter_map(|row| row.tokens_before).max()?;
+    let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
+    implied_window(recorder, largest)
 }
 
 /// The window that the session's log names, as its agent reckons with it.

@@ -43,7 +43,7 @@ pub use plan::{
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
-pub use recorded_by::{RecordedBy, Recorder, window_in_force};
+pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, window_in_force};
 pub use schema::schema;
 pub use select::{Bounds, Selection, Shortened};
 pub use selector::{

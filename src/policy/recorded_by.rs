@@ -27,9 +27,29 @@ pub struct RecordedBy {
     /// The window that the agent's logs name, as a percentage of the one that it reckons with.
     #[serde(default = "whole")]
     pub logged_window_percent: u64,
+    /// How its own compactions tell a session's window, where the provider's server sets it. Absent: they do not.
+    #[serde(default)]
+    pub implied_window: Option<ImpliedWindow>,
     /// Do its logs note prunings, so that one that they do not note did not happen?
     #[serde(default)]
     pub notes_prunings: Switch,
+}
+
+/// The window that an automatic compaction implies.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ImpliedWindow {
+    /// How far below the window the agent compacts, in tokens.
+    pub below: u64,
+    /// The windows that there are, in tokens, ascending.
+    pub of: Vec<u64>,
+}
+
+impl ImpliedWindow {
+    /// The least window that leaves room above the largest context before an automatic compaction, else the largest that there is.
+    pub fn window(&self, largest: u64) -> Option<u64> {
+        self.of.iter().find(|window| **window >= largest.saturating_add(self.below)).or(self.of.last()).copied()
+    }
 }
 
 fn whole() -> u64 {
@@ -83,6 +103,11 @@ pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
     logged.saturating_mul(100) / percent.max(1)
 }
 
+/// The window that the automatic compactions of a writer's session imply, by the largest context before one of them.
+pub fn implied_window(recorder: Recorder<'_>, largest: u64) -> Option<u64> {
+    OF_PRESETS.iter().find(|entry| entry.covers(recorder))?.implied_window.as_ref()?.window(largest)
+}
+
 fn is_day(bound: &str) -> bool {
     let places: Vec<usize> = bound.split('-').map(str::len).collect();
     places == [4, 2, 2]
@@ -106,6 +131,7 @@ mod tests {
             window_from: None,
             window_before: None,
             logged_window_percent: 100,
+            implied_window: None,
             notes_prunings: Switch::Off,
         };
         let log = |version, day| Recorder { agent: "a", version, day, window: Some(200_000) };
@@ -130,5 +156,15 @@ mod tests {
         assert_eq!(window("codex", "0.142.2", 121_600), 128_000);
         assert_eq!(window("codex", "", 258_400), 272_000);
         assert_eq!(window("copilot-cli", "1.0", 128_000), 128_000);
+    }
+
+    #[test]
+    fn a_compaction_leaves_its_buffer_below_a_window_that_there_is() {
+        let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
+        assert_eq!(
+            [155_123, 167_000, 167_001, 366_989].map(|largest| implied.window(largest)),
+            [200_000, 200_000, 400_000, 400_000].map(Some)
+        );
+        assert_eq!(implied.window(984_537), Some(1_000_000));
     }
 }

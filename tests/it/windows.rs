@@ -3,6 +3,8 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{Replay, ReplaySettings, WindowFrom, replay};
 use ctxsim::policy::Policy;
+use ctxsim::trace::CompactionRow;
+use ctxsim::transcript::CompactionKind;
 use std::fs;
 
 /// A session of one call with this head and this prompt, read as the program reads it.
@@ -104,4 +106,32 @@ fn the_table_of_hosts_names_models_of_the_catalogue_day_after_day() {
         assert!(number(row, "max_input").is_none_or(|limit| Some(limit) <= number(row, "context")), "{place:?}");
         last = place;
     }
+}
+
+#[test]
+fn the_sessions_own_compactions_tell_a_window_that_the_server_sets() {
+    let compacted = |version: &str, tokens: u64, automatic: bool| {
+        let mut corpus = session(&format!(r#""agent":"claude-code","version":"{version}","model":"claude-sonnet-4-5""#), 150_000, 1_000);
+        corpus.traces[0].compactions.push(CompactionRow {
+            before: 2,
+            kept_from: None,
+            taken: Vec::new(),
+            kind: CompactionKind::Compact,
+            automatic: Some(automatic),
+            tokens_before: Some(tokens),
+            tokens_after: None,
+            summary_tokens: None,
+            usage: None,
+            key: None,
+            copy: false,
+        });
+        let (window, _, from) = window(&corpus, None, None);
+        (window, from)
+    };
+    assert_eq!(compacted("2.1.119", 366_989, true), (400_000, WindowFrom::Compactions));
+    // As the catalogue has it.
+    assert_eq!(compacted("2.1.119", 166_500, true), (200_000, WindowFrom::Catalogue));
+    // By hand it may happen anywhere, and the rules of earlier versions are others.
+    assert_eq!(compacted("2.1.119", 366_989, false), (200_000, WindowFrom::Catalogue));
+    assert_eq!(compacted("2.0.76", 366_989, true), (200_000, WindowFrom::Catalogue));
 }
