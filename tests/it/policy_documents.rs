@@ -37,7 +37,7 @@ fn every_preset_parses_and_uses_its_parameters() {
 
 #[test]
 fn bare_names_mean_the_newest_version() {
-    for (bare, newest) in [("pi", "pi@1.5"), ("codex", "codex@2026-06"), ("opencode", "opencode@1.15"), ("mycoder", "mycoder@1.7")] {
+    for (bare, newest) in [("pi", "pi@1.5"), ("codex", "codex@2026-06"), ("opencode", "opencode@1.18"), ("mycoder", "mycoder@1.7")] {
         assert_eq!(Policy::load(bare).unwrap().name, newest);
     }
     assert_eq!(Policy::load("opencod").unwrap_err().to_string().split("; ").nth(1), Some("did you mean `opencode`?"));

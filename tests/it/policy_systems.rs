@@ -210,8 +210,11 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((at("crush", 159_990, 9), at("crush", 159_990, 10)), (vec![], vec![1]));
     // Roo: above nine tenths less the reserve of 32,000.
     assert_eq!((at("roo", 147_990, 10), at("roo", 147_990, 11)), (vec![], vec![1]));
-    // Kilo: window less output less 20,000.
-    assert_eq!((at("kilo", 147_990, 9), at("kilo", 147_990, 10)), (vec![], vec![1]));
+    // Kilo: window less output; less 20,000 as well before 7.7.
+    assert_eq!((at("kilo", 167_990, 9), at("kilo", 167_990, 10)), (vec![], vec![1]));
+    assert_eq!((at("kilo@89415151", 147_990, 9), at("kilo@89415151", 147_990, 10)), (vec![], vec![1]));
+    // Zed: at nine tenths, rounded up, of window less output; never where that is below 80,000.
+    assert_eq!((at("zed", 179_990, 9), at("zed", 179_990, 10)), (vec![], vec![1]));
     // Letta: above nine tenths.
     assert_eq!((at("letta", 179_990, 10), at("letta", 179_990, 11)), (vec![], vec![1]));
     // Qwen Code: the prompt alone, at seven tenths.
