@@ -33,113 +33,79 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
     /// The sub-agent that the event is of.
-    #[serde(borrow)]
     agent_id: Words<'a>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
 }
 
 /// What events hold, as far as it is read: every kind has its own few of these.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     copilot_version: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     transformed_content: Words<'a>,
-    #[serde(borrow)]
     attachments: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     source: Option<&'a RawValue>,
-    #[serde(borrow)]
     parent_tool_call_id: Words<'a>,
-    #[serde(borrow)]
     message_id: Words<'a>,
-    #[serde(borrow)]
     api_call_id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     reasoning_text: Words<'a>,
-    #[serde(borrow)]
     reasoning_opaque: Words<'a>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
-    #[serde(borrow)]
     tool_requests: Option<Vec<ToolRequest<'a>>>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     tool_name: Words<'a>,
-    #[serde(borrow)]
     result: Option<ToolAnswer<'a>>,
     success: Option<bool>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     trigger: Words<'a>,
     pre_compaction_tokens: Count,
     post_compaction_tokens: Count,
-    #[serde(borrow)]
     summary_content: Words<'a>,
-    #[serde(borrow)]
     compaction_tokens_used: Option<Tokens<'a>>,
-    #[serde(borrow)]
     request_id: Words<'a>,
     token_limit: Count,
     pre_truncation_tokens_in_messages: Count,
     post_truncation_tokens_in_messages: Count,
     messages_removed_during_truncation: Count,
-    #[serde(borrow)]
     up_to_event_id: Words<'a>,
-    #[serde(borrow)]
     model_metrics: Option<BTreeMap<String, Metrics<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct ToolRequest<'a> {
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 /// `content` goes to the model; `detailedContent` is for the screen.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolAnswer<'a> {
-    #[serde(borrow)]
     content: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Failure<'a> {
-    #[serde(borrow)]
     message: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Metrics<'a> {
     requests: Requests,
-    #[serde(borrow)]
     usage: Tokens<'a>,
 }
 
@@ -151,9 +117,8 @@ struct Requests {
 
 /// The input includes what was read from the cache and written to it, whoever the provider is. Older logs name things shorter.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Tokens<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
     #[serde(alias = "input")]
     input_tokens: Count,

@@ -26,89 +26,67 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
     seq: Option<i64>,
     time: Option<i64>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
     // The header's own.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     version: Words<'a>,
-    #[serde(borrow)]
     cwd: Words<'a>,
-    #[serde(borrow, alias = "parentId", alias = "parent")]
+    #[serde(alias = "parentId", alias = "parent")]
     parent_session_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     header: Option<Header<'a>>,
     context_window: Count,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
     /// Newer versions wrap the content into a message.
-    #[serde(borrow)]
     message: Option<Wrapped<'a>>,
-    #[serde(borrow)]
     source: Option<Origin<'a>>,
-    #[serde(borrow)]
     call_id: Words<'a>,
     is_error: Option<bool>,
     usage: Option<Tokens>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     compaction_id: Words<'a>,
-    #[serde(borrow)]
     summary: Blocks<'a, Piece<'a>>,
     shadowed_range: Option<Range>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Header<'a> {
-    #[serde(borrow)]
     config: Config<'a>,
-    #[serde(borrow)]
     system: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Wrapped<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     source: Option<Origin<'a>>,
 }
 
 /// Who put the message in.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Origin<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     compaction_id: Words<'a>,
 }
 
@@ -120,33 +98,25 @@ struct Range {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     data: Words<'a>,
     // A result within a message.
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
     is_error: Option<bool>,
-    #[serde(borrow)]
     content: Blocks<'a, Inner<'a>>,
 }
 
 /// A piece of a result within a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Inner<'a> {
-    #[serde(borrow)]
     text: Words<'a>,
 }
 

@@ -33,33 +33,24 @@ fn claims(source: &Source) -> Claim {
 
 /// A line of a journal; an old file is one such record with all messages in it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     messages: Option<Vec<Entry<'a>>>,
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     set: Option<Box<Record<'a>>>,
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     rewind_to: Option<Words<'a>>,
     // A record that is a message itself.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     role: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     thoughts: Option<Vec<Thought<'a>>>,
     tokens: Option<Tokens>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
 }
 
@@ -67,11 +58,9 @@ struct Record<'a> {
 type Entry<'a> = Record<'a>;
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Thought<'a> {
-    #[serde(borrow)]
     subject: Words<'a>,
-    #[serde(borrow)]
     description: Words<'a>,
 }
 
@@ -87,17 +76,12 @@ struct Tokens {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
@@ -119,11 +103,9 @@ impl Tokens {
 
 /// An entry of a saved conversation.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     parts: Blocks<'a, Piece<'a>>,
 }
 

@@ -37,47 +37,38 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Trajectory<'a> {
-    #[serde(borrow)]
     info: Info<'a>,
-    #[serde(borrow)]
     messages: Vec<&'a RawValue>,
-    #[serde(borrow)]
     instance_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     mini_version: Words<'a>,
-    #[serde(borrow)]
     config: Option<Config<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     model: Option<Model<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Model<'a> {
-    #[serde(borrow)]
     model_name: Words<'a>,
 }
 
 /// What the agent keeps beside a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Extra<'a> {
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
     /// Why the agent broke off: `FormatError` where it could not use a reply.
-    #[serde(borrow)]
     interrupt_type: Words<'a>,
     timestamp: Option<f64>,
     cost: Dollars,
@@ -87,30 +78,24 @@ struct Extra<'a> {
 
 /// The provider's response. Its `choices` repeat the message and are not looked at.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created: Option<f64>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 /// An item of OpenAI's Responses in place of a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
     /// `response` for a whole one.
-    #[serde(borrow)]
     object: Words<'a>,
     /// `function_call_output` for what a command printed.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
 }
 

@@ -35,13 +35,10 @@ fn claims(source: &Source) -> Claim {
 
 /// A session of the older form; of the newer one, what stands in the file beside it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Session<'a> {
-    #[serde(borrow)]
     key: Words<'a>,
-    #[serde(borrow)]
     summary: Words<'a>,
-    #[serde(borrow)]
     messages: Vec<&'a RawValue>,
     skip: Count,
 }

@@ -31,34 +31,26 @@ fn claims(source: &Source) -> Claim {
 
 /// What an entry of the history has beside a chat message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Entry<'a> {
-    #[serde(borrow)]
     agent: Words<'a>,
-    #[serde(borrow)]
     message_type: Words<'a>,
     is_demo: Option<bool>,
-    #[serde(borrow)]
     tool_call_ids: Option<Vec<Words<'a>>>,
-    #[serde(borrow)]
     tags: Option<Vec<Words<'a>>>,
-    #[serde(borrow)]
     thinking_blocks: Option<Vec<Thought<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Thought<'a> {
-    #[serde(borrow)]
     thinking: Words<'a>,
-    #[serde(borrow)]
     signature: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     swe_agent_version: Words<'a>,
     model_stats: Option<Stats>,
 }
@@ -73,35 +65,29 @@ struct Stats {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     agent: Option<AgentConfig<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct AgentConfig<'a> {
-    #[serde(borrow)]
     model: Option<ModelConfig<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelConfig<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
 }
 
 /// One of several attempts at the same task.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Attempt<'a> {
-    #[serde(borrow)]
     history: Vec<&'a RawValue>,
-    #[serde(borrow)]
     info: Option<&'a RawValue>,
-    #[serde(borrow)]
     replay_config: Option<&'a RawValue>,
 }
 

@@ -28,81 +28,61 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Trajectory<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
     /// Its own id; a session's trajectories share that of the session.
-    #[serde(borrow)]
     trajectory_id: Words<'a>,
-    #[serde(borrow)]
     agent: Agent<'a>,
-    #[serde(borrow)]
     steps: Vec<Step<'a>>,
-    #[serde(borrow)]
     subagent_trajectories: Option<Vec<Trajectory<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Agent<'a> {
-    #[serde(borrow)]
     version: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     tool_definitions: Option<&'a RawValue>,
-    #[serde(borrow)]
     extra: Option<AgentExtra<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct AgentExtra<'a> {
-    #[serde(borrow)]
     parent_session_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Step<'a> {
     step_id: Count,
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow)]
     source: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     message: Blocks<'a, ContentPart<'a>>,
-    #[serde(borrow)]
     reasoning_content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     observation: Option<Observation<'a>>,
     metrics: Option<Metrics>,
     is_copied_context: Option<bool>,
     /// How many requests the step stands for; absent in older versions, where it is one.
     llm_call_count: Count,
-    #[serde(borrow)]
     extra: Option<StepExtra<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StepExtra<'a> {
     is_copied_context: Option<bool>,
-    #[serde(borrow)]
     context_management: Option<ContextManagement<'a>>,
 }
 
 /// What the agent did to its context at a step.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ContextManagement<'a> {
     /// `replace`: nothing from before the step is in the context after it.
-    #[serde(borrow)]
     boundary: Words<'a>,
 }
 
@@ -114,38 +94,31 @@ impl Step<'_> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ContentPart<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     function_name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Observation<'a> {
-    #[serde(borrow)]
     results: Vec<ObservedResult<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ObservedResult<'a> {
-    #[serde(borrow)]
     source_call_id: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, ContentPart<'a>>,
     subagent_trajectory_ref: Option<IgnoredAny>,
 }

@@ -31,24 +31,18 @@ pub const SUMMARISER: Reader = Reader {
 };
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Example<'a> {
-    #[serde(borrow)]
     messages_display: Option<Words<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Summary<'a> {
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     instance_name: Words<'a>,
-    #[serde(borrow)]
     input: Option<Words<'a>>,
-    #[serde(borrow)]
     output: Words<'a>,
 }
 

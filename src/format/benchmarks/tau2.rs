@@ -70,102 +70,75 @@ fn results_of(path: &Path) -> Option<PathBuf> {
 const SIMULATIONS: &str = "simulations";
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     agent_info: Party<'a>,
-    #[serde(borrow)]
     user_info: Party<'a>,
-    #[serde(borrow)]
     environment_info: Environment<'a>,
-    #[serde(borrow)]
     git_commit: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Party<'a> {
-    #[serde(borrow)]
     llm: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Environment<'a> {
-    #[serde(borrow)]
     policy: Words<'a>,
-    #[serde(borrow)]
     tool_defs: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Simulation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     run_info: Option<RunInfo<'a>>,
-    #[serde(borrow)]
     policy: Words<'a>,
-    #[serde(borrow)]
     messages: Option<Vec<Written<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct RunInfo<'a> {
-    #[serde(borrow)]
     simulation_id: Words<'a>,
 }
 
 /// One message. Reasoning that `raw_data` may show is never sent back by this framework.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Written<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
     /// In a result: the id of the tool call.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
     /// Several results in one wrapper.
-    #[serde(borrow)]
     tool_messages: Option<Vec<Written<'a>>>,
     /// Whose tool call is answered.
-    #[serde(borrow)]
     requestor: Words<'a>,
     error: Option<bool>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
     cost: Dollars,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     raw_data: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     requestor: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
 }
 

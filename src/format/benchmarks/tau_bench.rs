@@ -23,15 +23,11 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Run<'a> {
-    #[serde(borrow)]
     task_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     trial: Option<&'a RawValue>,
-    #[serde(borrow)]
     traj: Option<Vec<ChatMessage<'a>>>,
-    #[serde(borrow)]
     messages: Option<Vec<ChatMessage<'a>>>,
 }
 

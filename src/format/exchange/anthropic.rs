@@ -12,34 +12,26 @@ use serde_json::value::RawValue;
 
 /// A request's body.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Body<'a> {
     /// The model that was asked for.
-    #[serde(borrow)]
     pub model: Words<'a>,
     /// Instructions: a text, or blocks.
-    #[serde(borrow)]
     pub system: Option<&'a RawValue>,
     /// Definitions of the tools.
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
     /// The conversation.
-    #[serde(borrow)]
     pub messages: Vec<Spoken<'a>>,
 }
 
 /// A message of a request, or a response.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Spoken<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
     /// `user`, `assistant`, `system`.
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     content: Content<'a>,
     usage: Option<UsageRecord>,
 }

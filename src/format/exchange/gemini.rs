@@ -16,47 +16,37 @@ use serde_json::value::RawValue;
 type Lose<'l> = &'l mut dyn FnMut(&str);
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     contents: Vec<Content<'a>>,
-    #[serde(borrow, alias = "system_instruction")]
+    #[serde(alias = "system_instruction")]
     system_instruction: Option<Content<'a>>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
     /// A part of the prompt that the provider keeps.
-    #[serde(borrow)]
     cached_content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     parts: Option<Vec<&'a RawValue>>,
 }
 
 /// What came back, or a piece of a stream of it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     candidates: Option<Vec<Candidate<'a>>>,
-    #[serde(borrow)]
     response_id: Words<'a>,
-    #[serde(borrow)]
     model_version: Words<'a>,
     usage_metadata: Option<Tokens>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Candidate<'a> {
-    #[serde(borrow)]
     content: Content<'a>,
 }
 
@@ -88,13 +78,12 @@ impl Tokens {
 
 /// The part kinds that are the provider's own tools at work.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Served<'a> {
-    #[serde(borrow, alias = "executableCode")]
+    #[serde(alias = "executableCode")]
     tool_call: Option<&'a RawValue>,
-    #[serde(borrow, alias = "codeExecutionResult")]
+    #[serde(alias = "codeExecutionResult")]
     tool_response: Option<&'a RawValue>,
-    #[serde(borrow)]
     file_data: Option<&'a RawValue>,
 }
 

@@ -80,19 +80,14 @@ pub enum Dialect {
 
 /// What is looked at to tell the dialect of a request.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Keys<'a> {
     /// A request to Anthropic's models at Amazon names the version of its dialect.
-    #[serde(borrow)]
     anthropic_version: Option<&'a RawValue>,
-    #[serde(borrow)]
     messages: Option<&'a RawValue>,
-    #[serde(borrow)]
     contents: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
     /// A prompt that the provider keeps.
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
 }
 

@@ -12,38 +12,31 @@ use serde_json::value::RawValue;
 
 /// What was sent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Request<'a> {
     /// The conversation so far.
-    #[serde(borrow)]
     pub messages: Vec<ChatMessage<'a>>,
     /// The definitions of the tools.
-    #[serde(borrow, alias = "functions")]
+    #[serde(alias = "functions")]
     pub tools: Option<&'a RawValue>,
     /// The model that was asked for.
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
 }
 
 /// What came back.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created: Count,
-    #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Choice<'a> {
-    #[serde(borrow)]
     message: Option<ChatMessage<'a>>,
 }
 

@@ -18,90 +18,65 @@ use std::collections::HashMap;
 type Lose<'l> = &'l mut dyn FnMut(&str);
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     instructions: Words<'a>,
-    #[serde(borrow)]
     input: Blocks<'a, Item<'a>>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     previous_response_id: Words<'a>,
     /// An id, or an object with one.
-    #[serde(borrow)]
     conversation: Option<&'a RawValue>,
     /// A prompt that the provider keeps.
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created_at: Count,
-    #[serde(borrow)]
     status: Words<'a>,
-    #[serde(borrow)]
     output: Option<Blocks<'a, Item<'a>>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Conversation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
 }
 
 /// An item with the fields of all kinds; most are absent in each of them.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, alias = "input", alias = "action", alias = "code", alias = "queries")]
+    #[serde(alias = "input", alias = "action", alias = "code", alias = "queries")]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow, alias = "outputs", alias = "results")]
+    #[serde(alias = "outputs", alias = "results")]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
 }
 
 /// A part of an item's content.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     refusal: Words<'a>,
-    #[serde(borrow)]
     image_url: Words<'a>,
-    #[serde(borrow)]
     filename: Words<'a>,
 }
 

@@ -24,99 +24,69 @@ fn claims(source: &Source) -> Claim {
 
 /// A line: a session's head, a message, a compaction or a side call.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
     // A head.
-    #[serde(borrow)]
     ctxsim: Words<'a>,
-    #[serde(borrow)]
     session: Words<'a>,
-    #[serde(borrow)]
     parent: Words<'a>,
-    #[serde(borrow)]
     agent: Words<'a>,
-    #[serde(borrow)]
     version: Words<'a>,
     window: Count,
-    #[serde(borrow)]
     host: Words<'a>,
     begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
-    #[serde(borrow)]
     measured_in: Words<'a>,
     // A message. `model` is a head's too.
     role: Option<Role>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     time: Option<&'a RawValue>,
-    #[serde(borrow)]
     text: Option<Words<'a>>,
-    #[serde(borrow)]
     parts: Vec<NativePart<'a>>,
-    #[serde(borrow)]
     model: Words<'a>,
     usage: Option<NativeUsage>,
-    #[serde(borrow)]
     call_id: Option<Words<'a>>,
     aborted: bool,
     unchained: bool,
     synthetic: bool,
-    #[serde(borrow)]
     rewind: Option<Words<'a>>,
-    #[serde(borrow)]
     copy_of: Words<'a>,
     // Events.
-    #[serde(borrow)]
     compaction: Option<NativeCompaction<'a>>,
-    #[serde(borrow)]
     side_call: Option<NativeCall<'a>>,
-    #[serde(borrow)]
     mirrored_call: Option<NativeCall<'a>>,
 }
 
 /// A part: an object with one key.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativePart<'a> {
-    #[serde(borrow)]
     text: Option<Words<'a>>,
-    #[serde(borrow)]
     thinking: Option<Words<'a>>,
     sealed_bytes: u32,
-    #[serde(borrow)]
     call: Option<NativeToolCall<'a>>,
-    #[serde(borrow)]
     result: Option<NativeResult<'a>>,
     image: Option<NativeImage>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     other: Option<Words<'a>>,
     /// Of a text without its words: what was measured.
     measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
     measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeResult<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
     error: bool,
     truncated: bool,
@@ -148,17 +118,16 @@ struct NativeUsage {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     usage: Option<NativeUsage>,
     unchained: bool,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct NativeCompaction<'a> {
     kind: CompactionKind,
     automatic: Option<bool>,
@@ -166,17 +135,13 @@ struct NativeCompaction<'a> {
     tokens_before: Count,
     #[serde(default)]
     tokens_after: Count,
-    #[serde(borrow)]
     summary: Option<Words<'a>>,
     measured: Option<Measured>,
-    #[serde(borrow)]
     kept_from: Option<Words<'a>>,
     /// Message and number of its part, from 1.
-    #[serde(borrow, default)]
+    #[serde(default)]
     taken: Vec<(Words<'a>, usize)>,
-    #[serde(borrow)]
     call: Option<NativeCall<'a>>,
-    #[serde(borrow)]
     time: Option<&'a RawValue>,
 }
 

@@ -18,43 +18,32 @@ pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
 /// One content block with the fields of all kinds; most are absent in each of them.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
     /// `text`, `tool_use`, ...
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
     /// Of `text`.
-    #[serde(borrow)]
     pub text: Words<'a>,
     /// Of `thinking`.
-    #[serde(borrow)]
     pub thinking: Words<'a>,
     /// Of `thinking`: sealed.
-    #[serde(borrow)]
     pub signature: Words<'a>,
     /// Of `redacted_thinking`: sealed.
-    #[serde(borrow)]
     pub data: Words<'a>,
     /// Of tool calls.
-    #[serde(borrow)]
     pub id: Words<'a>,
     /// Of tool calls.
-    #[serde(borrow)]
     pub name: Words<'a>,
     /// Of tool results.
-    #[serde(borrow)]
     pub tool_use_id: Words<'a>,
     /// Of `tool_reference`.
-    #[serde(borrow)]
     pub tool_name: Words<'a>,
     /// Of tool calls: the arguments.
-    #[serde(borrow)]
     pub input: Option<&'a RawValue>,
     /// Of tool results, documents, compactions.
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
     /// Of images and documents.
-    #[serde(borrow)]
     pub source: Option<&'a RawValue>,
     /// Of tool results.
     pub is_error: Option<bool>,
@@ -73,13 +62,11 @@ impl Piece<'_> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Media<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: Words<'a>,
-    #[serde(borrow)]
     url: Words<'a>,
 }
 

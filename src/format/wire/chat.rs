@@ -14,99 +14,71 @@ use std::collections::HashMap;
 
 /// One message. Every field may be absent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatMessage<'a> {
     /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
-    #[serde(borrow)]
     pub role: Words<'a>,
     /// The text, or a list of parts.
-    #[serde(borrow)]
     pub content: Blocks<'a, ChatPart<'a>>,
     /// The reasoning as DeepSeek and its followers send it.
-    #[serde(borrow)]
     pub reasoning_content: Words<'a>,
     /// The reasoning as OpenRouter sends it.
-    #[serde(borrow)]
     pub reasoning: Option<&'a RawValue>,
     /// What the model says instead of an answer that it refuses.
-    #[serde(borrow)]
     pub refusal: Words<'a>,
     /// The tools that the model wants to run.
-    #[serde(borrow)]
     pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
     /// The same in the interface's first version: one, without an id.
-    #[serde(borrow)]
     pub function_call: Option<ChatFunction<'a>>,
     /// In a tool's message: the call that it answers.
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
     /// In a tool's message: the tool's name.
-    #[serde(borrow)]
     pub name: Words<'a>,
     /// The message's id, where a framework gives it one.
-    #[serde(borrow)]
     pub id: Option<&'a RawValue>,
     /// The model, where a framework notes it.
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
     /// When, where a framework notes it.
-    #[serde(borrow)]
     pub timestamp: Option<&'a RawValue>,
     /// Usage of the call that produced the message, where a framework keeps it there.
-    #[serde(borrow)]
     pub usage: Option<&'a RawValue>,
     /// The same, as LangChain keeps it.
-    #[serde(borrow)]
     pub usage_metadata: Option<&'a RawValue>,
     /// What LangChain keeps of the response.
-    #[serde(borrow)]
     pub response_metadata: Option<&'a RawValue>,
     /// What other frameworks keep beside the message.
-    #[serde(borrow)]
     pub extra: Option<&'a RawValue>,
 }
 
 /// One part of a message's content.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatPart<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
     /// The text, under the names that people keep it by.
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     value: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     refusal: Words<'a>,
     /// A call of a tool among the parts, as Anthropic writes it.
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
     image_url: Blocks<'a, Address<'a>>,
-    #[serde(borrow)]
     file: Option<File<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Address<'a> {
-    #[serde(borrow)]
     url: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct File<'a> {
-    #[serde(borrow)]
     filename: Words<'a>,
 }
 
@@ -121,25 +93,19 @@ impl ChatPart<'_> {
 
 /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     function: Option<ChatFunction<'a>>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 /// A function's name and arguments.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatFunction<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 

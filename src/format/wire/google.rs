@@ -11,79 +11,62 @@ use serde_json::value::RawValue;
 
 /// One part of a content: which of its fields is there tells what it is.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
     /// Prose, or a thought where the next field says so.
-    #[serde(borrow)]
     pub text: Option<Words<'a>>,
     /// Is the text a thought?
     pub thought: Option<bool>,
     /// The sealed form of a thought; it is sent back, and never text.
-    #[serde(borrow)]
     pub thought_signature: Words<'a>,
     /// A picture or another attachment.
-    #[serde(borrow)]
     pub inline_data: Option<InlineData<'a>>,
     /// A tool that the model wants to run.
-    #[serde(borrow)]
     pub function_call: Option<FunctionCall<'a>>,
     /// What a tool answered.
-    #[serde(borrow)]
     pub function_response: Option<FunctionResponse<'a>>,
 }
 
 /// An attachment in base64.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct InlineData<'a> {
-    #[serde(borrow)]
     mime_type: Words<'a>,
-    #[serde(borrow)]
     data: Words<'a>,
 }
 
 /// A tool that the model wants to run.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct FunctionCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
 }
 
 /// What a tool answered.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct FunctionResponse<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
     /// Pictures that belong to the answer.
-    #[serde(borrow)]
     parts: Option<Vec<Attachment<'a>>>,
 }
 
 /// A part of an answer, which is nothing but an attachment.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Attachment<'a> {
-    #[serde(borrow)]
     inline_data: Option<InlineData<'a>>,
 }
 
 /// What tools answer: one text under either name, or anything.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     output: Option<Words<'a>>,
-    #[serde(borrow)]
     error: Option<Words<'a>>,
 }
 

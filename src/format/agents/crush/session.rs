@@ -23,42 +23,31 @@ pub struct MessageRow<'r> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: PieceData<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct PieceData<'a> {
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     thinking: Words<'a>,
-    #[serde(borrow)]
     signature: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     content: Words<'a>,
     is_error: Option<bool>,
-    #[serde(borrow)]
     reason: Words<'a>,
-    #[serde(borrow)]
     url: Words<'a>,
     // Attached files are written in Go's own capital letters.
-    #[serde(borrow, rename = "Data", alias = "data")]
+    #[serde(rename = "Data", alias = "data")]
     bytes: Words<'a>,
-    #[serde(borrow, rename = "MIMEType", alias = "mime_type")]
+    #[serde(rename = "MIMEType", alias = "mime_type")]
     mime_type: Words<'a>,
 }
 

@@ -18,10 +18,9 @@ const SUBTASK: &str = "The following tool was executed by the user";
 
 /// A message together with its parts.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Stored<'a> {
-    #[serde(borrow)]
     info: MessageInfo<'a>,
-    #[serde(borrow)]
     parts: Vec<&'a RawValue>,
 }
 

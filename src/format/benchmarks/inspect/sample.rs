@@ -339,15 +339,11 @@ fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent) -> Vec<&'e RawValu
 /// By what a message is known in a later input: its id or, in old logs, its role and content.
 fn key(raw: &RawValue) -> u64 {
     #[derive(serde::Deserialize, Default)]
-    #[serde(default)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Known<'a> {
-        #[serde(borrow)]
         id: Words<'a>,
-        #[serde(borrow)]
         role: Words<'a>,
-        #[serde(borrow)]
         content: Option<&'a RawValue>,
-        #[serde(borrow)]
         tool_call_id: Words<'a>,
     }
     let known = serde_json::from_str::<Known>(raw.get()).unwrap_or_default();

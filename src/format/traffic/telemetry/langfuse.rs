@@ -35,20 +35,19 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Observation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
     // Batch exports write the same names with underscores.
-    #[serde(borrow, alias = "trace_id")]
+    #[serde(alias = "trace_id")]
     trace_id: Words<'a>,
-    #[serde(borrow, alias = "parent_observation_id")]
+    #[serde(alias = "parent_observation_id")]
     parent_observation_id: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow, alias = "start_time")]
+    #[serde(alias = "start_time")]
     start_time: Words<'a>,
-    #[serde(borrow, alias = "providedModelName", alias = "provided_model_name")]
+    #[serde(alias = "providedModelName", alias = "provided_model_name")]
     model: Words<'a>,
     input: Value,
     output: Value,

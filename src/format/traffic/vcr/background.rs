@@ -7,11 +7,9 @@ use std::collections::HashMap;
 
 /// What a response says of how far it has come.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct State<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
