@@ -5,7 +5,6 @@
 //! that of the whole turn.
 
 use crate::format::ground::count::Count;
-use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
@@ -56,14 +55,7 @@ const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Ou
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => take(&event, &mut transcript, scale, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+    source.each_line(|source, line| source.values(line, |event: Event, lose| take(&event, &mut transcript, scale, lose)))?;
     if transcript.messages.is_empty() {
         source.lose(0, "session without messages");
     } else {

@@ -4,15 +4,15 @@
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such.
 
 use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::json::text_or_json;
 use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -144,22 +144,12 @@ impl Tokens<'_> {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"), Mark::Line("[Output truncated")];
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let mut log = Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new() };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => log.event(&event, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+    source.each_line(|source, line| source.values(line, |event: Event, lose| log.event(&event, lose)))?;
     log.finish(source, hand_over);
     Ok(())
 }
@@ -407,7 +397,6 @@ impl Session {
         let before = self.messages.len();
         self.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
             automatic: match &*data.trigger {
                 "" => None,
                 trigger => Some(trigger != "manual"),
@@ -417,9 +406,9 @@ impl Session {
             summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
-            taken: Vec::new(),
             call,
             time,
+            ..Compaction::default()
         });
         self.unchained = true;
     }
@@ -431,15 +420,11 @@ impl Session {
         }
         self.compactions.push(Compaction {
             before: self.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
             tokens_before: data.pre_truncation_tokens_in_messages.known().ok().flatten(),
             tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
-            summary: None,
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time,
+            ..Compaction::default()
         });
         self.unchained = true;
     }

@@ -3,15 +3,15 @@
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::count::{Absurd, Count, sound};
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::json::{compact, text_or_json};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -147,9 +147,6 @@ impl Tokens {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
     let mut session = Session {
@@ -163,14 +160,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         trust: Trust::Provider,
         unchained: false,
     };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => session.event(&event, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+    source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
     if session.transcript.messages.iter().all(|message| message.role == Role::System) {
         source.lose(0, "session without messages");
     } else {
@@ -295,10 +285,7 @@ impl Session<'_> {
     }
 
     fn usage(&self, data: &Data<'_>, lose: Lose<'_>) -> Option<Usage> {
-        data.usage.as_ref()?.usage(self.trust).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        })
+        sound(data.usage.as_ref()?.usage(self.trust), lose)
     }
 
     fn parts(&mut self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
@@ -373,15 +360,11 @@ impl Session<'_> {
         let end = data.shadowed_range.as_ref().map(|range| range.end);
         self.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(self.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
-            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
             time: event.time,
+            ..Compaction::default()
         });
         self.unchained = true;
     }

@@ -14,7 +14,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -298,18 +298,7 @@ impl<'s> Session<'s> {
         }
         let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
         let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.scale.weigh(&text_of(&entry.content)));
-        self.transcript.compactions.push(Compaction {
-            before: self.held.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            summary,
-            kept_from,
-            taken: Vec::new(),
-            call: None,
-            time: None,
-        });
+        self.transcript.compactions.push(Compaction { before: self.held.len(), summary, kept_from, ..Compaction::default() });
         // What follows the newest message that is known has arrived since; what stands before it is the summary and its answer.
         let newest = new.iter().rposition(|entry| self.live(&entry.id).is_some());
         for entry in newest.map_or(&[][..], |newest| new.get(newest + 1..).unwrap_or_default()) {

@@ -6,8 +6,8 @@
 
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::json::text_or_json;
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
@@ -93,14 +93,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     };
     let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
     let mut context = Context { scale, transcript, tools: HashMap::new(), before: Before::Other, prompt: None };
-    source.each_line(|source, line| {
-        for value in values::<Line>(&line.text) {
-            match value {
-                Ok(record) => context.line(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+    source.each_line(|source, line| source.values(line, |record: Line, lose| context.line(&record, lose)))?;
     if context.transcript.messages.iter().all(|message| message.role == Role::System) {
         source.lose(0, "session without messages");
     } else {
@@ -108,9 +101,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     }
     Ok(())
 }
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 struct Context<'s> {
     scale: &'s dyn Scale,

@@ -10,7 +10,7 @@ use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Compaction, CompactionKind, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -138,14 +138,8 @@ fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_fro
     }
     transcript.compactions.push(Compaction {
         before,
-        kind: CompactionKind::Compact,
-        automatic: None,
-        tokens_before: None,
-        tokens_after: None,
         summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
         kept_from: Some(kept_from),
-        taken: Vec::new(),
-        call: None,
-        time: None,
+        ..Compaction::default()
     });
 }

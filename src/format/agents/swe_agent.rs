@@ -12,7 +12,7 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -278,15 +278,9 @@ impl Agent {
     fn summary(&mut self, summary: Text) {
         self.compactions.push(Compaction {
             before: self.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(summary),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
-            time: None,
+            ..Compaction::default()
         });
     }
 }

@@ -4,7 +4,7 @@
 //! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::count::{Absurd, Count, Dollars, sound};
 use crate::format::ground::json::{compact, fault, text_or_json, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
@@ -12,7 +12,7 @@ use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
@@ -237,15 +237,10 @@ impl Run<'_> {
         self.rewritten = summary.is_empty();
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: (!summary.is_empty()).then(|| self.scale.weigh(&summary)),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time: millis(&step.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -263,10 +258,8 @@ impl Run<'_> {
         self.push(Role::Assistant, parts, step);
         let copied = step.is_copied_context.or(step.extra.as_ref().and_then(|extra| extra.is_copied_context));
         let requests = step.llm_call_count.known().ok().flatten().unwrap_or(1);
-        let mut usage = step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)).unwrap_or_else(|_| {
-            source.lose(number, ABSURD);
-            None
-        });
+        let mut usage =
+            sound(step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)), &mut |reason| source.lose(number, reason));
         if requests > 1 && usage.take().is_some() {
             source.lose(number, "usage of several calls in one step");
         }

@@ -6,7 +6,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -134,15 +134,11 @@ fn read_summaries(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn Fn
                     instance = instance_name.to_string();
                     transcript.compactions.push(Compaction {
                         before: transcript.messages.len(),
-                        kind: CompactionKind::Compact,
                         automatic: Some(true),
-                        tokens_before: None,
-                        tokens_after: None,
                         summary: Some(scale.weigh(&output)),
-                        kept_from: None,
-                        taken: Vec::new(),
                         call: Some(Call { id, model: model_name.to_string(), usage: None, unchained: true }),
                         time: millis(&timestamp),
+                        ..Compaction::default()
                     });
                 }
                 Ok(_) => source.lose(line.number, "unknown record type"),

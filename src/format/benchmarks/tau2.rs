@@ -5,7 +5,7 @@
 //! user's model have a context of their own, with the roles turned round, and stand on the side; what that model does with its own
 //! tools the agent never sees.
 
-use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
@@ -336,10 +336,7 @@ impl Conversation<'_> {
 
     fn call(&self, written: &Written, turn: usize, model: &str, source: &mut Source) -> Call {
         let response = written.raw_data.and_then(|raw| serde_json::from_str::<Response>(raw.get()).ok()).unwrap_or_default();
-        let usage = written.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-            source.lose(self.number, ABSURD);
-            None
-        });
+        let usage = sound(written.usage.map_or(Ok(None), ChatUsage::read), &mut |reason| source.lose(self.number, reason));
         let usage = usage.map(|mut usage| {
             usage.cost_nano_usd = usage.cost_nano_usd.or(written.cost.above_zero());
             usage

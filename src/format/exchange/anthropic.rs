@@ -4,9 +4,10 @@ use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -35,8 +36,6 @@ pub struct Spoken<'a> {
     content: Content<'a>,
     usage: Option<UsageRecord>,
 }
-
-type Lose<'l> = &'l mut dyn FnMut(&str);
 
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
@@ -149,15 +148,12 @@ fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
         let summary = block.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
         Compaction {
             before: 0,
-            kind: CompactionKind::Compact,
             automatic: Some(true),
             tokens_before: usage.map(|usage| usage.prompt),
             tokens_after: after.filter(|_| usage.is_some()).map(|usage| usage.prompt),
             summary: summary.map(|summary| Verbatim.weigh(&summary)),
-            kept_from: None,
-            taken: Vec::new(),
             call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
-            time: None,
+            ..Compaction::default()
         }
     };
     blocks.map(compaction).collect()

@@ -2,8 +2,9 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::count::{Absurd, Count, sound};
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
@@ -12,8 +13,6 @@ use crate::format::wire::google::{Piece, piece};
 use crate::transcript::{Call, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-type Lose<'l> = &'l mut dyn FnMut(&str);
 
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
@@ -121,10 +120,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
             }
         }
     }
-    let usage = usage.map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(usage.map_or(Ok(None), Tokens::usage), lose);
     let last = pieces.last();
     let id = last.map_or("", |piece| &piece.response_id);
     let model = last.map_or("", |piece| &piece.model_version);

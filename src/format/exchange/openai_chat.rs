@@ -2,7 +2,7 @@
 
 use super::verbatim::Verbatim;
 use super::{Exchange, Turn};
-use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::count::{Count, sound};
 use crate::format::ground::json::{compact, string};
 use crate::format::ground::words::Words;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
@@ -82,10 +82,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
         lose("second choice of a reply");
     }
     reply.role = Words("assistant".into());
-    let usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), lose);
     exchange.session = response.id.to_string();
     exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
         message.call = Some(super::call(&response.id, &response.model, usage));

@@ -6,6 +6,7 @@ use super::{Exchange, Turn};
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
 use crate::format::ground::json::{compact, string, text_or_json};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
@@ -14,8 +15,6 @@ use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
-
-type Lose<'l> = &'l mut dyn FnMut(&str);
 
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]

@@ -2,7 +2,7 @@
 
 use super::MARK;
 use super::measured::Measured;
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::count::{Absurd, Count, Dollars, sound};
 use crate::format::ground::json::{fault, text_or_json, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
@@ -315,10 +315,7 @@ impl Session {
     }
 
     fn call(&self, id: &str, model: &str, usage: Option<&NativeUsage>, unchained: bool, number: u64, source: &mut Source) -> Call {
-        let usage = usage.map_or(Ok(None), NativeUsage::usage).unwrap_or_else(|_| {
-            source.lose(number, ABSURD);
-            None
-        });
+        let usage = sound(usage.map_or(Ok(None), NativeUsage::usage), &mut |reason| source.lose(number, reason));
         let model = if model.is_empty() { &self.model } else { model };
         Call { id: id.to_owned(), model: model.to_owned(), usage, unchained }
     }
@@ -335,12 +332,7 @@ impl Session {
             let found = self.place(message, number, source).zip(part.checked_sub(1));
             taken.extend(found);
         }
-        let mut tokens = |count: Count| {
-            count.known().unwrap_or_else(|_| {
-                source.lose(number, ABSURD);
-                None
-            })
-        };
+        let mut tokens = |count: Count| sound(count.known(), &mut |reason| source.lose(number, reason));
         Compaction {
             before: self.transcript.messages.len(),
             kind: written.kind,

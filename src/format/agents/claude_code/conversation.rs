@@ -5,6 +5,7 @@ use super::queue::Queue;
 use super::record::{CompactMetadata, Kind, Record, Wire};
 use super::tree::Tree;
 use crate::format::ground::count::ABSURD;
+use crate::format::ground::source::Lose;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
@@ -14,8 +15,6 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
 /// Receives the reason of each loss.
-pub(super) type Lose<'l> = &'l mut dyn FnMut(&'static str);
-
 /// The model of messages that no model wrote.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
@@ -205,15 +204,12 @@ impl<'s> Conversation<'s> {
         self.unsummarised = Some(self.transcript.compactions.len());
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: automatic(metadata),
             tokens_before: metadata.pre_tokens.known().ok().flatten(),
             tokens_after: metadata.post_tokens.known().ok().flatten(),
-            summary: None,
             kept_from,
-            taken: Vec::new(),
-            call: None,
             time: millis(&record.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -230,13 +226,9 @@ impl<'s> Conversation<'s> {
             before: self.transcript.messages.len(),
             kind: CompactionKind::Prune,
             automatic: automatic(metadata),
-            tokens_before: None,
-            tokens_after: None,
-            summary: None,
-            kept_from: None,
             taken,
-            call: None,
             time: millis(&record.timestamp),
+            ..Compaction::default()
         });
     }
 

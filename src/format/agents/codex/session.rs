@@ -13,7 +13,7 @@ use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::json::{string, text_or_json};
 use crate::format::ground::time::millis;
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -282,16 +282,11 @@ impl<'s> Session<'s> {
         let summary = (!compacted.message.is_empty()).then(|| self.scale.weigh(&compacted.message));
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary,
-            kept_from: None,
             // Usage without a response before this point is that of the summariser.
-            taken: Vec::new(),
             call: self.pending.take(),
             time,
+            ..Compaction::default()
         });
         self.turn.compacts(self.transcript.compactions.len() - 1, &mut self.transcript);
     }

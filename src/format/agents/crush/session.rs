@@ -4,9 +4,10 @@ use super::rows::SessionRow;
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::image;
 use crate::format::ground::json::text_or_json;
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -50,9 +51,6 @@ struct PieceData<'a> {
     #[serde(rename = "MIMEType", alias = "mime_type")]
     mime_type: Words<'a>,
 }
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 pub struct Session<'s> {
     scale: &'s dyn Scale,
@@ -150,15 +148,11 @@ impl<'s> Session<'s> {
         let text = parts.iter().find_map(|part| if let Part::Text(text) = part { Some(text.clone()) } else { None });
         self.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary: text,
             kept_from: Some(before),
-            taken: Vec::new(),
             call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
             time: row.time,
+            ..Compaction::default()
         });
         self.unchained = true;
     }

@@ -57,14 +57,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
         }
     } else {
-        source.each_line(|source, line| {
-            for value in values::<Line>(&line.text) {
-                match value {
-                    Ok(record) => session.line(&record, &mut |reason| source.lose(line.number, reason)),
-                    Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-                }
-            }
-        })?;
+        source.each_line(|source, line| source.values(line, |record: Line, lose| session.line(&record, lose)))?;
     }
     match session.finish(&mut |reason| source.lose(0, reason)) {
         Some(transcript) => hand_over(transcript),

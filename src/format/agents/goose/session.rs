@@ -5,13 +5,11 @@ use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Request, Totals, 
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
 use crate::format::ground::json::text_or_json;
+use crate::format::ground::source::Lose;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use std::collections::HashMap;
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// Smaller numbers are seconds.
 const FIRST_MILLISECOND: i64 = 100_000_000_000;
@@ -122,16 +120,11 @@ impl<'s> Session<'s> {
             let summary = parts.into_iter().find_map(|part| if let Part::Text(text) = part { Some(text) } else { None });
             self.transcript.compactions.push(Compaction {
                 before,
-                kind: CompactionKind::Compact,
-                automatic: None,
-                tokens_before: None,
-                tokens_after: None,
                 summary,
                 // Of an earlier compaction nothing tells what it kept: the next one took that away as well.
                 kept_from: visible.agent_visible.then(|| self.first_visible.unwrap_or(before)),
-                taken: Vec::new(),
-                call: None,
                 time,
+                ..Compaction::default()
             });
         } else if !parts.is_empty() {
             self.transcript.messages.push(Message { time, synthetic: role == Role::User, ..Message::new(role, parts) });

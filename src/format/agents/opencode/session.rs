@@ -5,13 +5,11 @@ use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, mi
 use crate::format::ground::count::Dollars;
 use crate::format::ground::image;
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
-
-/// Takes the reason for something that could not be used.
-pub(super) type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// What OpenCode tells the model where a person has started a tool: the log holds a `subtask` in its place.
 const SUBTASK: &str = "The following tool was executed by the user";
@@ -367,15 +365,12 @@ impl<'s> Session<'s> {
         let summary: Text = self.scale.weigh(&open.summary_text);
         self.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
             automatic: asked.automatic,
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(summary),
             kept_from: Some(kept_from),
-            taken: Vec::new(),
             call,
             time: open.time,
+            ..Compaction::default()
         });
     }
 
@@ -461,13 +456,9 @@ impl<'s> Session<'s> {
             before,
             kind: CompactionKind::Prune,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
-            summary: None,
-            kept_from: None,
             taken,
-            call: None,
             time: Some(time),
+            ..Compaction::default()
         });
         self.transcript.compactions.extend(prunings);
         self.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));

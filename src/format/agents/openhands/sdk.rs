@@ -9,7 +9,7 @@ use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -187,15 +187,12 @@ impl<'s> Run<'s> {
         let id = condensation.llm_response_id.to_string();
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.scale.weigh(summary)),
             kept_from,
-            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
             time: millis(&event.timestamp),
+            ..Compaction::default()
         });
     }
 

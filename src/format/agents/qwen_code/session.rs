@@ -5,15 +5,13 @@ use super::record::{Bootstrap, Compression, Content, ParentSession, Record, Tele
 use crate::format::ground::branches::Branches;
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::format::ground::time::millis;
 use crate::format::wire::google::{piece, text_of};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, parts_where};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 pub struct Session<'s> {
     scale: &'s dyn Scale,
@@ -227,14 +225,13 @@ impl<'s> Session<'s> {
             before,
             // A compression that only clears old results keeps the first message, and writes no summary.
             kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
-            automatic: None,
             tokens_before: tokens(compression.info.original_token_count),
             tokens_after: tokens(compression.info.new_token_count),
             summary: new.filter(|_| !pruned).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
             kept_from: if pruned { None } else { Some(kept_from.unwrap_or(before)) },
             taken: taken.into_iter().filter(|(message, _)| !stays.contains(message)).collect(),
-            call: None,
             time,
+            ..Compaction::default()
         });
         self.unchained = true;
     }

@@ -7,8 +7,8 @@ use crate::format::ground::image;
 use crate::format::ground::json::{fault, string, text_or_json};
 use crate::format::ground::outline::Outline;
 use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -41,9 +41,6 @@ pub(super) fn of(whole: &Value, source: &mut Source, scale: &dyn Scale, transcri
     }
     chat.finish()
 }
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 struct Chat<'s> {
     scale: &'s dyn Scale,
@@ -176,15 +173,9 @@ impl<'s> Chat<'s> {
     fn compacted(&mut self, summary: &str, time: Option<i64>) {
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(self.scale.weigh(summary)),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time,
+            ..Compaction::default()
         });
     }
 

@@ -1,7 +1,7 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written};
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::count::sound;
 use crate::format::ground::image;
 use crate::format::ground::json::{compact, fault, text_or_json};
 use crate::format::ground::source::Source;
@@ -104,11 +104,8 @@ impl Reading<'_> {
             automatic: Some(true),
             tokens_before: kind.tokens_before.known().ok().flatten(),
             tokens_after: kind.tokens_after.known().ok().flatten(),
-            summary: None,
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time: millis(&kind.timestamp),
+            ..Compaction::default()
         };
         self.rewritten = Some((self.latest, compaction));
     }
@@ -119,10 +116,8 @@ impl Reading<'_> {
             return source.lose(self.number, "request without a reply");
         };
         let trust = if event.model.starts_with("mockllm/") { Trust::Mock } else { Trust::Provider };
-        let usage = reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)).unwrap_or_else(|_| {
-            source.lose(self.number, ABSURD);
-            None
-        });
+        let usage =
+            sound(reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)), &mut |reason| source.lose(self.number, reason));
         let model = if reply.model.is_empty() { event.model.to_string() } else { reply.model.to_string() };
         let mut call = Call { id: event.uuid.to_string(), model, usage, unchained: false };
         if self.scoring || &*event.role == "grader" {

@@ -5,7 +5,7 @@ use super::messages::opened;
 use super::tokens::Tokens;
 use super::{Generation, join};
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::{fault, values};
 use crate::format::ground::pieces::{Piece, Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
@@ -99,10 +99,7 @@ fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generatio
     let tokens = details(&observation.usage_details).or_else(|| details(&observation.usage)).unwrap_or_default();
     let called = &*observation.kind == "GENERATION";
     let usage = if called { tokens.usage() } else { Ok(None) };
-    let usage = usage.unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(usage, lose);
     let listed = opened(&observation.cost_details).get("total").cloned().unwrap_or_default();
     let cost = dollars(&listed).or_else(|| dollars(&observation.total_cost));
     let kept = opened(&observation.metadata);

@@ -6,7 +6,7 @@ use super::spans::{Event, Span, spans};
 use super::tokens::{Tokens, count};
 use super::{Generation, join};
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{ABSURD, Count, Dollars};
+use crate::format::ground::count::{Count, Dollars, sound};
 use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
@@ -96,10 +96,7 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
         _ => false,
     };
-    let usage = if called { tokens.usage() } else { Ok(None) }.unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(if called { tokens.usage() } else { Ok(None) }, lose);
     let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
     let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
     let mut instructions = first(&["gen_ai.system_instructions"]);
