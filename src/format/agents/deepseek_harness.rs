@@ -9,12 +9,12 @@ use crate::format::ground::json::{compact, text_or_json};
 use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Sessions of DeepSeek Harness.
 pub const READER: Reader = Reader { name: "deepseek-harness", about: "DeepSeek Harness sessions (*.session.jsonl)", claims, read };
@@ -148,40 +148,24 @@ impl Tokens {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session = Session {
-        scale,
-        transcript,
-        places: Vec::new(),
-        tools: HashMap::new(),
-        windows: NamedWindows::default(),
-        model: String::new(),
-        called: String::new(),
-        trust: Trust::Provider,
-        unchained: false,
-    };
+    let made = Recorder::new(READER.name, source.name(), scale);
+    let mut session = Session { made, places: Vec::new(), model: String::new(), trust: Trust::Provider };
     source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
-    if session.transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        session.transcript.window = session.windows.of(session.transcript.main_model());
-        hand_over(session.transcript);
+    let messages = &mut session.made.transcript.messages;
+    if messages.iter().all(|message| message.role == Role::System) {
+        messages.clear();
     }
+    session.made.end(source, hand_over);
     Ok(())
 }
 
 struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     /// The numbers of the events that messages came with.
     places: Vec<(i64, usize)>,
-    tools: HashMap<String, String>,
-    windows: NamedWindows,
-    /// The model that requests go to now, and the one of the last call.
+    /// The model that requests go to now.
     model: String,
-    called: String,
     trust: Trust,
-    unchained: bool,
 }
 
 impl Session<'_> {
@@ -202,13 +186,13 @@ impl Session<'_> {
         };
         match &*event.kind {
             "request/header" => self.header(data.header.as_ref(), event),
-            "request/header-delta" => self.unchained = true,
+            "request/header-delta" => self.made.chain.broken = true,
             "request/context" => {
                 if !data.model.is_empty() {
                     self.model = data.model.to_string();
                 }
                 if let Some(window) = data.context_window.known().ok().flatten() {
-                    self.windows.name(&self.model, window);
+                    self.made.windows.name(&self.model, window);
                 }
             }
             "user/message" | "context/message" => self.user(event, &data, lose),
@@ -223,10 +207,10 @@ impl Session<'_> {
 
     fn open(&mut self, event: &Event<'_>) {
         if let Some(id) = event.id.some_id() {
-            self.transcript.id = id.to_owned();
+            self.made.transcript.id = id.to_owned();
         }
-        self.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
-        self.transcript.version = event.version.to_string();
+        self.made.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
+        self.made.transcript.version = event.version.to_string();
         // Recordings for the program's own tests name places by marks, and their model is a program.
         if event.cwd.starts_with("{{") {
             self.trust = Trust::Mock;
@@ -236,27 +220,27 @@ impl Session<'_> {
     fn header(&mut self, header: Option<&Header<'_>>, event: &Event<'_>) {
         let Some(header) = header else { return };
         self.model = header.config.model.to_string();
-        if self.transcript.messages.iter().any(|message| message.role == Role::System) {
-            self.unchained = true;
+        if self.made.transcript.messages.iter().any(|message| message.role == Role::System) {
+            self.made.chain.broken = true;
             return;
         }
-        let mut parts = vec![Part::Text(self.scale.weigh(&text_or_json(header.system)))];
+        let mut parts = vec![Part::Text(self.made.scale.weigh(&text_or_json(header.system)))];
         if let Some(tools) = header.tools.filter(|tools| tools.get() != "[]") {
-            parts.push(Part::Tools(self.scale.weigh(&compact(tools.get()))));
+            parts.push(Part::Tools(self.made.scale.weigh(&compact(tools.get()))));
         }
-        self.transcript.messages.push(Message { time: event.time, ..Message::new(Role::System, parts) });
+        self.made.push(Message { time: event.time, ..Message::new(Role::System, parts) });
     }
 
     fn list(&mut self, event: &Event<'_>, id: &Words<'_>, message: Message) {
-        self.places.push((event.seq.unwrap_or(i64::MAX), self.transcript.messages.len()));
-        self.transcript.messages.push(Message { id: id.id().to_owned(), time: event.time.filter(|time| *time > 0), ..message });
+        self.places.push((event.seq.unwrap_or(i64::MAX), self.made.next()));
+        self.made.push(Message { id: id.id().to_owned(), time: event.time.filter(|time| *time > 0), ..message });
     }
 
     fn user(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
         let wrapped = data.message.as_ref();
         let origin = wrapped.and_then(|message| message.source.as_ref()).or(data.source.as_ref());
         // The summary of a compaction comes again as a message.
-        if origin.is_some_and(|origin| !origin.compaction_id.is_empty()) && !self.transcript.compactions.is_empty() {
+        if origin.is_some_and(|origin| !origin.compaction_id.is_empty()) && !self.made.transcript.compactions.is_empty() {
             return;
         }
         let parts = self.parts(wrapped.map_or(&data.content, |message| &message.content), lose);
@@ -273,13 +257,13 @@ impl Session<'_> {
         let model = if model.is_empty() { self.model.clone() } else { model.to_owned() };
         let id = wrapped.map_or("", |message| message.id.id());
         // A session's number and the event's name the call in copies of the file.
-        let id = if id.is_empty() { format!("{}#{}", self.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
+        let id = if id.is_empty() { format!("{}#{}", self.made.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
         let usage = self.usage(data, lose);
-        let changed = !self.called.is_empty() && self.called != model;
-        let call =
-            usage.is_some().then(|| Call { id, model: model.clone(), usage, unchained: std::mem::take(&mut self.unchained) || changed });
-        self.unchained |= call.is_none();
-        self.called = model;
+        let call = usage.is_some().then(|| {
+            let unchained = self.made.chain.link(&model);
+            Call { id, model, usage, unchained }
+        });
+        self.made.chain.broken |= call.is_none();
         let nameless = Words::default();
         self.list(event, wrapped.map_or(&nameless, |message| &message.id), Message { call, ..Message::new(Role::Assistant, parts) });
     }
@@ -292,18 +276,11 @@ impl Session<'_> {
         let mut parts = Vec::new();
         for block in &content.0 {
             match block {
-                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Text(text) => parts.push(self.made.text(text)),
                 Block::Object(piece) => match &*piece.kind {
-                    "text" => parts.push(Part::Text(self.scale.weigh(&piece.text))),
-                    "reasoning" => parts.push(Part::Thinking { text: self.scale.weigh(&piece.text), sealed_bytes: 0 }),
-                    "tool-call" => {
-                        self.tools.insert(piece.id.to_string(), piece.name.to_string());
-                        parts.push(Part::ToolCall {
-                            id: piece.id.to_string(),
-                            name: piece.name.to_string(),
-                            arguments: self.scale.weigh(&text_or_json(piece.arguments)),
-                        });
-                    }
+                    "text" => parts.push(self.made.text(&piece.text)),
+                    "reasoning" => parts.push(self.made.thinking(&piece.text, 0)),
+                    "tool-call" => parts.push(self.made.tool_call(&piece.id, &piece.name, piece.arguments)),
                     "image" => parts.push(Part::Image(image::from_base64(&piece.data))),
                     _ => lose("unknown content block"),
                 },
@@ -328,12 +305,12 @@ impl Session<'_> {
                             Block::Other => "",
                         })
                         .collect();
-                    parts.push(self.answer(&piece.tool_call_id, &texts.join("\n"), piece.is_error));
+                    parts.push(self.made.result(&piece.tool_call_id, &texts.join("\n"), piece.is_error.unwrap_or_default()));
                 }
             }
             None => {
                 let texts: Vec<&str> = data.content.objects().map(|piece| &*piece.text).collect();
-                parts.push(self.answer(&data.call_id, &texts.join("\n"), data.is_error));
+                parts.push(self.made.result(&data.call_id, &texts.join("\n"), data.is_error.unwrap_or_default()));
             }
         }
         if parts.is_empty() {
@@ -343,29 +320,20 @@ impl Session<'_> {
         self.list(event, data.message.as_ref().map_or(&nameless, |message| &message.id), Message::new(Role::Tool, parts));
     }
 
-    fn answer(&self, call_id: &Words<'_>, text: &str, error: Option<bool>) -> Part {
-        Part::ToolResult {
-            call_id: call_id.to_string(),
-            name: self.tools.get(&**call_id).cloned().unwrap_or_default(),
-            text: self.scale.weigh_result(text),
-            error: error.unwrap_or_default(),
-        }
-    }
-
     fn compaction(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let usage = self.usage(data, lose);
         let id = data.compaction_id.id().to_owned();
         let texts: Vec<&str> = data.summary.objects().map(|piece| &*piece.text).collect();
         let end = data.shadowed_range.as_ref().map(|range| range.end);
-        self.transcript.compactions.push(Compaction {
+        self.made.transcript.compactions.push(Compaction {
             before,
-            summary: Some(self.scale.weigh(&texts.join("\n"))),
+            summary: Some(self.made.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
             time: event.time,
             ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 }

@@ -29,6 +29,19 @@ impl<T> Blocks<'_, T> {
             Block::Text(_) | Block::Other => None,
         })
     }
+
+    /// What the blocks say, joined by newlines: bare strings, and what `words` finds in an object.
+    pub fn joined<'b, S: AsRef<str>>(&'b self, words: impl Fn(&'b T) -> Option<S>) -> String {
+        let mut texts: Vec<Cow<str>> = Vec::new();
+        for block in &self.0 {
+            match block {
+                Block::Text(text) => texts.push(Cow::Borrowed(text)),
+                Block::Object(object) => texts.extend(words(object).map(|words| Cow::Owned(words.as_ref().to_owned()))),
+                Block::Other => {}
+            }
+        }
+        texts.join("\n")
+    }
 }
 
 impl<T> Default for Blocks<'_, T> {
