@@ -11,6 +11,7 @@ use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Chain, end, thinking};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece, text_of};
@@ -138,11 +139,7 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         }
         Ok(())
     })?;
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages")
-    } else {
-        hand_over(transcript)
-    }
+    end(Some(transcript).filter(|transcript| !transcript.messages.is_empty()), source, hand_over);
     Ok(())
 }
 
@@ -167,9 +164,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         }
     } else {
         source.each_line(|source, line| {
-            for value in values::<Record>(&line.text) {
-                session.record(value, line.number, line.last_unterminated, source);
-            }
+            values(&line.text).for_each(|value| session.record(value, line.number, line.last_unterminated, source));
         })?;
     }
     let transcript = session.finish();
@@ -322,7 +317,7 @@ impl<'s> Session<'s> {
         let thoughts: Vec<String> =
             entry.thoughts.iter().flatten().map(|thought| format!("{}\n{}", &*thought.subject, &*thought.description)).collect();
         if !thoughts.is_empty() {
-            message.parts.push(Part::Thinking { text: self.scale.weigh(&thoughts.join("\n\n")), sealed_bytes: 0 });
+            message.parts.push(thinking(self.scale, &thoughts.join("\n\n"), 0));
         }
         // What a tool answered stands in messages of its own.
         let mut results = Vec::new();
@@ -389,16 +384,13 @@ impl<'s> Session<'s> {
             compaction.before = place(compaction.before);
             compaction.kept_from = compaction.kept_from.map(place);
         }
-        let mut model = String::new();
-        let mut unchained = false;
+        let mut chain = Chain::default();
         for Held { mut message, results, .. } in self.held {
             message.rewind = message.rewind.map(place);
             if let Some(call) = &mut message.call {
-                call.unchained = unchained || (!model.is_empty() && model != call.model);
-                model.clone_from(&call.model);
-                unchained = false;
+                call.unchained = chain.link(&call.model);
             } else if message.role == Role::Assistant {
-                unchained = true;
+                chain.broken = true;
             }
             self.transcript.messages.push(message);
             self.transcript.messages.extend(results);

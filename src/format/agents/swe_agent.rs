@@ -10,9 +10,10 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -204,7 +205,7 @@ impl Run<'_> {
         let Run { name, mut agents, version, model, stats, .. } = self;
         agents.retain(|agent| !agent.messages.is_empty());
         if agents.is_empty() {
-            source.lose(0, "session without messages");
+            source.lose(0, NO_MESSAGES);
         }
         let mut calls: Vec<&mut Call> =
             agents.iter_mut().flat_map(|agent| &mut agent.messages).filter_map(|message| message.call.as_mut()).collect();
@@ -257,10 +258,8 @@ impl Agent {
         let Some(mut message) = self.chat.message(&written, scale, lose) else { return lose("message of an unknown role") };
         match message.role {
             Role::Assistant => {
-                let thoughts = entry.thinking_blocks.iter().flatten().map(|thought| Part::Thinking {
-                    text: scale.weigh(&thought.thinking),
-                    sealed_bytes: u32::try_from(thought.signature.len()).unwrap_or(u32::MAX),
-                });
+                let thoughts = entry.thinking_blocks.iter().flatten();
+                let thoughts = thoughts.map(|thought| thinking(scale, &thought.thinking, thought.signature.len()));
                 message.parts.splice(..0, thoughts);
                 if !demonstration {
                     self.answered = true;
