@@ -134,19 +134,24 @@ impl<'s> Recorder<'s> {
 
     /// Hands the session over, or counts that it is empty.
     pub fn end(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-        end(self.finish(), source, hand_over);
+        end(self.finish(), 0, source, hand_over);
     }
 }
 
 /// What a session without messages is counted as.
 pub const NO_MESSAGES: &str = "session without messages";
 
-/// Hands the session of a file over, or counts that it is empty.
-pub fn end(session: Option<Transcript>, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+/// Hands a session over, or counts that it is empty.
+pub fn end(session: Option<Transcript>, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     match session {
         Some(transcript) => hand_over(transcript),
-        None => source.lose(0, NO_MESSAGES),
+        None => source.lose(number, NO_MESSAGES),
     }
+}
+
+/// The same, where a session is one that has messages.
+pub fn end_said(session: Transcript, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    end(Some(session).filter(|session| !session.messages.is_empty()), number, source, hand_over);
 }
 
 /// Reasoning, with so many bytes of it sealed.

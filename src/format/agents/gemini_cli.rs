@@ -11,7 +11,7 @@ use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, end, thinking};
+use crate::format::recorder::{Chain, end_said, thinking};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece, text_of};
@@ -139,7 +139,7 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         }
         Ok(())
     })?;
-    end(Some(transcript).filter(|transcript| !transcript.messages.is_empty()), source, hand_over);
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, Tools, end};
+use crate::format::recorder::{Chain, Tools, end_said};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatPart, ChatUsage, text_of};
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
@@ -124,7 +124,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
         call.unchained = chain.link(&call.model);
     }
-    end(Some(transcript).filter(|transcript| !transcript.messages.is_empty()), source, hand_over);
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::end;
+use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Call, Compaction, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -106,7 +106,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             summarise(&mut transcript, &meta.summary, before, skipped.min(before), scale);
         }
     }
-    end(Some(transcript).filter(|transcript| !transcript.messages.is_empty()), source, hand_over);
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::NO_MESSAGES;
 use crate::format::recorder::Recorder;
 use crate::format::wire::chat::ChatUsage;
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
@@ -236,7 +237,7 @@ fn simulation(
     };
     let written = simulation.messages.unwrap_or_default();
     if written.is_empty() {
-        source.lose(number, "session without messages");
+        source.lose(number, NO_MESSAGES);
         return Ok(());
     }
     let named = simulation.run_info.map_or(simulation.id, |run_info| run_info.simulation_id);

@@ -5,6 +5,7 @@ use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::pieces::each_piece;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Call, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -61,5 +62,5 @@ fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_ove
         }
         transcript.messages.push(message);
     }
-    if transcript.messages.is_empty() { source.lose(number, "session without messages") } else { hand_over(transcript) }
+    end_said(transcript, number, source, hand_over);
 }

@@ -1,7 +1,7 @@
 //! Exchanges with Anthropic's Messages interface.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::json::compact;
 use crate::format::ground::source::Lose;
@@ -133,7 +133,7 @@ fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn 
     }
     if let Some(message) = messages.first_mut() {
         message.id = reply.id.to_string();
-        message.call = Some(super::call(&reply.id, &reply.model, usage));
+        message.call = Some(call(&reply.id, &reply.model, usage));
     }
     Turn { messages, compactions: compactions(reply, passes) }
 }
@@ -152,7 +152,7 @@ fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
             tokens_before: usage.map(|usage| usage.prompt),
             tokens_after: after.filter(|_| usage.is_some()).map(|usage| usage.prompt),
             summary: summary.map(|summary| Verbatim.weigh(&summary)),
-            call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
+            call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..call("", &spoken.model, Some(usage)) }),
             ..Compaction::default()
         }
     };

@@ -1,7 +1,7 @@
 //! Exchanges with Google's generateContent interface.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
 use crate::format::ground::count::{Absurd, Count, sound};
 use crate::format::ground::json::compact;
 use crate::format::ground::source::Lose;
@@ -126,7 +126,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     let model = last.map_or("", |piece| &piece.model_version);
     let mut message = Message::new(Role::Assistant, parts);
     message.id = id.to_owned();
-    message.call = Some(super::call(id, model, usage));
+    message.call = Some(call(id, model, usage));
     exchange.reply = Some(Turn::of(message));
     exchange.hidden = hidden;
     Ok(exchange)

@@ -1,7 +1,7 @@
 //! Exchanges with OpenAI's chat interface and its many imitations.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
 use crate::format::ground::count::{Count, sound};
 use crate::format::ground::json::{compact, string};
 use crate::format::ground::words::Words;
@@ -85,7 +85,7 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
     let usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), lose);
     exchange.session = response.id.to_string();
     exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
-        message.call = Some(super::call(&response.id, &response.model, usage));
+        message.call = Some(call(&response.id, &response.model, usage));
         let created = response.created.known().ok().flatten().and_then(|seconds| i64::try_from(seconds).ok());
         message.time = created.map(|seconds| seconds * 1000);
         Turn::of(message)

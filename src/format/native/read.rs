@@ -1,6 +1,6 @@
 //! Reading the native shape.
 
-use super::MARK;
+use super::measured::MARK;
 use super::measured::Measured;
 use crate::format::ground::count::{Absurd, Count, Dollars, sound};
 use crate::format::ground::json::{fault, text_or_json, values};

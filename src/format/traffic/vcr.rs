@@ -11,7 +11,7 @@ use crate::format::ground::words::Words;
 use crate::format::ground::yaml::{binary, to_json, unpacked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
-use background::Replies;
+use background::{Replies, Traffic};
 use end::whole_before_cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -206,13 +206,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     }
     sessions.finish().for_each(hand_over);
     Ok(())
-}
-
-/// A request and its response, however they were recorded.
-struct Traffic {
-    address: String,
-    request: String,
-    response: Option<String>,
 }
 
 impl Traffic {

@@ -5,12 +5,12 @@ use crate::format::ground::count::{Absurd, Count, Dollars};
 use crate::format::ground::image;
 use crate::format::ground::json::{string, text_or_json};
 use crate::format::ground::words::Words;
+use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// One message. Every field may be absent.
 #[derive(Deserialize, Default)]
@@ -121,7 +121,7 @@ const SHORTEST_ID: usize = 8;
 /// Turns chat messages into recorded ones. Remembers the calls of one session, so that results find their tools' names.
 #[derive(Default)]
 pub struct Chat {
-    names: HashMap<String, String>,
+    tools: Tools,
 }
 
 impl Chat {
@@ -137,9 +137,9 @@ impl Chat {
         let mut parts = Vec::new();
         if role == Role::Assistant {
             let openrouter = string(message.reasoning);
-            let thinking = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
-            if !thinking.is_empty() {
-                parts.push(Part::Thinking { text: scale.weigh(thinking), sealed_bytes: 0 });
+            let thought = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
+            if !thought.is_empty() {
+                parts.push(thinking(scale, thought, 0));
             }
         }
         self.content(message, role, scale, &mut parts, lose);
@@ -183,7 +183,7 @@ impl Chat {
                     "thinking" | "reasoning" => {
                         let words = part.words();
                         let text = if words.is_empty() { Cow::Owned(string(part.thinking)) } else { words };
-                        parts.push(Part::Thinking { text: scale.weigh(&text), sealed_bytes: 0 });
+                        parts.push(thinking(scale, &text, 0));
                     }
                     "image_url" | "input_image" => parts.extend(part.image_url.0.iter().map(|address| {
                         Part::Image(image::from_data_url(match address {
@@ -207,7 +207,7 @@ impl Chat {
     /// Puts the result in front of what else (pictures) the tool's message holds.
     fn result(&self, message: &ChatMessage, scale: &dyn Scale, parts: &mut Vec<Part>) {
         let name = if message.name.is_empty() {
-            self.names.get(&*message.tool_call_id).cloned().unwrap_or_default()
+            self.tools.name(&message.tool_call_id).filter(|_| !message.tool_call_id.is_empty()).unwrap_or_default().to_owned()
         } else {
             message.name.to_string()
         };
@@ -217,25 +217,13 @@ impl Chat {
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>, scale: &dyn Scale) -> Part {
-        if !id.is_empty() {
-            self.names.insert(id.to_owned(), name.to_owned());
-        }
-        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&text_or_json(arguments)) }
+        self.tools.call(id, name, scale.weigh(&text_or_json(arguments)))
     }
 }
 
 /// The text of all text parts, joined by newlines.
 pub fn text_of(content: &Blocks<ChatPart>) -> String {
-    let texts: Vec<Cow<str>> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(Cow::Borrowed(text.as_ref())),
-            Block::Object(part) if matches!(&*part.kind, "text" | "input_text" | "output_text" | "") => Some(part.words()),
-            Block::Object(_) | Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
+    content.joined(|part| matches!(&*part.kind, "text" | "input_text" | "output_text" | "").then(|| part.words()))
 }
 
 /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.

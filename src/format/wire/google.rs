@@ -5,6 +5,7 @@ use super::blocks::{Block, Blocks};
 use crate::format::ground::image;
 use crate::format::ground::json::compact;
 use crate::format::ground::words::Words;
+use crate::format::recorder::thinking;
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -89,7 +90,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
         Block::Object(Piece { function_call: Some(call), thought_signature, .. }) => {
             // The signature of the thought that led to the call travels with it.
             if !thought_signature.is_empty() {
-                parts.push(Part::Thinking { text: scale.weigh(""), sealed_bytes: sealed(thought_signature) });
+                parts.push(thinking(scale, "", thought_signature.len()));
             }
             let arguments = scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
             parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
@@ -99,7 +100,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
             None => lose("unknown content part"),
         },
         Block::Object(Piece { text: Some(text), thought: Some(true), thought_signature, .. }) => {
-            parts.push(Part::Thinking { text: scale.weigh(text), sealed_bytes: sealed(thought_signature) });
+            parts.push(thinking(scale, text, thought_signature.len()));
         }
         Block::Object(Piece { text: Some(text), .. }) => parts.push(Part::Text(scale.weigh(text))),
         Block::Object(_) | Block::Other => lose("unknown content part"),
@@ -108,10 +109,6 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
 
 fn attachment(data: &InlineData) -> Option<Part> {
     data.mime_type.starts_with("image/").then(|| Part::Image(image::from_base64(&data.data)))
-}
-
-fn sealed(signature: &Words) -> u32 {
-    u32::try_from(signature.len()).unwrap_or(u32::MAX)
 }
 
 /// What a tool answered, and whether it is an error.
@@ -125,14 +122,5 @@ fn answer_text(response: &str) -> (String, bool) {
 
 /// The prose of a content, joined by newlines.
 pub fn text_of(content: &Blocks<Piece>) -> String {
-    let texts: Vec<&str> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_ref()),
-            Block::Object(piece) => piece.text.as_deref(),
-            Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
+    content.joined(|piece| piece.text.as_deref())
 }

@@ -1,7 +1,6 @@
 //! What sub-agents said to the model, as far as the log of the session that started them shows it: progress records mirror their messages.
 
-use super::conversation::{SYNTHETIC, reported};
-use super::record::Wire;
+use super::record::{SYNTHETIC, Wire, reported};
 use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::transcript::Call;

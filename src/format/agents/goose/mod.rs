@@ -14,12 +14,13 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
 use record::Line;
-use session::Session;
+use session::{AGENT, Session};
 
 /// Sessions of goose.
-pub const READER: Reader = Reader { name: "goose", about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
+pub const READER: Reader = Reader { name: AGENT, about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
 
 const TABLES: [&str; 3] = ["sessions", "messages", "schema_version"];
 
@@ -59,9 +60,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     } else {
         source.each_line(|source, line| source.values(line, |record: Line, lose| session.line(&record, lose)))?;
     }
-    match session.finish(&mut |reason| source.lose(0, reason)) {
-        Some(transcript) => hand_over(transcript),
-        None => source.lose(0, "session without messages"),
-    }
+    end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, hand_over);
     Ok(())
 }

@@ -11,6 +11,9 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
+/// The agent's name.
+pub const AGENT: &str = "opencode";
+
 /// What OpenCode tells the model where a person has started a tool: the log holds a `subtask` in its place.
 const SUBTASK: &str = "The following tool was executed by the user";
 
@@ -92,7 +95,7 @@ impl<'s> Session<'s> {
     pub fn new(name: String, scale: &'s dyn Scale) -> Session<'s> {
         Session {
             scale,
-            transcript: Transcript { id: name, agent: super::READER.name.to_owned(), ..Transcript::default() },
+            transcript: Transcript { id: name, agent: AGENT.to_owned(), ..Transcript::default() },
             open: None,
             history: Vec::new(),
             first_of: Vec::new(),

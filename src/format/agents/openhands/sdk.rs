@@ -8,6 +8,7 @@ use crate::format::ground::json::{compact, fault, text_or_json};
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
+use crate::format::recorder::thinking;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -208,18 +209,15 @@ impl<'s> Run<'s> {
 
     /// Reasoning in the form that it is sent back in; what else there is repeats it.
     fn thoughts(&self, thought: &Thought) -> Vec<Part> {
-        let sealed = |seal: &str| u32::try_from(seal.len()).unwrap_or(u32::MAX);
-        let blocks = thought.thinking_blocks.iter().flatten().map(|block| Part::Thinking {
-            text: self.scale.weigh(&block.thinking),
-            sealed_bytes: sealed(&block.signature).saturating_add(sealed(&block.data)),
-        });
+        let blocks = thought.thinking_blocks.iter().flatten();
+        let blocks = blocks.map(|block| thinking(self.scale, &block.thinking, block.signature.len() + block.data.len()));
         let item = thought.responses_reasoning_item.iter().map(|item| {
             let texts: Vec<&str> = item.summary.iter().chain(&item.content).flatten().map(|text| &**text).collect();
-            Part::Thinking { text: self.scale.weigh(&texts.join("\n")), sealed_bytes: sealed(&item.encrypted_content) }
+            thinking(self.scale, &texts.join("\n"), item.encrypted_content.len())
         });
         let mut parts: Vec<Part> = blocks.chain(item).collect();
         if parts.is_empty() && !thought.reasoning_content.is_empty() {
-            parts.push(Part::Thinking { text: self.scale.weigh(&thought.reasoning_content), sealed_bytes: 0 });
+            parts.push(thinking(self.scale, &thought.reasoning_content, 0));
         }
         parts
     }

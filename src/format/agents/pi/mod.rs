@@ -11,6 +11,7 @@ use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{end, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
@@ -48,12 +49,8 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
     let scale = &Marked::new(MARKS, scale);
     let mut session = Session::new(source.name(), scale);
     source.each_line(|source, line| source.values(line, |entry: Entry<'_>, lose| session.enter(&entry, lose)))?;
-    let transcript = session.transcript;
-    if transcript.messages.is_empty() && transcript.compactions.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        give(transcript);
-    }
+    let said = |transcript: &Transcript| !transcript.messages.is_empty() || !transcript.compactions.is_empty();
+    end(Some(session.transcript).filter(said), 0, source, give);
     Ok(())
 }
 
@@ -210,10 +207,7 @@ impl<'s> Session<'s> {
         };
         Some(match &*block.kind {
             "text" => Part::Text(self.scale.weigh(&block.text)),
-            "thinking" => Part::Thinking {
-                text: self.scale.weigh(&block.thinking),
-                sealed_bytes: u32::try_from(block.thinking_signature.len()).unwrap_or(u32::MAX),
-            },
+            "thinking" => thinking(self.scale, &block.thinking, block.thinking_signature.len()),
             "toolCall" => Part::ToolCall {
                 id: block.id.some_id().unwrap_or_default().to_owned(),
                 name: block.name.to_string(),

@@ -1,6 +1,5 @@
 //! One conversation, put together record by record.
 
-use super::READER;
 use super::record::{Bootstrap, Compression, Content, ParentSession, Record, Telemetry};
 use crate::format::ground::branches::Branches;
 use crate::format::ground::count::{ABSURD, Count, sound};
@@ -14,6 +13,9 @@ use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
+/// The agent's name.
+pub const AGENT: &str = "qwen-code";
+
 pub struct Session<'s> {
     made: Recorder<'s>,
     branches: Branches,
@@ -25,7 +27,7 @@ pub struct Session<'s> {
 
 impl<'s> Session<'s> {
     pub fn new(scale: &'s dyn Scale, file: &str) -> Session<'s> {
-        let made = Recorder::new(READER.name, file.to_owned(), scale);
+        let made = Recorder::new(AGENT, file.to_owned(), scale);
         Session { made, branches: Branches::default(), by_parts: HashMap::new(), reported: Vec::new() }
     }
 

@@ -8,6 +8,7 @@ use crate::format::ground::json::{fault, string, text_or_json};
 use crate::format::ground::outline::Outline;
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::recorder::{Chain, thinking};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -49,15 +50,13 @@ struct Chat<'s> {
     id: String,
     /// What stands before all messages, as it was shown last.
     setting: Option<String>,
-    /// The model of the last call.
-    model: String,
-    /// A request failed: the next call does not continue the last one.
-    unchained: bool,
+    /// Where a request failed, the next call does not continue the last one.
+    chain: Chain,
 }
 
 impl<'s> Chat<'s> {
     fn new(scale: &'s dyn Scale, transcript: Transcript) -> Chat<'s> {
-        Chat { scale, transcript, id: String::new(), setting: None, model: String::new(), unchained: false }
+        Chat { scale, transcript, id: String::new(), setting: None, chain: Chain::default() }
     }
 
     fn finish(self) -> Transcript {
@@ -99,7 +98,7 @@ impl<'s> Chat<'s> {
         if let Some(usage) = outcome.and_then(|outcome| outcome.usage) {
             self.usage(usage, before, lose);
         }
-        self.unchained |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
+        self.chain.broken |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
     }
 
     /// The environment is written where it is new, and stands first.
@@ -116,9 +115,8 @@ impl<'s> Chat<'s> {
 
     fn round(&mut self, request: &Request<'_>, round: &Round<'_>, metadata: Option<&Metadata<'_>>, lose: Lose<'_>) {
         let mut parts = Vec::new();
-        if let Some(thinking) = &round.thinking {
-            let text = self.scale.weigh(&lines(thinking.text));
-            parts.push(Part::Thinking { text, sealed_bytes: u32::try_from(thinking.encrypted.len()).unwrap_or(u32::MAX) });
+        if let Some(thought) = &round.thinking {
+            parts.push(thinking(self.scale, &lines(thought.text), thought.encrypted.len()));
         }
         if !round.response.is_empty() {
             parts.push(Part::Text(self.scale.weigh(&round.response)));
@@ -130,7 +128,7 @@ impl<'s> Chat<'s> {
         }
         // A round that was broken off before its first word is no call that was answered.
         if parts.is_empty() {
-            self.unchained = true;
+            self.chain.broken = true;
             return;
         }
         let time = millis(round.timestamp).or(millis(request.timestamp));
@@ -153,9 +151,7 @@ impl<'s> Chat<'s> {
 
     fn reply(&mut self, request: &Request<'_>, id: &str, time: Option<i64>, parts: Vec<Part>) {
         let model = request.model_id.to_string();
-        let changed = !self.model.is_empty() && self.model != model;
-        let call = Call { id: id.to_owned(), model: model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed };
-        self.model = model;
+        let call = Call { id: id.to_owned(), unchained: self.chain.link(&model), model, usage: None };
         self.list(id, time, Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
     }
 

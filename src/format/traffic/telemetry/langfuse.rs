@@ -1,9 +1,9 @@
 //! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
 //! the type GENERATION.
 
+use super::calls::{Generation, join};
 use super::messages::opened;
 use super::tokens::Tokens;
-use super::{Generation, join};
 use crate::format::exchange::Sessions;
 use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::{fault, values};

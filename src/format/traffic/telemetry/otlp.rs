@@ -1,10 +1,10 @@
 //! Spans of OpenTelemetry, in OTLP's JSON or as its libraries print them: one export a file, or one a line. Calls of models are told by the
 //! attributes that the conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
 
+use super::calls::{Generation, join};
 use super::messages::opened;
 use super::spans::{Event, Span, spans};
 use super::tokens::{Tokens, count};
-use super::{Generation, join};
 use crate::format::exchange::Sessions;
 use crate::format::ground::count::{Count, Dollars, sound};
 use crate::format::ground::json::{fault, values};
