@@ -1,6 +1,6 @@
 //! Records in, a transcript out: what every reader does with what it finds.
 
-use super::ground::json::text_or_json;
+use super::ground::json::{compact, text_or_json};
 use super::ground::source::Source;
 use crate::transcript::{Call, Message, NamedWindows, Part, Role, Scale, Text, Transcript};
 use serde_json::value::RawValue;
@@ -152,6 +152,12 @@ pub fn end(session: Option<Transcript>, number: u64, source: &mut Source, hand_o
 /// The same, where a session is one that has messages.
 pub fn end_said(session: Transcript, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
     end(Some(session).filter(|session| !session.messages.is_empty()), number, source, hand_over);
+}
+
+/// Definitions of tools; `None` where there are none.
+pub fn definitions(scale: &dyn Scale, tools: Option<&RawValue>) -> Option<Part> {
+    let tools = tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))?;
+    Some(Part::Tools(scale.weigh(&compact(tools.get()))))
 }
 
 /// Reasoning, with so many bytes of it sealed.

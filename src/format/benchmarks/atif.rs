@@ -5,12 +5,12 @@
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
 use crate::format::ground::count::{Absurd, Count, Dollars, sound};
-use crate::format::ground::json::{compact, fault, values};
+use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::Recorder;
+use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
@@ -168,8 +168,8 @@ fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source:
     made.transcript.version = agent.version.to_string();
     let trust = if mocked { Trust::Mock } else { Trust::Provider };
     let mut run = Run { made, model: agent.model_name.to_string(), trust, rewritten: false };
-    if let Some(tools) = agent.tool_definitions.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        run.made.list(Role::System, vec![Part::Tools(scale.weigh(&compact(tools.get())))]);
+    if let Some(tools) = definitions(scale, agent.tool_definitions) {
+        run.made.list(Role::System, vec![tools]);
     }
     for (index, step) in steps.iter().enumerate() {
         run.step(step, index as u64 + 1, source);

@@ -3,9 +3,9 @@
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
 use crate::format::ground::count::{Absurd, Count, sound};
-use crate::format::ground::json::compact;
 use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
+use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::Blocks;
@@ -94,9 +94,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     if let Some(instruction) = &request.system_instruction {
         exchange.setting.extend(read(instruction, &mut hidden, lose).0);
     }
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     for content in &request.contents {
         exchange.turns.push(turn(content, &mut hidden, lose));
     }

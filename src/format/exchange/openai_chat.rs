@@ -3,10 +3,11 @@
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
 use crate::format::ground::count::{Count, sound};
-use crate::format::ground::json::{compact, string};
+use crate::format::ground::json::string;
 use crate::format::ground::words::Words;
+use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
-use crate::transcript::{Call, Part, Role, Scale};
+use crate::transcript::{Call, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -56,9 +57,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str))
 pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Exchange {
     let mut chat = Chat::default();
     let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     for written in &request.messages {
         match chat.message(written, &Verbatim, lose) {
             Some(mut message) => {

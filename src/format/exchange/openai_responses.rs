@@ -8,7 +8,7 @@ use crate::format::ground::image;
 use crate::format::ground::json::{compact, string, text_or_json};
 use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
-use crate::format::recorder::thinking;
+use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::{ChatUsage, text_of};
@@ -135,9 +135,7 @@ fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
     if !request.instructions.is_empty() {
         exchange.setting.push(Part::Text(Verbatim.weigh(&request.instructions)));
     }
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     let conversation = request.conversation.map(|raw| match string(Some(raw)) {
         id if !id.is_empty() => id,
         _ => serde_json::from_str::<Conversation>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),

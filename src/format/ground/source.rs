@@ -220,11 +220,16 @@ impl Source {
     }
 
     /// Takes each JSON value of a line.
-    pub fn values<'l, T: Deserialize<'l> + 'l>(&mut self, line: &'l Line, mut take: impl FnMut(T, Lose)) {
-        for value in values(&line.text) {
+    pub fn values<'l, T: Deserialize<'l> + 'l>(&mut self, line: &'l Line, take: impl FnMut(T, Lose)) {
+        self.values_of(&line.text, line.number, line.last_unterminated, take);
+    }
+
+    /// Takes each JSON value of a text; `at_end`: nothing follows it, so that it may have been cut off.
+    pub fn values_of<'l, T: Deserialize<'l> + 'l>(&mut self, text: &'l str, number: u64, at_end: bool, mut take: impl FnMut(T, Lose)) {
+        for value in values(text) {
             match value {
-                Ok(value) => take(value, &mut |reason| self.lose(line.number, reason)),
-                Err(error) => self.lose(line.number, fault(&error, line.last_unterminated)),
+                Ok(value) => take(value, &mut |reason| self.lose(number, reason)),
+                Err(error) => self.lose(number, fault(&error, at_end)),
             }
         }
     }

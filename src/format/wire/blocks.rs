@@ -32,15 +32,20 @@ impl<T> Blocks<'_, T> {
 
     /// What the blocks say, joined by newlines: bare strings, and what `words` finds in an object.
     pub fn joined<'b, S: AsRef<str>>(&'b self, words: impl Fn(&'b T) -> Option<S>) -> String {
-        let mut texts: Vec<Cow<str>> = Vec::new();
+        let mut texts = String::new();
+        let mut add = |words: &str| {
+            texts.push_str(words);
+            texts.push('\n');
+        };
         for block in &self.0 {
             match block {
-                Block::Text(text) => texts.push(Cow::Borrowed(text)),
-                Block::Object(object) => texts.extend(words(object).map(|words| Cow::Owned(words.as_ref().to_owned()))),
+                Block::Text(text) => add(text),
+                Block::Object(object) => words(object).into_iter().for_each(|words| add(words.as_ref())),
                 Block::Other => {}
             }
         }
-        texts.join("\n")
+        texts.pop();
+        texts
     }
 }
 

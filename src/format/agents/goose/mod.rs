@@ -9,7 +9,6 @@ mod database;
 mod record;
 mod session;
 
-use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite;
 use crate::format::marks::{Mark, Marked};
@@ -51,12 +50,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut session = Session::new(name.strip_suffix(".jsonl").unwrap_or(&name), scale);
     if source.is_printed_over_lines() {
         let text = source.document()?;
-        for value in values::<Line>(&text) {
-            match value {
-                Ok(line) => session.line(&line, &mut |reason| source.lose(0, reason)),
-                Err(error) => source.lose(0, fault(&error, true)),
-            }
-        }
+        source.values_of(&text, 0, true, |line: Line, lose| session.line(&line, lose));
     } else {
         source.each_line(|source, line| source.values(line, |record: Line, lose| session.line(&record, lose)))?;
     }

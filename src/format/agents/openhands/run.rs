@@ -4,9 +4,10 @@ use super::record::{Arguments, Event, Extras, Output, Response};
 use super::shown::before_the_sdk;
 use crate::format::ground::count::sound;
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault};
+use crate::format::ground::json::fault;
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
+use crate::format::recorder::definitions;
 use crate::format::wire::blocks::Block;
 use crate::format::wire::chat::{Chat, ChatUsage};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
@@ -111,9 +112,8 @@ impl Run<'_> {
             "recall" | "change_agent_state" | "null" | "condensation_request" | "start" | "stop" | "pause" | "resume" => {}
             "system" => {
                 self.transcript.version = arguments.openhands_version.to_string();
-                if let Some(tools) = arguments.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
-                    let tools = self.scale.weigh(&compact(tools.get()));
-                    self.push(Role::System, vec![Part::Tools(tools)], event);
+                if let Some(tools) = definitions(self.scale, arguments.tools) {
+                    self.push(Role::System, vec![tools], event);
                 }
                 let text = self.scale.weigh(&arguments.content);
                 self.push(Role::System, vec![Part::Text(text)], event);

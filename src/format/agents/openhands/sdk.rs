@@ -4,11 +4,11 @@ use super::sdk_record::{Action, Condensation, Event, Observation, Piece, Said, S
 use super::shown::by_the_sdk;
 use super::spent::Spent;
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, text_or_json};
+use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
-use crate::format::recorder::thinking;
+use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -95,10 +95,7 @@ impl<'s> Run<'s> {
     }
 
     fn system(&mut self, event: &Event, prompt: SystemPrompt) {
-        let mut parts = Vec::new();
-        if let Some(tools) = prompt.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
-            parts.push(Part::Tools(self.scale.weigh(&compact(tools.get()))));
-        }
+        let mut parts = Vec::from_iter(definitions(self.scale, prompt.tools));
         for text in [&prompt.system_prompt, &prompt.dynamic_context] {
             parts.extend(self.content(text));
         }
