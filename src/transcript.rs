@@ -270,7 +270,7 @@ pub enum Trust {
 }
 
 /// What a recording agent did to its own context. It is undone for replay and kept as a fact.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compaction {
     /// It took place before the message with this index arrived (the number of messages where it came last).
     pub before: usize,
@@ -302,10 +302,11 @@ pub fn parts_where(messages: &[Message], holds: impl Fn(&Message, &Part) -> bool
 }
 
 /// The two ways in which agents shrink a context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CompactionKind {
     /// Old messages replaced by a summary.
+    #[default]
     Compact,
     /// Old tool results replaced by placeholders.
     Prune,

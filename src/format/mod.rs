@@ -10,6 +10,7 @@ pub mod ground;
 mod marks;
 pub mod native;
 mod reader;
+mod recorder;
 pub mod traffic;
 mod usage;
 mod wire;

@@ -44,7 +44,7 @@ const ON_CIRCLES: [(&str, usize); 14] = [
     ("cost", 3),
     ("estimate", 6),
     ("experiment", 19),
-    ("format", 31),
+    ("format", 0),
     ("policy", 17),
     ("render", 8),
     ("report", 42),

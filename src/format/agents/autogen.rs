@@ -38,24 +38,19 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Run<'a> {
-    #[serde(borrow, rename = "question_ID")]
+    #[serde(rename = "question_ID")]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     system_prompt: Option<&'a RawValue>,
-    #[serde(borrow)]
     history: Vec<Said<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Said<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
 }
 

@@ -5,12 +5,12 @@
 //! that of the whole turn.
 
 use crate::format::ground::count::Count;
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::format::recorder::Recorder;
+use crate::transcript::{Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 
 /// Events of BaseAgent.
@@ -24,31 +24,24 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     thread_id: Words<'a>,
-    #[serde(borrow)]
     item: Option<Item<'a>>,
     usage: Option<Tokens>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     command: Words<'a>,
-    #[serde(borrow)]
     aggregated_output: Words<'a>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
@@ -62,49 +55,38 @@ const MARKS: &[Mark] = &[Mark::Line("...# tokens truncated..."), Mark::Line("[Ou
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => take(&event, &mut transcript, scale, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    let mut made = Recorder::new(READER.name, source.name(), scale);
+    source.each_line(|source, line| source.values(line, |event: Event, lose| take(&event, &mut made, lose)))?;
+    made.end(source, hand_over);
     Ok(())
 }
 
-fn take(event: &Event<'_>, transcript: &mut Transcript, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
+fn take(event: &Event<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
     let nothing = Item::default();
     let item = event.item.as_ref().unwrap_or(&nothing);
     match (&*event.kind, &*item.kind) {
         ("thread.started", _) => {
             if let Some(id) = event.thread_id.some_id() {
-                transcript.id = id.to_owned();
+                made.transcript.id = id.to_owned();
             }
         }
-        ("item.completed", "agent_message") => begin(transcript, Part::Text(scale.weigh(&item.text))),
-        ("item.completed", "reasoning") => begin(transcript, Part::Thinking { text: scale.weigh(&item.text), sealed_bytes: 0 }),
+        ("item.completed", "agent_message") => begin(made, made.text(&item.text)),
+        ("item.completed", "reasoning") => begin(made, made.thinking(&item.text, 0)),
         ("item.started", "command_execution") => {
             // `tool(arguments)`.
             let (name, arguments) = item.command.split_once('(').unwrap_or((&item.command, ""));
-            let arguments = scale.weigh(arguments.strip_suffix(')').unwrap_or(arguments));
+            let arguments = made.scale.weigh(arguments.strip_suffix(')').unwrap_or(arguments));
             let call = Part::ToolCall { id: item.id.to_string(), name: name.to_owned(), arguments };
-            match transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
+            match made.transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
                 Some(reply) => reply.parts.push(call),
-                None => begin(transcript, call),
+                None => begin(made, call),
             }
         }
         ("item.completed", "command_execution") => {
             let (call_id, name) = (item.id.to_string(), item.command.to_string());
-            let text = scale.weigh_result(&item.aggregated_output);
+            let text = made.scale.weigh_result(&item.aggregated_output);
             let part = Part::ToolResult { call_id, name, text, error: &*item.status == "failed" };
-            transcript.messages.push(Message::new(Role::Tool, vec![part]));
+            made.list(Role::Tool, vec![part]);
         }
         ("turn.completed", _) => {
             if event.usage.as_ref().is_some_and(|usage| usage.input_tokens != Count::Absent) {
@@ -117,11 +99,11 @@ fn take(event: &Event<'_>, transcript: &mut Transcript, scale: &dyn Scale, lose:
     }
 }
 
-fn begin(transcript: &mut Transcript, part: Part) {
+fn begin(made: &mut Recorder<'_>, part: Part) {
     // Reasoning comes before the words of the same reply.
     let goes_on = |last: &&mut Message| last.role == Role::Assistant && last.parts.iter().all(|part| matches!(part, Part::Thinking { .. }));
-    match transcript.messages.last_mut().filter(goes_on) {
+    match made.transcript.messages.last_mut().filter(goes_on) {
         Some(reply) => reply.parts.push(part),
-        None => transcript.messages.push(Message { call: Some(Call::default()), ..Message::new(Role::Assistant, vec![part]) }),
+        None => made.reply(vec![part]),
     }
 }

@@ -3,16 +3,17 @@
 //! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::count::{ABSURD, Absurd, Count, sound};
+use crate::format::ground::json::text_or_json;
 use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Chain, NO_MESSAGES, Tools, thinking};
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, HashMap};
@@ -33,113 +34,79 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
     /// The sub-agent that the event is of.
-    #[serde(borrow)]
     agent_id: Words<'a>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
 }
 
 /// What events hold, as far as it is read: every kind has its own few of these.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     copilot_version: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     transformed_content: Words<'a>,
-    #[serde(borrow)]
     attachments: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     source: Option<&'a RawValue>,
-    #[serde(borrow)]
     parent_tool_call_id: Words<'a>,
-    #[serde(borrow)]
     message_id: Words<'a>,
-    #[serde(borrow)]
     api_call_id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     reasoning_text: Words<'a>,
-    #[serde(borrow)]
     reasoning_opaque: Words<'a>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
-    #[serde(borrow)]
     tool_requests: Option<Vec<ToolRequest<'a>>>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     tool_name: Words<'a>,
-    #[serde(borrow)]
     result: Option<ToolAnswer<'a>>,
     success: Option<bool>,
-    #[serde(borrow)]
     error: Option<&'a RawValue>,
-    #[serde(borrow)]
     trigger: Words<'a>,
     pre_compaction_tokens: Count,
     post_compaction_tokens: Count,
-    #[serde(borrow)]
     summary_content: Words<'a>,
-    #[serde(borrow)]
     compaction_tokens_used: Option<Tokens<'a>>,
-    #[serde(borrow)]
     request_id: Words<'a>,
     token_limit: Count,
     pre_truncation_tokens_in_messages: Count,
     post_truncation_tokens_in_messages: Count,
     messages_removed_during_truncation: Count,
-    #[serde(borrow)]
     up_to_event_id: Words<'a>,
-    #[serde(borrow)]
     model_metrics: Option<BTreeMap<String, Metrics<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct ToolRequest<'a> {
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 /// `content` goes to the model; `detailedContent` is for the screen.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolAnswer<'a> {
-    #[serde(borrow)]
     content: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Failure<'a> {
-    #[serde(borrow)]
     message: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Metrics<'a> {
     requests: Requests,
-    #[serde(borrow)]
     usage: Tokens<'a>,
 }
 
@@ -151,9 +118,8 @@ struct Requests {
 
 /// The input includes what was read from the cache and written to it, whoever the provider is. Older logs name things shorter.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Tokens<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
     #[serde(alias = "input")]
     input_tokens: Count,
@@ -179,22 +145,12 @@ impl Tokens<'_> {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 const MARKS: &[Mark] = &[Mark::Start("Output too large to read at once (# KB)"), Mark::Line("[Output truncated")];
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let mut log = Log { scale, id: source.name(), version: String::new(), sessions: Vec::new(), totals: BTreeMap::new() };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => log.event(&event, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+    source.each_line(|source, line| source.values(line, |event: Event, lose| log.event(&event, lose)))?;
     log.finish(source, hand_over);
     Ok(())
 }
@@ -216,12 +172,11 @@ struct Session {
     compactions: Vec<Compaction>,
     side_calls: Vec<Call>,
     window: Option<u64>,
-    tools: HashMap<String, String>,
+    tools: Tools,
     /// How many messages there were when an event came, by its id.
     places: HashMap<String, usize>,
     rewind: Option<usize>,
-    model: String,
-    unchained: bool,
+    chain: Chain,
     compaction_began: Option<usize>,
 }
 
@@ -276,7 +231,7 @@ impl Log<'_> {
     fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
         self.sessions.retain(|(_, session)| !session.messages.is_empty());
         if self.sessions.is_empty() {
-            return source.lose(0, "session without messages");
+            return source.lose(0, NO_MESSAGES);
         }
         let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
         let mut calls: Vec<&mut Call> =
@@ -324,21 +279,14 @@ impl Session {
                 self.list(Message { synthetic: true, ..message }, event, time);
             }
             "assistant.message" => self.assistant(event, data, scale, time),
-            "tool.execution_start" => {
-                self.tools.insert(data.tool_call_id.to_string(), data.tool_name.to_string());
-            }
+            "tool.execution_start" => self.tools.note(&data.tool_call_id, &data.tool_name),
             "tool.execution_complete" => {
                 let failure = data.error.and_then(|error| serde_json::from_str::<Failure>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
-                let part = Part::ToolResult {
-                    call_id: data.tool_call_id.to_string(),
-                    name: self.tools.get(&*data.tool_call_id).cloned().unwrap_or_default(),
-                    text: scale.weigh_result(text),
-                    error: data.success == Some(false),
-                };
+                let part = self.tools.result(&data.tool_call_id, scale.weigh_result(text), data.success == Some(false));
                 self.list(Message::new(Role::Tool, vec![part]), event, time);
             }
-            "abort" | "session.model_change" => self.unchained = true,
+            "abort" | "session.model_change" => self.chain.broken = true,
             "assistant.usage" => self.usage(data, event.data, lose),
             "session.usage_info" => self.window = data.token_limit.known().ok().flatten().or(self.window),
             "session.compaction_start" => self.compaction_began = Some(self.messages.len()),
@@ -349,7 +297,7 @@ impl Session {
                 match from {
                     Some(from) if from < self.messages.len() => {
                         self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
-                        self.unchained = true;
+                        self.chain.broken = true;
                     }
                     Some(_) => {}
                     None => lose("step back to an event that is not in the file"),
@@ -372,7 +320,7 @@ impl Session {
         match self.messages.iter_mut().find(|message| message.role == Role::System) {
             Some(message) => {
                 let changed = message.parts.first() != Some(&part);
-                self.unchained |= changed;
+                self.chain.broken |= changed;
                 message.parts = vec![part];
             }
             None => self.messages.push(Message { time, ..Message::new(Role::System, vec![part]) }),
@@ -383,25 +331,19 @@ impl Session {
         let mut parts = Vec::new();
         let sealed = data.reasoning_opaque.len() + data.encrypted_content.len();
         if !data.reasoning_text.is_empty() || sealed > 0 {
-            parts.push(Part::Thinking { text: scale.weigh(&data.reasoning_text), sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX) });
+            parts.push(thinking(scale, &data.reasoning_text, sealed));
         }
         let text = text_or_json(data.content);
         if !text.is_empty() {
             parts.push(Part::Text(scale.weigh(&text)));
         }
         for request in data.tool_requests.iter().flatten() {
-            self.tools.insert(request.tool_call_id.to_string(), request.name.to_string());
-            parts.push(Part::ToolCall {
-                id: request.tool_call_id.to_string(),
-                name: request.name.to_string(),
-                arguments: scale.weigh(&text_or_json(request.arguments)),
-            });
+            let arguments = scale.weigh(&text_or_json(request.arguments));
+            parts.push(self.tools.call(&request.tool_call_id, &request.name, arguments));
         }
         let model = data.model.to_string();
-        let changed = !self.model.is_empty() && self.model != model;
         let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default().to_owned();
-        let call = Call { id, unchained: std::mem::take(&mut self.unchained) || changed, usage: None, model: model.clone() };
-        self.model = model;
+        let call = Call { id, unchained: self.chain.link(&model), usage: None, model };
         self.list(Message { call: Some(call), ..Message::new(Role::Assistant, parts) }, event, time);
     }
 
@@ -424,17 +366,13 @@ impl Session {
 
     fn compaction(&mut self, data: &Data<'_>, scale: &dyn Scale, time: Option<i64>, lose: Lose<'_>) {
         let began = self.compaction_began.take();
-        let call = data.compaction_tokens_used.as_ref().and_then(|tokens| match tokens.usage() {
-            Ok(usage) => Some(Call {
+        let call = data.compaction_tokens_used.as_ref().and_then(|tokens| {
+            Some(Call {
                 id: data.request_id.id().to_owned(),
-                model: if tokens.model.is_empty() { self.model.clone() } else { tokens.model.to_string() },
-                usage: Some(usage?),
+                model: if tokens.model.is_empty() { self.chain.model().to_owned() } else { tokens.model.to_string() },
+                usage: Some(sound(tokens.usage(), lose)?),
                 unchained: true,
-            }),
-            Err(_) => {
-                lose(ABSURD);
-                None
-            }
+            })
         });
         if data.success == Some(false) {
             return self.side_calls.extend(call);
@@ -442,7 +380,6 @@ impl Session {
         let before = self.messages.len();
         self.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
             automatic: match &*data.trigger {
                 "" => None,
                 trigger => Some(trigger != "manual"),
@@ -452,11 +389,11 @@ impl Session {
             summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
-            taken: Vec::new(),
             call,
             time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.chain.broken = true;
     }
 
     /// The oldest messages left out, without a summary.
@@ -466,16 +403,12 @@ impl Session {
         }
         self.compactions.push(Compaction {
             before: self.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
             tokens_before: data.pre_truncation_tokens_in_messages.known().ok().flatten(),
             tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
-            summary: None,
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.chain.broken = true;
     }
 }

@@ -3,18 +3,18 @@
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::count::{Absurd, Count, sound};
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::json::{compact, text_or_json};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Sessions of DeepSeek Harness.
 pub const READER: Reader = Reader { name: "deepseek-harness", about: "DeepSeek Harness sessions (*.session.jsonl)", claims, read };
@@ -26,89 +26,67 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
     seq: Option<i64>,
     time: Option<i64>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
     // The header's own.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     version: Words<'a>,
-    #[serde(borrow)]
     cwd: Words<'a>,
-    #[serde(borrow, alias = "parentId", alias = "parent")]
+    #[serde(alias = "parentId", alias = "parent")]
     parent_session_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     header: Option<Header<'a>>,
     context_window: Count,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
     /// Newer versions wrap the content into a message.
-    #[serde(borrow)]
     message: Option<Wrapped<'a>>,
-    #[serde(borrow)]
     source: Option<Origin<'a>>,
-    #[serde(borrow)]
     call_id: Words<'a>,
     is_error: Option<bool>,
     usage: Option<Tokens>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     compaction_id: Words<'a>,
-    #[serde(borrow)]
     summary: Blocks<'a, Piece<'a>>,
     shadowed_range: Option<Range>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Header<'a> {
-    #[serde(borrow)]
     config: Config<'a>,
-    #[serde(borrow)]
     system: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Wrapped<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     source: Option<Origin<'a>>,
 }
 
 /// Who put the message in.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Origin<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     compaction_id: Words<'a>,
 }
 
@@ -120,33 +98,25 @@ struct Range {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     data: Words<'a>,
     // A result within a message.
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
     is_error: Option<bool>,
-    #[serde(borrow)]
     content: Blocks<'a, Inner<'a>>,
 }
 
 /// A piece of a result within a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Inner<'a> {
-    #[serde(borrow)]
     text: Words<'a>,
 }
 
@@ -177,51 +147,25 @@ impl Tokens {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session = Session {
-        scale,
-        transcript,
-        places: Vec::new(),
-        tools: HashMap::new(),
-        windows: NamedWindows::default(),
-        model: String::new(),
-        called: String::new(),
-        trust: Trust::Provider,
-        unchained: false,
-    };
-    source.each_line(|source, line| {
-        for value in values::<Event>(&line.text) {
-            match value {
-                Ok(event) => session.event(&event, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    if session.transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        session.transcript.window = session.windows.of(session.transcript.main_model());
-        hand_over(session.transcript);
+    let made = Recorder::new(READER.name, source.name(), scale);
+    let mut session = Session { made, places: Vec::new(), model: String::new(), trust: Trust::Provider };
+    source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
+    let messages = &mut session.made.transcript.messages;
+    if messages.iter().all(|message| message.role == Role::System) {
+        messages.clear();
     }
+    session.made.end(source, hand_over);
     Ok(())
 }
 
 struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     /// The numbers of the events that messages came with.
     places: Vec<(i64, usize)>,
-    tools: HashMap<String, String>,
-    windows: NamedWindows,
-    /// The model that requests go to now, and the one of the last call.
+    /// The model that requests go to now.
     model: String,
-    called: String,
     trust: Trust,
-    unchained: bool,
 }
 
 impl Session<'_> {
@@ -242,13 +186,13 @@ impl Session<'_> {
         };
         match &*event.kind {
             "request/header" => self.header(data.header.as_ref(), event),
-            "request/header-delta" => self.unchained = true,
+            "request/header-delta" => self.made.chain.broken = true,
             "request/context" => {
                 if !data.model.is_empty() {
                     self.model = data.model.to_string();
                 }
                 if let Some(window) = data.context_window.known().ok().flatten() {
-                    self.windows.name(&self.model, window);
+                    self.made.windows.name(&self.model, window);
                 }
             }
             "user/message" | "context/message" => self.user(event, &data, lose),
@@ -263,10 +207,10 @@ impl Session<'_> {
 
     fn open(&mut self, event: &Event<'_>) {
         if let Some(id) = event.id.some_id() {
-            self.transcript.id = id.to_owned();
+            self.made.transcript.id = id.to_owned();
         }
-        self.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
-        self.transcript.version = event.version.to_string();
+        self.made.transcript.parent = event.parent_session_id.some_id().map(str::to_owned);
+        self.made.transcript.version = event.version.to_string();
         // Recordings for the program's own tests name places by marks, and their model is a program.
         if event.cwd.starts_with("{{") {
             self.trust = Trust::Mock;
@@ -276,27 +220,27 @@ impl Session<'_> {
     fn header(&mut self, header: Option<&Header<'_>>, event: &Event<'_>) {
         let Some(header) = header else { return };
         self.model = header.config.model.to_string();
-        if self.transcript.messages.iter().any(|message| message.role == Role::System) {
-            self.unchained = true;
+        if self.made.transcript.messages.iter().any(|message| message.role == Role::System) {
+            self.made.chain.broken = true;
             return;
         }
-        let mut parts = vec![Part::Text(self.scale.weigh(&text_or_json(header.system)))];
+        let mut parts = vec![Part::Text(self.made.scale.weigh(&text_or_json(header.system)))];
         if let Some(tools) = header.tools.filter(|tools| tools.get() != "[]") {
-            parts.push(Part::Tools(self.scale.weigh(&compact(tools.get()))));
+            parts.push(Part::Tools(self.made.scale.weigh(&compact(tools.get()))));
         }
-        self.transcript.messages.push(Message { time: event.time, ..Message::new(Role::System, parts) });
+        self.made.push(Message { time: event.time, ..Message::new(Role::System, parts) });
     }
 
     fn list(&mut self, event: &Event<'_>, id: &Words<'_>, message: Message) {
-        self.places.push((event.seq.unwrap_or(i64::MAX), self.transcript.messages.len()));
-        self.transcript.messages.push(Message { id: id.id().to_owned(), time: event.time.filter(|time| *time > 0), ..message });
+        self.places.push((event.seq.unwrap_or(i64::MAX), self.made.next()));
+        self.made.push(Message { id: id.id().to_owned(), time: event.time.filter(|time| *time > 0), ..message });
     }
 
     fn user(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
         let wrapped = data.message.as_ref();
         let origin = wrapped.and_then(|message| message.source.as_ref()).or(data.source.as_ref());
         // The summary of a compaction comes again as a message.
-        if origin.is_some_and(|origin| !origin.compaction_id.is_empty()) && !self.transcript.compactions.is_empty() {
+        if origin.is_some_and(|origin| !origin.compaction_id.is_empty()) && !self.made.transcript.compactions.is_empty() {
             return;
         }
         let parts = self.parts(wrapped.map_or(&data.content, |message| &message.content), lose);
@@ -313,40 +257,30 @@ impl Session<'_> {
         let model = if model.is_empty() { self.model.clone() } else { model.to_owned() };
         let id = wrapped.map_or("", |message| message.id.id());
         // A session's number and the event's name the call in copies of the file.
-        let id = if id.is_empty() { format!("{}#{}", self.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
+        let id = if id.is_empty() { format!("{}#{}", self.made.transcript.id, event.seq.unwrap_or_default()) } else { id.to_owned() };
         let usage = self.usage(data, lose);
-        let changed = !self.called.is_empty() && self.called != model;
-        let call =
-            usage.is_some().then(|| Call { id, model: model.clone(), usage, unchained: std::mem::take(&mut self.unchained) || changed });
-        self.unchained |= call.is_none();
-        self.called = model;
+        let call = usage.is_some().then(|| {
+            let unchained = self.made.chain.link(&model);
+            Call { id, model, usage, unchained }
+        });
+        self.made.chain.broken |= call.is_none();
         let nameless = Words::default();
         self.list(event, wrapped.map_or(&nameless, |message| &message.id), Message { call, ..Message::new(Role::Assistant, parts) });
     }
 
     fn usage(&self, data: &Data<'_>, lose: Lose<'_>) -> Option<Usage> {
-        data.usage.as_ref()?.usage(self.trust).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        })
+        sound(data.usage.as_ref()?.usage(self.trust), lose)
     }
 
     fn parts(&mut self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
         let mut parts = Vec::new();
         for block in &content.0 {
             match block {
-                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Text(text) => parts.push(self.made.text(text)),
                 Block::Object(piece) => match &*piece.kind {
-                    "text" => parts.push(Part::Text(self.scale.weigh(&piece.text))),
-                    "reasoning" => parts.push(Part::Thinking { text: self.scale.weigh(&piece.text), sealed_bytes: 0 }),
-                    "tool-call" => {
-                        self.tools.insert(piece.id.to_string(), piece.name.to_string());
-                        parts.push(Part::ToolCall {
-                            id: piece.id.to_string(),
-                            name: piece.name.to_string(),
-                            arguments: self.scale.weigh(&text_or_json(piece.arguments)),
-                        });
-                    }
+                    "text" => parts.push(self.made.text(&piece.text)),
+                    "reasoning" => parts.push(self.made.thinking(&piece.text, 0)),
+                    "tool-call" => parts.push(self.made.tool_call(&piece.id, &piece.name, piece.arguments)),
                     "image" => parts.push(Part::Image(image::from_base64(&piece.data))),
                     _ => lose("unknown content block"),
                 },
@@ -371,12 +305,12 @@ impl Session<'_> {
                             Block::Other => "",
                         })
                         .collect();
-                    parts.push(self.answer(&piece.tool_call_id, &texts.join("\n"), piece.is_error));
+                    parts.push(self.made.result(&piece.tool_call_id, &texts.join("\n"), piece.is_error.unwrap_or_default()));
                 }
             }
             None => {
                 let texts: Vec<&str> = data.content.objects().map(|piece| &*piece.text).collect();
-                parts.push(self.answer(&data.call_id, &texts.join("\n"), data.is_error));
+                parts.push(self.made.result(&data.call_id, &texts.join("\n"), data.is_error.unwrap_or_default()));
             }
         }
         if parts.is_empty() {
@@ -386,33 +320,20 @@ impl Session<'_> {
         self.list(event, data.message.as_ref().map_or(&nameless, |message| &message.id), Message::new(Role::Tool, parts));
     }
 
-    fn answer(&self, call_id: &Words<'_>, text: &str, error: Option<bool>) -> Part {
-        Part::ToolResult {
-            call_id: call_id.to_string(),
-            name: self.tools.get(&**call_id).cloned().unwrap_or_default(),
-            text: self.scale.weigh_result(text),
-            error: error.unwrap_or_default(),
-        }
-    }
-
     fn compaction(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let usage = self.usage(data, lose);
         let id = data.compaction_id.id().to_owned();
         let texts: Vec<&str> = data.summary.objects().map(|piece| &*piece.text).collect();
         let end = data.shadowed_range.as_ref().map(|range| range.end);
-        self.transcript.compactions.push(Compaction {
+        self.made.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            summary: Some(self.scale.weigh(&texts.join("\n"))),
+            summary: Some(self.made.scale.weigh(&texts.join("\n"))),
             kept_from: end.map(|end| self.places.iter().find(|(seq, _)| *seq > end).map_or(before, |(_, index)| *index)),
-            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model: data.model.to_string(), usage: Some(usage), unchained: true }),
             time: event.time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 }

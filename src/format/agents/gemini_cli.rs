@@ -11,10 +11,11 @@ use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Chain, end_said, thinking};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -33,33 +34,24 @@ fn claims(source: &Source) -> Claim {
 
 /// A line of a journal; an old file is one such record with all messages in it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     messages: Option<Vec<Entry<'a>>>,
-    #[serde(borrow, rename = "$set")]
+    #[serde(rename = "$set")]
     set: Option<Box<Record<'a>>>,
-    #[serde(borrow, rename = "$rewindTo")]
+    #[serde(rename = "$rewindTo")]
     rewind_to: Option<Words<'a>>,
     // A record that is a message itself.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     role: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     thoughts: Option<Vec<Thought<'a>>>,
     tokens: Option<Tokens>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
 }
 
@@ -67,11 +59,9 @@ struct Record<'a> {
 type Entry<'a> = Record<'a>;
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Thought<'a> {
-    #[serde(borrow)]
     subject: Words<'a>,
-    #[serde(borrow)]
     description: Words<'a>,
 }
 
@@ -87,17 +77,12 @@ struct Tokens {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
-    #[serde(borrow)]
     result: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
@@ -119,11 +104,9 @@ impl Tokens {
 
 /// An entry of a saved conversation.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     parts: Blocks<'a, Piece<'a>>,
 }
 
@@ -156,11 +139,7 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         }
         Ok(())
     })?;
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages")
-    } else {
-        hand_over(transcript)
-    }
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 
@@ -185,9 +164,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         }
     } else {
         source.each_line(|source, line| {
-            for value in values::<Record>(&line.text) {
-                session.record(value, line.number, line.last_unterminated, source);
-            }
+            values(&line.text).for_each(|value| session.record(value, line.number, line.last_unterminated, source));
         })?;
     }
     let transcript = session.finish();
@@ -316,18 +293,7 @@ impl<'s> Session<'s> {
         }
         let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
         let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.scale.weigh(&text_of(&entry.content)));
-        self.transcript.compactions.push(Compaction {
-            before: self.held.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            summary,
-            kept_from,
-            taken: Vec::new(),
-            call: None,
-            time: None,
-        });
+        self.transcript.compactions.push(Compaction { before: self.held.len(), summary, kept_from, ..Compaction::default() });
         // What follows the newest message that is known has arrived since; what stands before it is the summary and its answer.
         let newest = new.iter().rposition(|entry| self.live(&entry.id).is_some());
         for entry in newest.map_or(&[][..], |newest| new.get(newest + 1..).unwrap_or_default()) {
@@ -351,7 +317,7 @@ impl<'s> Session<'s> {
         let thoughts: Vec<String> =
             entry.thoughts.iter().flatten().map(|thought| format!("{}\n{}", &*thought.subject, &*thought.description)).collect();
         if !thoughts.is_empty() {
-            message.parts.push(Part::Thinking { text: self.scale.weigh(&thoughts.join("\n\n")), sealed_bytes: 0 });
+            message.parts.push(thinking(self.scale, &thoughts.join("\n\n"), 0));
         }
         // What a tool answered stands in messages of its own.
         let mut results = Vec::new();
@@ -418,16 +384,13 @@ impl<'s> Session<'s> {
             compaction.before = place(compaction.before);
             compaction.kept_from = compaction.kept_from.map(place);
         }
-        let mut model = String::new();
-        let mut unchained = false;
+        let mut chain = Chain::default();
         for Held { mut message, results, .. } in self.held {
             message.rewind = message.rewind.map(place);
             if let Some(call) = &mut message.call {
-                call.unchained = unchained || (!model.is_empty() && model != call.model);
-                model.clone_from(&call.model);
-                unchained = false;
+                call.unchained = chain.link(&call.model);
             } else if message.role == Role::Assistant {
-                unchained = true;
+                chain.broken = true;
             }
             self.transcript.messages.push(message);
             self.transcript.messages.extend(results);

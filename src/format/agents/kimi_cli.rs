@@ -6,16 +6,15 @@
 
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::path::Path;
 
 /// Contexts of Kimi CLI.
@@ -34,57 +33,44 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
     is_error: Option<bool>,
     token_count: Count,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     think: Words<'a>,
-    #[serde(borrow)]
     encrypted: Words<'a>,
-    #[serde(borrow)]
     image_url: Option<Address<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Address<'a> {
-    #[serde(borrow)]
     url: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     function: Function<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Function<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
@@ -104,31 +90,18 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         Some(folder) => format!("{folder}/{name}"),
         None => name,
     };
-    let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut context = Context { scale, transcript, tools: HashMap::new(), before: Before::Other, prompt: None };
-    source.each_line(|source, line| {
-        for value in values::<Line>(&line.text) {
-            match value {
-                Ok(record) => context.line(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    if context.transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(context.transcript);
+    let mut context = Context { made: Recorder::new(READER.name, id, scale), before: Before::Other, prompt: None };
+    source.each_line(|source, line| source.values(line, |record: Line, lose| context.line(&record, lose)))?;
+    let messages = &mut context.made.transcript.messages;
+    if messages.iter().all(|message| message.role == Role::System) {
+        messages.clear();
     }
+    context.made.end(source, hand_over);
     Ok(())
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 struct Context<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
-    tools: HashMap<String, String>,
+    made: Recorder<'s>,
     before: Before,
     /// The prompt of the reply that was read last.
     prompt: Option<u64>,
@@ -164,8 +137,8 @@ impl Context<'_> {
 
     /// The size of the context with the reply in it: both sizes together are the call's usage. Is it known by them?
     fn replied(&mut self, size: u64) -> bool {
-        let number = self.transcript.messages.len();
-        let Some(call) = self.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return false };
+        let number = self.made.next();
+        let Some(call) = self.made.transcript.messages.last_mut().and_then(|message| message.call.as_mut()) else { return false };
         let sizes = self.prompt.and_then(|prompt| Some((prompt, size.checked_sub(prompt)?)));
         let Some((prompt, output)) = sizes else { return false };
         let reported = Reported { input: Count::Sound(prompt), output: Count::Sound(output), ..Reported::default() };
@@ -179,14 +152,12 @@ impl Context<'_> {
     fn list(&mut self, line: &Line<'_>, role: Role, lose: Lose<'_>) {
         let mut parts = self.parts(&line.content, lose);
         for call in line.tool_calls.iter().flatten() {
-            self.tools.insert(call.id.to_string(), call.function.name.to_string());
-            let arguments = self.scale.weigh(&text_or_json(call.function.arguments));
-            parts.push(Part::ToolCall { id: call.id.to_string(), name: call.function.name.to_string(), arguments });
+            parts.push(self.made.tool_call(&call.id, &call.function.name, call.function.arguments));
         }
         // Marks of checkpoints are put in by the program.
         let synthetic = role == Role::User && line.content.objects().any(|piece| piece.text.starts_with("<system>"));
         let call = (role == Role::Assistant).then(Call::default);
-        self.transcript.messages.push(Message { synthetic, call, ..Message::new(role, parts) });
+        self.made.push(Message { synthetic, call, ..Message::new(role, parts) });
     }
 
     fn parts(&self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
@@ -194,13 +165,10 @@ impl Context<'_> {
         for block in &content.0 {
             match block {
                 Block::Text(text) if text.is_empty() => {}
-                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Text(text) => parts.push(self.made.text(text)),
                 Block::Object(piece) => match &*piece.kind {
-                    "text" => parts.push(Part::Text(self.scale.weigh(&piece.text))),
-                    "think" => parts.push(Part::Thinking {
-                        text: self.scale.weigh(&piece.think),
-                        sealed_bytes: u32::try_from(piece.encrypted.len()).unwrap_or(u32::MAX),
-                    }),
+                    "text" => parts.push(self.made.text(&piece.text)),
+                    "think" => parts.push(self.made.thinking(&piece.think, piece.encrypted.len())),
                     "image_url" => {
                         parts.push(Part::Image(image::from_data_url(piece.image_url.as_ref().map_or("", |address| &address.url))));
                     }
@@ -213,23 +181,9 @@ impl Context<'_> {
     }
 
     fn result(&mut self, line: &Line<'_>, lose: Lose<'_>) {
-        let texts: Vec<&str> = line
-            .content
-            .0
-            .iter()
-            .filter_map(|block| match block {
-                Block::Text(text) => Some(text.as_ref()),
-                Block::Object(piece) if &*piece.kind == "text" => Some(&*piece.text),
-                Block::Object(_) | Block::Other => None,
-            })
-            .collect();
-        let mut parts = vec![Part::ToolResult {
-            call_id: line.tool_call_id.to_string(),
-            name: self.tools.get(&*line.tool_call_id).cloned().unwrap_or_default(),
-            text: self.scale.weigh_result(&texts.join("\n")),
-            error: line.is_error.unwrap_or_default(),
-        }];
+        let text = line.content.joined(|piece| (&*piece.kind == "text").then_some(&*piece.text));
+        let mut parts = vec![self.made.result(&line.tool_call_id, &text, line.is_error.unwrap_or_default())];
         parts.extend(self.parts(&line.content, lose).into_iter().filter(|part| !matches!(part, Part::Text(_))));
-        self.transcript.messages.push(Message::new(Role::Tool, parts));
+        self.made.list(Role::Tool, parts);
     }
 }

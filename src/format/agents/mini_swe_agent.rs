@@ -5,18 +5,18 @@
 //! could not use was paid for and is in no prompt. The earliest files are the bare list of messages.
 
 use crate::format::exchange::{openai_responses, weigh};
-use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::fault;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Chain, Tools, end_said};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatPart, ChatUsage, text_of};
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// mini-swe-agent trajectories.
 pub const READER: Reader = Reader { name: "mini-swe-agent", about: "mini-swe-agent trajectories (*.traj.json)", claims, read };
@@ -37,47 +37,38 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Trajectory<'a> {
-    #[serde(borrow)]
     info: Info<'a>,
-    #[serde(borrow)]
     messages: Vec<&'a RawValue>,
-    #[serde(borrow)]
     instance_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     mini_version: Words<'a>,
-    #[serde(borrow)]
     config: Option<Config<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     model: Option<Model<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Model<'a> {
-    #[serde(borrow)]
     model_name: Words<'a>,
 }
 
 /// What the agent keeps beside a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Extra<'a> {
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
     /// Why the agent broke off: `FormatError` where it could not use a reply.
-    #[serde(borrow)]
     interrupt_type: Words<'a>,
     timestamp: Option<f64>,
     cost: Dollars,
@@ -87,30 +78,24 @@ struct Extra<'a> {
 
 /// The provider's response. Its `choices` repeat the message and are not looked at.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created: Option<f64>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 /// An item of OpenAI's Responses in place of a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
     /// `response` for a whole one.
-    #[serde(borrow)]
     object: Words<'a>,
     /// `function_call_output` for what a command printed.
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     output: Option<&'a RawValue>,
 }
 
@@ -130,17 +115,16 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let transcript =
         Transcript { id, agent: READER.name.to_owned(), version: trajectory.info.mini_version.to_string(), ..Transcript::default() };
     let configured = trajectory.info.config.and_then(|config| config.model).map(|model| model.model_name.to_string()).unwrap_or_default();
-    let mut run = Run { transcript, configured, chat: Chat::default(), names: HashMap::new(), answered: false };
+    let mut run = Run { transcript, configured, chat: Chat::default(), names: Tools::default(), answered: false };
     for (written, number) in trajectory.messages.into_iter().zip(1..) {
         run.message(written, number, scale, source);
     }
     let mut transcript = run.transcript;
-    mark_changes_of_model(&mut transcript);
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
+    let mut chain = Chain::default();
+    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
+        call.unchained = chain.link(&call.model);
     }
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 
@@ -150,7 +134,7 @@ struct Run {
     configured: String,
     chat: Chat,
     /// The tools of the calls that stood in a response.
-    names: HashMap<String, String>,
+    names: Tools,
     /// There was a reply.
     answered: bool,
 }
@@ -222,11 +206,7 @@ impl Run {
         for mut message in turn.messages {
             weigh(&mut message, scale);
             message.time = extra.timestamp.map(|seconds| (seconds * 1000.0) as i64).or(message.time);
-            for part in &message.parts {
-                if let Part::ToolCall { id, name, .. } = part {
-                    self.names.insert(id.clone(), name.clone());
-                }
-            }
+            self.names.note_all(&message.parts);
             if let Some(call) = &mut message.call {
                 if call.model.is_empty() {
                     call.model.clone_from(&self.configured);
@@ -240,10 +220,8 @@ impl Run {
     }
 
     fn printed(&self, item: &Item, scale: &dyn Scale) -> Message {
-        let call_id = item.call_id.to_string();
-        let name = self.names.get(&call_id).cloned().unwrap_or_default();
         let text = scale.weigh_result(&item.output.map(text_of_output).unwrap_or_default());
-        Message::new(Role::Tool, vec![Part::ToolResult { call_id, name, text, error: false }])
+        Message::new(Role::Tool, vec![self.names.result(&item.call_id, text, false)])
     }
 
     fn call(&self, response: Option<&Response>, extra: &Extra, number: u64, source: &mut Source) -> Call {
@@ -253,10 +231,7 @@ impl Run {
         if !response.model.is_empty() {
             call.model = response.model.to_string();
         }
-        match response.usage.map_or(Ok(None), ChatUsage::read) {
-            Ok(usage) => call.usage = usage,
-            Err(_) => source.lose(number, ABSURD),
-        }
+        call.usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), &mut |reason| source.lose(number, reason));
         if let Some(usage) = &mut call.usage {
             // What the router billed goes before what the agent reckoned.
             usage.cost_nano_usd = usage.cost_nano_usd.or(extra.cost.0);
@@ -294,12 +269,4 @@ fn observation(message: Message, text: &str, scale: &dyn Scale) -> Message {
     let pictures = parts.into_iter().filter(|part| matches!(part, Part::Image(_)));
     let parts = std::iter::once(result).chain(pictures).collect();
     Message { role: Role::Tool, parts, ..message }
-}
-
-fn mark_changes_of_model(transcript: &mut Transcript) {
-    let mut last = String::new();
-    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
-        call.unchained = !last.is_empty() && last != call.model;
-        last.clone_from(&call.model);
-    }
 }

@@ -1,16 +1,16 @@
 //! MyCoder's list of messages, as a JSON list, under `messages`, or a message a line: calls of tools and their results are entries of
 //! their own, of the roles `tool_use` and `tool_result`. There is no usage per call.
 
-use crate::format::ground::json::{fault, text_or_json, values};
+use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::format::recorder::Recorder;
+use crate::transcript::{Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Message lists of MyCoder.
 pub const READER: Reader = Reader { name: "mycoder", about: "MyCoder message lists (roles tool_use, tool_result)", claims, read };
@@ -24,17 +24,12 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Entry<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     tool_use_id: Words<'a>,
     is_error: Option<bool>,
 }
@@ -43,76 +38,52 @@ const MARKS: &[Mark] = &[Mark::Inside("<response clipped>"), Mark::End("...(trun
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session = Session { scale, transcript, tools: HashMap::new() };
+    let mut session = Session(Recorder::new(READER.name, source.name(), scale));
     if source.outline().has("role") {
-        source.each_line(|source, line| {
-            for value in values::<Entry>(&line.text) {
-                session.entry(value, line.number, line.last_unterminated, source);
-            }
-        })?;
+        source.each_line(|source, line| source.values(line, |entry: Entry, lose| session.entry(&entry, lose)))?;
     } else {
         each_piece(source, &[("messages", Take::Elements)], |source, piece| {
-            session.entry(serde_json::from_str::<Entry>(piece.text), piece.number, false, source);
+            match serde_json::from_str::<Entry>(piece.text) {
+                Ok(entry) => session.entry(&entry, &mut |reason| source.lose(piece.number, reason)),
+                Err(error) => source.lose(piece.number, fault(&error, false)),
+            }
             Ok(())
         })?;
     }
-    if session.transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(session.transcript);
-    }
+    session.0.end(source, hand_over);
     Ok(())
 }
 
-struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
-    tools: HashMap<String, String>,
-}
+struct Session<'s>(Recorder<'s>);
 
 impl Session<'_> {
-    fn entry(&mut self, entry: Result<Entry<'_>, serde_json::Error>, number: u64, at_end: bool, source: &mut Source) {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) => return source.lose(number, fault(&error, at_end)),
-        };
+    fn entry(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
         let text = text_or_json(entry.content);
         match &*entry.role {
-            "system" => self.list(Role::System, Part::Text(self.scale.weigh(&text))),
+            "system" => self.0.list(Role::System, vec![self.0.text(&text)]),
             "user" => {
-                let message = Message::new(Role::User, vec![Part::Text(self.scale.weigh(&text))]);
+                let message = Message::new(Role::User, vec![self.0.text(&text)]);
                 // The program tells the model how much it has used, in the person's name.
-                self.transcript.messages.push(Message { synthetic: text.starts_with("--- STATUS UPDATE ---"), ..message });
+                self.0.push(Message { synthetic: text.starts_with("--- STATUS UPDATE ---"), ..message });
             }
-            "assistant" => self.reply(Part::Text(self.scale.weigh(&text))),
+            "assistant" => self.reply(self.0.text(&text)),
             "tool_use" => {
-                self.tools.insert(entry.id.to_string(), entry.name.to_string());
-                let arguments = self.scale.weigh(&text);
-                self.reply(Part::ToolCall { id: entry.id.to_string(), name: entry.name.to_string(), arguments });
+                let call = self.0.tools.call(&entry.id, &entry.name, self.0.scale.weigh(&text));
+                self.reply(call);
             }
             "tool_result" => {
-                let name = self.tools.get(&*entry.tool_use_id).cloned().unwrap_or_default();
-                let text = self.scale.weigh_result(&text);
-                let error = entry.is_error.unwrap_or_default();
-                self.list(Role::Tool, Part::ToolResult { call_id: entry.tool_use_id.to_string(), name, text, error });
+                let result = self.0.result(&entry.tool_use_id, &text, entry.is_error.unwrap_or_default());
+                self.0.list(Role::Tool, vec![result]);
             }
-            _ => source.lose(number, "unknown message role"),
+            _ => lose("unknown message role"),
         }
-    }
-
-    fn list(&mut self, role: Role, part: Part) {
-        self.transcript.messages.push(Message::new(role, vec![part]));
     }
 
     /// Words and calls that follow each other are one reply.
     fn reply(&mut self, part: Part) {
-        match self.transcript.messages.last_mut() {
+        match self.0.transcript.messages.last_mut() {
             Some(last) if last.role == Role::Assistant => last.parts.push(part),
-            _ => {
-                let message = Message::new(Role::Assistant, vec![part]);
-                self.transcript.messages.push(Message { call: Some(Call::default()), ..message });
-            }
+            _ => self.0.reply(vec![part]),
         }
     }
 }

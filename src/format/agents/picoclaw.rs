@@ -9,8 +9,9 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Compaction, CompactionKind, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::path::PathBuf;
@@ -35,13 +36,10 @@ fn claims(source: &Source) -> Claim {
 
 /// A session of the older form; of the newer one, what stands in the file beside it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Session<'a> {
-    #[serde(borrow)]
     key: Words<'a>,
-    #[serde(borrow)]
     summary: Words<'a>,
-    #[serde(borrow)]
     messages: Vec<&'a RawValue>,
     skip: Count,
 }
@@ -108,11 +106,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             summarise(&mut transcript, &meta.summary, before, skipped.min(before), scale);
         }
     }
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }
 
@@ -141,14 +135,8 @@ fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_fro
     }
     transcript.compactions.push(Compaction {
         before,
-        kind: CompactionKind::Compact,
-        automatic: None,
-        tokens_before: None,
-        tokens_after: None,
         summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
         kept_from: Some(kept_from),
-        taken: Vec::new(),
-        call: None,
-        time: None,
+        ..Compaction::default()
     });
 }

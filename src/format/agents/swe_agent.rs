@@ -10,9 +10,10 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{NO_MESSAGES, thinking};
 use crate::format::usage::Reported;
 use crate::format::wire::chat::{Chat, ChatMessage, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, Message, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -31,34 +32,26 @@ fn claims(source: &Source) -> Claim {
 
 /// What an entry of the history has beside a chat message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Entry<'a> {
-    #[serde(borrow)]
     agent: Words<'a>,
-    #[serde(borrow)]
     message_type: Words<'a>,
     is_demo: Option<bool>,
-    #[serde(borrow)]
     tool_call_ids: Option<Vec<Words<'a>>>,
-    #[serde(borrow)]
     tags: Option<Vec<Words<'a>>>,
-    #[serde(borrow)]
     thinking_blocks: Option<Vec<Thought<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Thought<'a> {
-    #[serde(borrow)]
     thinking: Words<'a>,
-    #[serde(borrow)]
     signature: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     swe_agent_version: Words<'a>,
     model_stats: Option<Stats>,
 }
@@ -73,35 +66,29 @@ struct Stats {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Config<'a> {
-    #[serde(borrow)]
     agent: Option<AgentConfig<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct AgentConfig<'a> {
-    #[serde(borrow)]
     model: Option<ModelConfig<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelConfig<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
 }
 
 /// One of several attempts at the same task.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Attempt<'a> {
-    #[serde(borrow)]
     history: Vec<&'a RawValue>,
-    #[serde(borrow)]
     info: Option<&'a RawValue>,
-    #[serde(borrow)]
     replay_config: Option<&'a RawValue>,
 }
 
@@ -218,7 +205,7 @@ impl Run<'_> {
         let Run { name, mut agents, version, model, stats, .. } = self;
         agents.retain(|agent| !agent.messages.is_empty());
         if agents.is_empty() {
-            source.lose(0, "session without messages");
+            source.lose(0, NO_MESSAGES);
         }
         let mut calls: Vec<&mut Call> =
             agents.iter_mut().flat_map(|agent| &mut agent.messages).filter_map(|message| message.call.as_mut()).collect();
@@ -271,10 +258,8 @@ impl Agent {
         let Some(mut message) = self.chat.message(&written, scale, lose) else { return lose("message of an unknown role") };
         match message.role {
             Role::Assistant => {
-                let thoughts = entry.thinking_blocks.iter().flatten().map(|thought| Part::Thinking {
-                    text: scale.weigh(&thought.thinking),
-                    sealed_bytes: u32::try_from(thought.signature.len()).unwrap_or(u32::MAX),
-                });
+                let thoughts = entry.thinking_blocks.iter().flatten();
+                let thoughts = thoughts.map(|thought| thinking(scale, &thought.thinking, thought.signature.len()));
                 message.parts.splice(..0, thoughts);
                 if !demonstration {
                     self.answered = true;
@@ -292,15 +277,9 @@ impl Agent {
     fn summary(&mut self, summary: Text) {
         self.compactions.push(Compaction {
             before: self.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(summary),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
-            time: None,
+            ..Compaction::default()
         });
     }
 }

@@ -4,19 +4,19 @@
 //! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
-use crate::format::ground::json::{compact, fault, text_or_json, values};
+use crate::format::ground::count::{Absurd, Count, Dollars, sound};
+use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
-use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::format::wire::blocks::Blocks;
+use crate::transcript::{Call, Compaction, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Trajectories of Harbor.
 pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
@@ -28,81 +28,61 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Trajectory<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
     /// Its own id; a session's trajectories share that of the session.
-    #[serde(borrow)]
     trajectory_id: Words<'a>,
-    #[serde(borrow)]
     agent: Agent<'a>,
-    #[serde(borrow)]
     steps: Vec<Step<'a>>,
-    #[serde(borrow)]
     subagent_trajectories: Option<Vec<Trajectory<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Agent<'a> {
-    #[serde(borrow)]
     version: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     tool_definitions: Option<&'a RawValue>,
-    #[serde(borrow)]
     extra: Option<AgentExtra<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct AgentExtra<'a> {
-    #[serde(borrow)]
     parent_session_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Step<'a> {
     step_id: Count,
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow)]
     source: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     message: Blocks<'a, ContentPart<'a>>,
-    #[serde(borrow)]
     reasoning_content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     observation: Option<Observation<'a>>,
     metrics: Option<Metrics>,
     is_copied_context: Option<bool>,
     /// How many requests the step stands for; absent in older versions, where it is one.
     llm_call_count: Count,
-    #[serde(borrow)]
     extra: Option<StepExtra<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct StepExtra<'a> {
     is_copied_context: Option<bool>,
-    #[serde(borrow)]
     context_management: Option<ContextManagement<'a>>,
 }
 
 /// What the agent did to its context at a step.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ContextManagement<'a> {
     /// `replace`: nothing from before the step is in the context after it.
-    #[serde(borrow)]
     boundary: Words<'a>,
 }
 
@@ -114,38 +94,31 @@ impl Step<'_> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ContentPart<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     function_name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Observation<'a> {
-    #[serde(borrow)]
     results: Vec<ObservedResult<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ObservedResult<'a> {
-    #[serde(borrow)]
     source_call_id: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, ContentPart<'a>>,
     subagent_trajectory_ref: Option<IgnoredAny>,
 }
@@ -190,26 +163,18 @@ fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source:
         _ if !session_id.is_empty() => session_id.to_string(),
         _ => source.name(),
     };
-    let transcript = Transcript {
-        id: id.clone(),
-        parent: within.map(str::to_owned).or(named),
-        agent: READER.name.to_owned(),
-        version: agent.version.to_string(),
-        ..Transcript::default()
-    };
+    let mut made = Recorder::new(READER.name, id.clone(), scale);
+    made.transcript.parent = within.map(str::to_owned).or(named);
+    made.transcript.version = agent.version.to_string();
     let trust = if mocked { Trust::Mock } else { Trust::Provider };
-    let mut run = Run { transcript, model: agent.model_name.to_string(), trust, scale, names: HashMap::new(), rewritten: false };
-    if let Some(tools) = agent.tool_definitions.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        run.transcript.messages.push(Message::new(Role::System, vec![Part::Tools(scale.weigh(&compact(tools.get())))]));
+    let mut run = Run { made, model: agent.model_name.to_string(), trust, rewritten: false };
+    if let Some(tools) = definitions(scale, agent.tool_definitions) {
+        run.made.list(Role::System, vec![tools]);
     }
     for (index, step) in steps.iter().enumerate() {
         run.step(step, index as u64 + 1, source);
     }
-    if run.transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(run.transcript);
-    }
+    run.made.end(source, hand_over);
     for (number, mut started) in subagent_trajectories.into_iter().flatten().enumerate() {
         if started.trajectory_id.is_empty() {
             started.trajectory_id = Words(format!("{}", number + 1).into());
@@ -219,11 +184,9 @@ fn give(trajectory: Trajectory, within: Option<&str>, scale: &dyn Scale, source:
 }
 
 struct Run<'s> {
-    transcript: Transcript,
+    made: Recorder<'s>,
     model: String,
     trust: Trust,
-    scale: &'s dyn Scale,
-    names: HashMap<String, String>,
     /// The last step was a rewriting of the context.
     rewritten: bool,
 }
@@ -238,7 +201,7 @@ impl Run<'_> {
             "system" => self.add(Role::System, step),
             "user" if handed_over => {
                 let summary = self.text(&step.message);
-                if let Some(compaction) = self.transcript.compactions.last_mut() {
+                if let Some(compaction) = self.made.transcript.compactions.last_mut() {
                     compaction.summary = Some(summary);
                 }
             }
@@ -247,10 +210,7 @@ impl Run<'_> {
             _ => return source.lose(number, "message of an unknown role"),
         }
         for result in results {
-            let call_id = result.source_call_id.to_string();
-            let name = self.names.get(&call_id).cloned().unwrap_or_default();
-            let text = self.scale.weigh_result(&joined(&result.content));
-            let mut parts = vec![Part::ToolResult { call_id, name, text, error: false }];
+            let mut parts = vec![self.made.result(&result.source_call_id, &joined(&result.content), false)];
             parts.extend(pictures(&result.content));
             self.push(Role::Tool, parts, step);
         }
@@ -262,38 +222,29 @@ impl Run<'_> {
         let texts: Vec<String> = results.iter().filter(|_| step.replaces_context()).map(|result| joined(&result.content)).collect();
         let summary = texts.join("\n");
         self.rewritten = summary.is_empty();
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
+        self.made.transcript.compactions.push(Compaction {
+            before: self.made.next(),
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
-            summary: (!summary.is_empty()).then(|| self.scale.weigh(&summary)),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
+            summary: (!summary.is_empty()).then(|| self.made.scale.weigh(&summary)),
             time: millis(&step.timestamp),
+            ..Compaction::default()
         });
     }
 
     fn reply(&mut self, step: &Step, number: u64, source: &mut Source) {
         let mut parts = Vec::new();
         if !step.reasoning_content.is_empty() {
-            parts.push(Part::Thinking { text: self.scale.weigh(&step.reasoning_content), sealed_bytes: 0 });
+            parts.push(self.made.thinking(&step.reasoning_content, 0));
         }
         parts.extend(self.content(&step.message));
         for call in step.tool_calls.iter().flatten() {
-            let (id, name) = (call.tool_call_id.to_string(), call.function_name.to_string());
-            self.names.insert(id.clone(), name.clone());
-            parts.push(Part::ToolCall { id, name, arguments: self.scale.weigh(&text_or_json(call.arguments)) });
+            parts.push(self.made.tool_call(&call.tool_call_id, &call.function_name, call.arguments));
         }
         self.push(Role::Assistant, parts, step);
         let copied = step.is_copied_context.or(step.extra.as_ref().and_then(|extra| extra.is_copied_context));
         let requests = step.llm_call_count.known().ok().flatten().unwrap_or(1);
-        let mut usage = step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)).unwrap_or_else(|_| {
-            source.lose(number, ABSURD);
-            None
-        });
+        let mut usage =
+            sound(step.metrics.as_ref().map_or(Ok(None), |metrics| metrics.usage(self.trust)), &mut |reason| source.lose(number, reason));
         if requests > 1 && usage.take().is_some() {
             source.lose(number, "usage of several calls in one step");
         }
@@ -304,10 +255,10 @@ impl Run<'_> {
         let model = if step.model_name.is_empty() { self.model.clone() } else { step.model_name.to_string() };
         // Sessions converted from elsewhere may share their id; with the time of its step a call is known.
         let id = match (step.timestamp.is_empty(), step.step_id.known()) {
-            (false, Ok(Some(step_id))) => format!("{}:{step_id}:{}", self.transcript.id, &*step.timestamp),
+            (false, Ok(Some(step_id))) => format!("{}:{step_id}:{}", self.made.transcript.id, &*step.timestamp),
             _ => String::new(),
         };
-        if let Some(message) = self.transcript.messages.last_mut() {
+        if let Some(message) = self.made.transcript.messages.last_mut() {
             message.call = Some(Call { id, model, usage, unchained: false });
         }
     }
@@ -318,32 +269,23 @@ impl Run<'_> {
     }
 
     fn push(&mut self, role: Role, parts: Vec<Part>, step: &Step) {
-        self.transcript.messages.push(Message { time: millis(&step.timestamp), ..Message::new(role, parts) });
+        self.made.transcript.messages.push(Message { time: millis(&step.timestamp), ..Message::new(role, parts) });
     }
 
     fn content(&self, content: &Blocks<ContentPart>) -> Vec<Part> {
         let text = joined(content);
-        let words = (!text.is_empty()).then(|| Part::Text(self.scale.weigh(&text)));
+        let words = (!text.is_empty()).then(|| Part::Text(self.made.scale.weigh(&text)));
         words.into_iter().chain(pictures(content)).collect()
     }
 
     fn text(&self, content: &Blocks<ContentPart>) -> Text {
-        self.scale.weigh(&joined(content))
+        self.made.scale.weigh(&joined(content))
     }
 }
 
 /// The text of all parts, joined by newlines.
 fn joined(content: &Blocks<ContentPart>) -> String {
-    let texts: Vec<&str> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_ref()),
-            Block::Object(part) if &*part.kind != "image" => Some(&*part.text),
-            Block::Object(_) | Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
+    content.joined(|part| (&*part.kind != "image").then_some(&*part.text))
 }
 
 /// The pictures, which are files beside the trajectory.

@@ -6,7 +6,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,24 +31,18 @@ pub const SUMMARISER: Reader = Reader {
 };
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Example<'a> {
-    #[serde(borrow)]
     messages_display: Option<Words<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Summary<'a> {
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     instance_name: Words<'a>,
-    #[serde(borrow)]
     input: Option<Words<'a>>,
-    #[serde(borrow)]
     output: Words<'a>,
 }
 
@@ -140,15 +134,11 @@ fn read_summaries(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn Fn
                     instance = instance_name.to_string();
                     transcript.compactions.push(Compaction {
                         before: transcript.messages.len(),
-                        kind: CompactionKind::Compact,
                         automatic: Some(true),
-                        tokens_before: None,
-                        tokens_after: None,
                         summary: Some(scale.weigh(&output)),
-                        kept_from: None,
-                        taken: Vec::new(),
                         call: Some(Call { id, model: model_name.to_string(), usage: None, unchained: true }),
                         time: millis(&timestamp),
+                        ..Compaction::default()
                     });
                 }
                 Ok(_) => source.lose(line.number, "unknown record type"),

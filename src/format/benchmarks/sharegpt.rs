@@ -21,34 +21,27 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Dialogue<'a> {
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     system: Words<'a>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     conversations: Option<Vec<Turn<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Turn<'a> {
-    #[serde(borrow)]
     from: Words<'a>,
-    #[serde(borrow)]
     value: Option<&'a RawValue>,
 }
 
 /// A call, as the text of its turn holds it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Wanted<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow, alias = "parameters")]
+    #[serde(alias = "parameters")]
     arguments: Option<&'a RawValue>,
 }
 

@@ -5,18 +5,19 @@
 //! user's model have a context of their own, with the roles turned round, and stand on the side; what that model does with its own
 //! tools the agent never sees.
 
-use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::NO_MESSAGES;
+use crate::format::recorder::Recorder;
 use crate::format::wire::chat::ChatUsage;
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 /// tau2-bench results.
@@ -70,102 +71,75 @@ fn results_of(path: &Path) -> Option<PathBuf> {
 const SIMULATIONS: &str = "simulations";
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     agent_info: Party<'a>,
-    #[serde(borrow)]
     user_info: Party<'a>,
-    #[serde(borrow)]
     environment_info: Environment<'a>,
-    #[serde(borrow)]
     git_commit: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Party<'a> {
-    #[serde(borrow)]
     llm: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Environment<'a> {
-    #[serde(borrow)]
     policy: Words<'a>,
-    #[serde(borrow)]
     tool_defs: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Simulation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     run_info: Option<RunInfo<'a>>,
-    #[serde(borrow)]
     policy: Words<'a>,
-    #[serde(borrow)]
     messages: Option<Vec<Written<'a>>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct RunInfo<'a> {
-    #[serde(borrow)]
     simulation_id: Words<'a>,
 }
 
 /// One message. Reasoning that `raw_data` may show is never sent back by this framework.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Written<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
     /// In a result: the id of the tool call.
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Option<Vec<ToolCall<'a>>>,
     /// Several results in one wrapper.
-    #[serde(borrow)]
     tool_messages: Option<Vec<Written<'a>>>,
     /// Whose tool call is answered.
-    #[serde(borrow)]
     requestor: Words<'a>,
     error: Option<bool>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
     cost: Dollars,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     raw_data: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow)]
     requestor: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
 }
 
@@ -263,7 +237,7 @@ fn simulation(
     };
     let written = simulation.messages.unwrap_or_default();
     if written.is_empty() {
-        source.lose(number, "session without messages");
+        source.lose(number, NO_MESSAGES);
         return Ok(());
     }
     let named = simulation.run_info.map_or(simulation.id, |run_info| run_info.simulation_id);
@@ -272,22 +246,21 @@ fn simulation(
     if messages.is_empty() && !simulation.policy.is_empty() {
         messages.push(instructions(scale.weigh(&simulation.policy)));
     }
-    let transcript = Transcript { id, agent: READER.name.to_owned(), version: run.version.clone(), messages, ..Transcript::default() };
-    let mut conversation = Conversation { transcript, run, scale, number, names: HashMap::new() };
+    let mut made = Recorder::new(READER.name, id, scale);
+    (made.transcript.version, made.transcript.messages) = (run.version.clone(), messages);
+    let mut conversation = Conversation { made, run, number };
     for (turn, written) in written.iter().enumerate() {
         conversation.message(written, turn, source);
     }
-    hand_over(conversation.transcript);
+    hand_over(conversation.made.transcript);
     Ok(())
 }
 
 struct Conversation<'r> {
-    transcript: Transcript,
+    made: Recorder<'r>,
     run: &'r Run,
-    scale: &'r dyn Scale,
     /// The simulation's number in its file.
     number: u64,
-    names: HashMap<String, String>,
 }
 
 impl Conversation<'_> {
@@ -299,28 +272,24 @@ impl Conversation<'_> {
                 // The framework opens the conversation with a greeting that no model wrote.
                 let greeting = turn == 0 && written.usage.is_none() && written.tool_calls.as_ref().is_none_or(Vec::is_empty);
                 self.add(Role::Assistant, parts, written, turn);
-                if let Some(message) = self.transcript.messages.last_mut().filter(|_| !greeting) {
+                if let Some(message) = self.made.transcript.messages.last_mut().filter(|_| !greeting) {
                     message.call = Some(call);
                 }
             }
             "user" => {
                 let call = self.call(written, turn, &self.run.user, source);
                 if call.usage.is_some() {
-                    self.transcript.side_calls.push(call);
+                    self.made.transcript.side_calls.push(call);
                 }
                 if !written.content.is_empty() {
-                    let text = self.scale.weigh(&written.content);
-                    self.add(Role::User, vec![Part::Text(text)], written, turn);
+                    self.add(Role::User, vec![self.made.text(&written.content)], written, turn);
                 }
             }
             "tool" => match &written.tool_messages {
                 Some(results) => results.iter().for_each(|result| self.result(result, turn)),
                 None => self.result(written, turn),
             },
-            "system" => {
-                let text = self.scale.weigh(&written.content);
-                self.add(Role::System, vec![Part::Text(text)], written, turn);
-            }
+            "system" => self.add(Role::System, vec![self.made.text(&written.content)], written, turn),
             _ => source.lose(self.number, "message of an unknown role"),
         }
     }
@@ -328,13 +297,10 @@ impl Conversation<'_> {
     fn reply(&mut self, written: &Written) -> Vec<Part> {
         let mut parts = Vec::new();
         if !written.content.is_empty() {
-            parts.push(Part::Text(self.scale.weigh(&written.content)));
+            parts.push(self.made.text(&written.content));
         }
         for call in written.tool_calls.iter().flatten().filter(|call| &*call.requestor != "user") {
-            let id = without_signature(&call.id).to_owned();
-            self.names.insert(id.clone(), call.name.to_string());
-            let arguments = self.scale.weigh(&text_or_json(call.arguments));
-            parts.push(Part::ToolCall { id, name: call.name.to_string(), arguments });
+            parts.push(self.made.tool_call(without_signature(&call.id), &call.name, call.arguments));
         }
         parts
     }
@@ -343,10 +309,7 @@ impl Conversation<'_> {
         if &*written.requestor == "user" {
             return;
         }
-        let call_id = without_signature(&written.id).to_owned();
-        let name = self.names.get(&call_id).cloned().unwrap_or_default();
-        let text = self.scale.weigh_result(&written.content);
-        let result = Part::ToolResult { call_id, name, text, error: written.error.unwrap_or(false) };
+        let result = self.made.result(without_signature(&written.id), &written.content, written.error.unwrap_or(false));
         self.add(Role::Tool, vec![result], written, turn);
     }
 
@@ -354,19 +317,16 @@ impl Conversation<'_> {
         // The results of one wrapper have one turn.
         let id = if role == Role::Tool { String::new() } else { self.id(turn) };
         let time = millis(&written.timestamp);
-        self.transcript.messages.push(Message { id, time, ..Message::new(role, parts) });
+        self.made.push(Message { id, time, ..Message::new(role, parts) });
     }
 
     fn id(&self, turn: usize) -> String {
-        format!("{}:{turn}", self.transcript.id)
+        format!("{}:{turn}", self.made.transcript.id)
     }
 
     fn call(&self, written: &Written, turn: usize, model: &str, source: &mut Source) -> Call {
         let response = written.raw_data.and_then(|raw| serde_json::from_str::<Response>(raw.get()).ok()).unwrap_or_default();
-        let usage = written.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-            source.lose(self.number, ABSURD);
-            None
-        });
+        let usage = sound(written.usage.map_or(Ok(None), ChatUsage::read), &mut |reason| source.lose(self.number, reason));
         let usage = usage.map(|mut usage| {
             usage.cost_nano_usd = usage.cost_nano_usd.or(written.cost.above_zero());
             usage

@@ -5,6 +5,7 @@ use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::pieces::each_piece;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Call, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -23,15 +24,11 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Run<'a> {
-    #[serde(borrow)]
     task_id: Option<&'a RawValue>,
-    #[serde(borrow)]
     trial: Option<&'a RawValue>,
-    #[serde(borrow)]
     traj: Option<Vec<ChatMessage<'a>>>,
-    #[serde(borrow)]
     messages: Option<Vec<ChatMessage<'a>>>,
 }
 
@@ -65,5 +62,5 @@ fn run(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_ove
         }
         transcript.messages.push(message);
     }
-    if transcript.messages.is_empty() { source.lose(number, "session without messages") } else { hand_over(transcript) }
+    end_said(transcript, number, source, hand_over);
 }

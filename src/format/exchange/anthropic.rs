@@ -1,50 +1,41 @@
 //! Exchanges with Anthropic's Messages interface.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// A request's body.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Body<'a> {
     /// The model that was asked for.
-    #[serde(borrow)]
     pub model: Words<'a>,
     /// Instructions: a text, or blocks.
-    #[serde(borrow)]
     pub system: Option<&'a RawValue>,
     /// Definitions of the tools.
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
     /// The conversation.
-    #[serde(borrow)]
     pub messages: Vec<Spoken<'a>>,
 }
 
 /// A message of a request, or a response.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Spoken<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
     /// `user`, `assistant`, `system`.
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     content: Content<'a>,
     usage: Option<UsageRecord>,
 }
-
-type Lose<'l> = &'l mut dyn FnMut(&str);
 
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
@@ -142,7 +133,7 @@ fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn 
     }
     if let Some(message) = messages.first_mut() {
         message.id = reply.id.to_string();
-        message.call = Some(super::call(&reply.id, &reply.model, usage));
+        message.call = Some(call(&reply.id, &reply.model, usage));
     }
     Turn { messages, compactions: compactions(reply, passes) }
 }
@@ -157,15 +148,12 @@ fn compactions(spoken: &Spoken<'_>, passes: &[UsageRecord]) -> Vec<Compaction> {
         let summary = block.content.and_then(|content| serde_json::from_str::<String>(content.get()).ok());
         Compaction {
             before: 0,
-            kind: CompactionKind::Compact,
             automatic: Some(true),
             tokens_before: usage.map(|usage| usage.prompt),
             tokens_after: after.filter(|_| usage.is_some()).map(|usage| usage.prompt),
             summary: summary.map(|summary| Verbatim.weigh(&summary)),
-            kept_from: None,
-            taken: Vec::new(),
-            call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..super::call("", &spoken.model, Some(usage)) }),
-            time: None,
+            call: usage.map(|usage| Call { id: format!("{}/compaction", &*spoken.id), ..call("", &spoken.model, Some(usage)) }),
+            ..Compaction::default()
         }
     };
     blocks.map(compaction).collect()

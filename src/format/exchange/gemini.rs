@@ -1,10 +1,11 @@
 //! Exchanges with Google's generateContent interface.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::compact;
+use crate::format::ground::count::{Absurd, Count, sound};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
+use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::Blocks;
@@ -13,50 +14,38 @@ use crate::transcript::{Call, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-type Lose<'l> = &'l mut dyn FnMut(&str);
-
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     contents: Vec<Content<'a>>,
-    #[serde(borrow, alias = "system_instruction")]
+    #[serde(alias = "system_instruction")]
     system_instruction: Option<Content<'a>>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
     /// A part of the prompt that the provider keeps.
-    #[serde(borrow)]
     cached_content: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Content<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     parts: Option<Vec<&'a RawValue>>,
 }
 
 /// What came back, or a piece of a stream of it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     candidates: Option<Vec<Candidate<'a>>>,
-    #[serde(borrow)]
     response_id: Words<'a>,
-    #[serde(borrow)]
     model_version: Words<'a>,
     usage_metadata: Option<Tokens>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Candidate<'a> {
-    #[serde(borrow)]
     content: Content<'a>,
 }
 
@@ -88,13 +77,12 @@ impl Tokens {
 
 /// The part kinds that are the provider's own tools at work.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Served<'a> {
-    #[serde(borrow, alias = "executableCode")]
+    #[serde(alias = "executableCode")]
     tool_call: Option<&'a RawValue>,
-    #[serde(borrow, alias = "codeExecutionResult")]
+    #[serde(alias = "codeExecutionResult")]
     tool_response: Option<&'a RawValue>,
-    #[serde(borrow)]
     file_data: Option<&'a RawValue>,
 }
 
@@ -106,9 +94,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     if let Some(instruction) = &request.system_instruction {
         exchange.setting.extend(read(instruction, &mut hidden, lose).0);
     }
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     for content in &request.contents {
         exchange.turns.push(turn(content, &mut hidden, lose));
     }
@@ -132,16 +118,13 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
             }
         }
     }
-    let usage = usage.map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(usage.map_or(Ok(None), Tokens::usage), lose);
     let last = pieces.last();
     let id = last.map_or("", |piece| &piece.response_id);
     let model = last.map_or("", |piece| &piece.model_version);
     let mut message = Message::new(Role::Assistant, parts);
     message.id = id.to_owned();
-    message.call = Some(super::call(id, model, usage));
+    message.call = Some(call(id, model, usage));
     exchange.reply = Some(Turn::of(message));
     exchange.hidden = hidden;
     Ok(exchange)

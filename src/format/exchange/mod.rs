@@ -9,57 +9,15 @@ pub mod openai_responses;
 mod prints;
 mod sessions;
 mod stream;
+mod turn;
 mod verbatim;
 
 pub use sessions::Sessions;
+pub use turn::{Exchange, Turn};
 pub use verbatim::{Verbatim, weigh};
 
-use crate::transcript::{Call, Compaction, Message, Part, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-/// One request with its response. Its texts were weighed on the [`Verbatim`] scale: they hold their words and no size yet, so that
-/// what a session has seen before need not be measured again.
-#[derive(Default)]
-pub struct Exchange {
-    /// What stands before the conversation: instructions and the definitions of tools that the request sends apart.
-    pub setting: Vec<Part>,
-    /// The conversation as the request repeats it.
-    pub turns: Vec<Turn>,
-    /// What came back. Absent where nothing usable did.
-    pub reply: Option<Turn>,
-    /// The model that was asked for; empty where the request does not name one.
-    pub model: String,
-    /// What the provider itself keeps of the conversation goes before the request: the id of an earlier response, or of a
-    /// conversation.
-    pub follows: Option<String>,
-    /// Ids by which later requests may refer to the conversation up to this reply.
-    pub known_as: Vec<String>,
-    /// The prompt held something that the log does not: what the provider keeps, what its own tools found, sealed summaries.
-    pub hidden: bool,
-    /// Something was asked, and no reply came back.
-    pub failed: bool,
-    /// The id of a session that begins here; empty where the log has none.
-    pub session: String,
-    /// The window that the log names.
-    pub window: Option<u64>,
-}
-
-/// One entry of a request's conversation.
-#[derive(Default)]
-pub struct Turn {
-    /// Compactions that the provider made before it.
-    pub compactions: Vec<Compaction>,
-    /// What it says. A reply's first message is the model's, with its call.
-    pub messages: Vec<Message>,
-}
-
-impl Turn {
-    /// One message and nothing else.
-    pub fn of(message: Message) -> Turn {
-        Turn { compactions: Vec::new(), messages: vec![message] }
-    }
-}
 
 /// The name of the interface that an exchange was made with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,19 +38,14 @@ pub enum Dialect {
 
 /// What is looked at to tell the dialect of a request.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Keys<'a> {
     /// A request to Anthropic's models at Amazon names the version of its dialect.
-    #[serde(borrow)]
     anthropic_version: Option<&'a RawValue>,
-    #[serde(borrow)]
     messages: Option<&'a RawValue>,
-    #[serde(borrow)]
     contents: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
     /// A prompt that the provider keeps.
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
 }
 
@@ -162,14 +115,4 @@ impl Dialect {
             }
         }
     }
-}
-
-/// A call by which no reply was recorded with usage, and one with it, in the same form.
-fn call(id: &str, model: &str, usage: Option<Usage>) -> Call {
-    // Published recordings have their ids scrubbed, so that different responses share one: the same response has the same usage too.
-    let id = match usage {
-        Some(usage) if !id.is_empty() => format!("{id} {}+{}", usage.prompt, usage.output),
-        _ => id.to_owned(),
-    };
-    Call { id, model: model.to_owned(), usage, unchained: false }
 }

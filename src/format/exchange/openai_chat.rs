@@ -1,49 +1,43 @@
 //! Exchanges with OpenAI's chat interface and its many imitations.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::json::{compact, string};
+use crate::format::ground::count::{Count, sound};
+use crate::format::ground::json::string;
 use crate::format::ground::words::Words;
+use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
-use crate::transcript::{Call, Part, Role, Scale};
+use crate::transcript::{Call, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// What was sent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Request<'a> {
     /// The conversation so far.
-    #[serde(borrow)]
     pub messages: Vec<ChatMessage<'a>>,
     /// The definitions of the tools.
-    #[serde(borrow, alias = "functions")]
+    #[serde(alias = "functions")]
     pub tools: Option<&'a RawValue>,
     /// The model that was asked for.
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
 }
 
 /// What came back.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created: Count,
-    #[serde(borrow)]
     choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Choice<'a> {
-    #[serde(borrow)]
     message: Option<ChatMessage<'a>>,
 }
 
@@ -63,9 +57,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: &mut dyn FnMut(&str))
 pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(&str)) -> Exchange {
     let mut chat = Chat::default();
     let mut exchange = Exchange { model: string(request.model), ..Exchange::default() };
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     for written in &request.messages {
         match chat.message(written, &Verbatim, lose) {
             Some(mut message) => {
@@ -89,13 +81,10 @@ pub fn exchange(request: &Request, response: Option<&str>, lose: &mut dyn FnMut(
         lose("second choice of a reply");
     }
     reply.role = Words("assistant".into());
-    let usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), lose);
     exchange.session = response.id.to_string();
     exchange.reply = chat.message(&reply, &Verbatim, lose).map(|mut message| {
-        message.call = Some(super::call(&response.id, &response.model, usage));
+        message.call = Some(call(&response.id, &response.model, usage));
         let created = response.created.known().ok().flatten().and_then(|seconds| i64::try_from(seconds).ok());
         message.time = created.map(|seconds| seconds * 1000);
         Turn::of(message)

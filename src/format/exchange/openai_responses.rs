@@ -1,107 +1,82 @@
 //! Exchanges with OpenAI's Responses interface. A conversation is a list of items; the provider may keep it, so that a request sends
 //! only what is new, and may run tools of its own while it replies.
 
+use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use super::{Exchange, Turn};
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
 use crate::format::ground::json::{compact, string, text_or_json};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
+use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::format::wire::chat::{ChatUsage, text_of};
-use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Usage};
+use crate::transcript::{Compaction, Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
-type Lose<'l> = &'l mut dyn FnMut(&str);
-
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     instructions: Words<'a>,
-    #[serde(borrow)]
     input: Blocks<'a, Item<'a>>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     previous_response_id: Words<'a>,
     /// An id, or an object with one.
-    #[serde(borrow)]
     conversation: Option<&'a RawValue>,
     /// A prompt that the provider keeps.
-    #[serde(borrow)]
     prompt: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     created_at: Count,
-    #[serde(borrow)]
     status: Words<'a>,
-    #[serde(borrow)]
     output: Option<Blocks<'a, Item<'a>>>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Conversation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
 }
 
 /// An item with the fields of all kinds; most are absent in each of them.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow, alias = "input", alias = "action", alias = "code", alias = "queries")]
+    #[serde(alias = "input", alias = "action", alias = "code", alias = "queries")]
     arguments: Option<&'a RawValue>,
-    #[serde(borrow, alias = "outputs", alias = "results")]
+    #[serde(alias = "outputs", alias = "results")]
     output: Option<&'a RawValue>,
-    #[serde(borrow)]
     summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
 }
 
 /// A part of an item's content.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     refusal: Words<'a>,
-    #[serde(borrow)]
     image_url: Words<'a>,
-    #[serde(borrow)]
     filename: Words<'a>,
 }
 
@@ -120,7 +95,7 @@ pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<E
     exchange.hidden |= items.hidden;
     let mut reply = reply(turns, &response, lose);
     let shortened = output.objects().filter(|item| &*item.kind == "compaction");
-    reply.compactions.extend(shortened.map(|_| compacted()));
+    reply.compactions.extend(shortened.map(|_| Compaction::default()));
     exchange.reply = Some(reply);
     exchange.known_as.insert(0, response.id.to_string());
     Ok(exchange)
@@ -140,14 +115,14 @@ pub fn compaction(request: &str, response: Option<&str>, lose: Lose<'_>) -> Resu
     let output = response.output.as_ref().map(|output| items.turns(output, lose)).unwrap_or_default();
     let usage = usage(&response, lose);
     let model = if response.model.is_empty() { &exchange.model } else { &*response.model };
-    let call = super::call(&response.id, model, usage);
+    let call = call(&response.id, model, usage);
     let made = Compaction {
         automatic: Some(false),
         tokens_before: usage.map(|usage| usage.prompt),
         taken: Vec::new(),
         call: Some(call),
         time: time(&response),
-        ..compacted()
+        ..Compaction::default()
     };
     exchange.hidden = true;
     exchange.reply = Some(Turn { compactions: vec![made], messages: output.into_iter().flat_map(|turn| turn.messages).collect() });
@@ -160,9 +135,7 @@ fn asked(request: &Request, items: &mut Items, lose: Lose<'_>) -> Exchange {
     if !request.instructions.is_empty() {
         exchange.setting.push(Part::Text(Verbatim.weigh(&request.instructions)));
     }
-    if let Some(tools) = request.tools.filter(|tools| !matches!(tools.get(), "[]" | "null")) {
-        exchange.setting.push(Part::Tools(Verbatim.weigh(&compact(tools.get()))));
-    }
+    exchange.setting.extend(definitions(&Verbatim, request.tools));
     let conversation = request.conversation.map(|raw| match string(Some(raw)) {
         id if !id.is_empty() => id,
         _ => serde_json::from_str::<Conversation>(raw.get()).map(|object| object.id.to_string()).unwrap_or_default(),
@@ -189,7 +162,7 @@ fn reply(turns: Vec<Turn>, response: &Response, lose: Lose<'_>) -> Turn {
     if let Some(message) = reply.messages.first_mut() {
         message.id = response.id.to_string();
         message.time = time(response);
-        message.call = Some(super::call(&response.id, &response.model, usage(response, lose)));
+        message.call = Some(call(&response.id, &response.model, usage(response, lose)));
     }
     reply
 }
@@ -324,25 +297,8 @@ impl Items {
     }
 }
 
-/// A compaction of which nothing is known: what it made of the conversation is sealed.
-fn compacted() -> Compaction {
-    Compaction {
-        before: 0,
-        kind: CompactionKind::Compact,
-        automatic: None,
-        tokens_before: None,
-        tokens_after: None,
-        summary: None,
-        kept_from: None,
-        taken: Vec::new(),
-        call: None,
-        time: None,
-    }
-}
-
 fn sealed(item: &Item, text: &str) -> Part {
-    let sealed_bytes = u32::try_from(item.encrypted_content.len()).unwrap_or(u32::MAX);
-    Part::Thinking { text: Verbatim.weigh(text), sealed_bytes }
+    thinking(&Verbatim, text, item.encrypted_content.len())
 }
 
 fn content(raw: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {

@@ -2,8 +2,8 @@
 //! earlier exchange goes on with its session. A request may also name what it follows, and send only what is new.
 
 use super::prints::{Print, begins, digest, print, prints};
+use super::turn::{Exchange, Turn};
 use super::verbatim::{weigh, words};
-use super::{Exchange, Turn};
 use crate::transcript::{Message, Part, Role, Scale, Transcript, Trust};
 use std::collections::HashMap;
 

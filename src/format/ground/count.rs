@@ -1,5 +1,6 @@
 //! Numbers of a usage record as logs write them. A wrong one costs the usage, never the line around it.
 
+use super::source::Lose;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
 
@@ -27,6 +28,11 @@ pub enum Count {
 /// A usage record that holds a number that cannot be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Absurd;
+
+/// What a record tells, where it is no [`Absurd`] one; that is counted.
+pub fn sound<T>(told: Result<Option<T>, Absurd>, lose: Lose) -> Option<T> {
+    told.inspect_err(|_| lose(ABSURD)).ok().flatten()
+}
 
 impl Count {
     /// The number; `None` where it is absent.

@@ -1,12 +1,12 @@
 //! A file as readers see it: its path, its first bytes, a stream of its decompressed content, and the list of what was lost.
 
-use super::json::{CUT_OFF, close};
+use super::json::{CUT_OFF, close, fault, values};
 use super::lines::{HALF_CHARACTER, Line, Lines, NOT_UTF8, TOO_LONG, whole_characters};
 use super::outline::Outline;
 use super::zstd;
 use crate::reading::{self, Bounds, Named, TooMuch};
 use crate::transcript::Loss;
-use serde::de::IgnoredAny;
+use serde::de::{Deserialize, IgnoredAny};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -27,6 +27,9 @@ pub enum ReadError {
     #[error("{0}")]
     Damaged(String),
 }
+
+/// Takes the reason for something that could not be used.
+pub type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// One file, opened for reading and never for writing.
 pub struct Source {
@@ -212,6 +215,21 @@ impl Source {
                     self.lose_rest(last + 1, &error);
                     return Ok(());
                 }
+            }
+        }
+    }
+
+    /// Takes each JSON value of a line.
+    pub fn values<'l, T: Deserialize<'l> + 'l>(&mut self, line: &'l Line, take: impl FnMut(T, Lose)) {
+        self.values_of(&line.text, line.number, line.last_unterminated, take);
+    }
+
+    /// Takes each JSON value of a text; `at_end`: nothing follows it, so that it may have been cut off.
+    pub fn values_of<'l, T: Deserialize<'l> + 'l>(&mut self, text: &'l str, number: u64, at_end: bool, mut take: impl FnMut(T, Lose)) {
+        for value in values(text) {
+            match value {
+                Ok(value) => take(value, &mut |reason| self.lose(number, reason)),
+                Err(error) => self.lose(number, fault(&error, at_end)),
             }
         }
     }

@@ -5,9 +5,10 @@
 
 use super::source::Source;
 use crate::reading;
+use place::beside;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 #[cfg(feature = "sqlite")]
 mod copy;
@@ -15,14 +16,12 @@ mod copy;
 mod log;
 #[cfg(feature = "sqlite")]
 mod opened;
+mod place;
+
+pub use place::has_magic;
 
 #[cfg(feature = "sqlite")]
 pub use opened::{Database, damaged, loss_of, readable};
-
-/// Is this the head of a SQLite database?
-pub fn has_magic(head: &[u8]) -> bool {
-    head.starts_with(b"SQLite format 3\0")
-}
 
 /// Is this the log or the index of a database with these tables?
 pub fn is_side_file(source: &Source, tables: &[&str]) -> bool {
@@ -64,13 +63,6 @@ pub fn read(
     _: &mut dyn FnMut(crate::transcript::Transcript),
 ) -> Result<(), super::source::ReadError> {
     Err(super::source::ReadError::Damaged("this build reads no SQLite".to_owned()))
-}
-
-/// The log of a database lies beside the file itself, whatever links lead there.
-fn beside(database: &Path, ending: &str) -> PathBuf {
-    let mut name = database.canonicalize().unwrap_or_else(|_| database.to_owned()).into_os_string();
-    name.push(ending);
-    PathBuf::from(name)
 }
 
 /// Looks for the definitions of the tables in the bytes of a file: SQLite keeps them as text.

@@ -59,3 +59,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for Words<'a> {
         deserializer.deserialize_any(WordsVisitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bound_is_enough_to_borrow() {
+        #[derive(serde::Deserialize)]
+        #[serde(bound(deserialize = "'de: 'a"))]
+        struct Record<'a> {
+            said: Option<Words<'a>>,
+        }
+        let record: Record = serde_json::from_str(r#"{"said":"plain"}"#).unwrap();
+        assert!(matches!(record.said, Some(Words(Cow::Borrowed("plain")))));
+    }
+}

@@ -3,6 +3,9 @@
 use crate::transcript::{Evidence, Text, Unit};
 use serde::{Deserialize, Serialize};
 
+/// The first line's mark, with the version of the shape.
+pub const MARK: &str = "native/1";
+
 /// What was measured of a text whose words are not told.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Measured {

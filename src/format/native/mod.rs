@@ -9,6 +9,3 @@ mod write;
 pub use read::READER;
 pub use redact::redacted;
 pub use write::write;
-
-/// The first line's mark, with the version of the shape.
-const MARK: &str = "native/1";

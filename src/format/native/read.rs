@@ -1,8 +1,8 @@
 //! Reading the native shape.
 
-use super::MARK;
+use super::measured::MARK;
 use super::measured::Measured;
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::count::{Absurd, Count, Dollars, sound};
 use crate::format::ground::json::{fault, text_or_json, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
@@ -24,99 +24,69 @@ fn claims(source: &Source) -> Claim {
 
 /// A line: a session's head, a message, a compaction or a side call.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
     // A head.
-    #[serde(borrow)]
     ctxsim: Words<'a>,
-    #[serde(borrow)]
     session: Words<'a>,
-    #[serde(borrow)]
     parent: Words<'a>,
-    #[serde(borrow)]
     agent: Words<'a>,
-    #[serde(borrow)]
     version: Words<'a>,
     window: Count,
-    #[serde(borrow)]
     host: Words<'a>,
     begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
-    #[serde(borrow)]
     measured_in: Words<'a>,
     // A message. `model` is a head's too.
     role: Option<Role>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     time: Option<&'a RawValue>,
-    #[serde(borrow)]
     text: Option<Words<'a>>,
-    #[serde(borrow)]
     parts: Vec<NativePart<'a>>,
-    #[serde(borrow)]
     model: Words<'a>,
     usage: Option<NativeUsage>,
-    #[serde(borrow)]
     call_id: Option<Words<'a>>,
     aborted: bool,
     unchained: bool,
     synthetic: bool,
-    #[serde(borrow)]
     rewind: Option<Words<'a>>,
-    #[serde(borrow)]
     copy_of: Words<'a>,
     // Events.
-    #[serde(borrow)]
     compaction: Option<NativeCompaction<'a>>,
-    #[serde(borrow)]
     side_call: Option<NativeCall<'a>>,
-    #[serde(borrow)]
     mirrored_call: Option<NativeCall<'a>>,
 }
 
 /// A part: an object with one key.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativePart<'a> {
-    #[serde(borrow)]
     text: Option<Words<'a>>,
-    #[serde(borrow)]
     thinking: Option<Words<'a>>,
     sealed_bytes: u32,
-    #[serde(borrow)]
     call: Option<NativeToolCall<'a>>,
-    #[serde(borrow)]
     result: Option<NativeResult<'a>>,
     image: Option<NativeImage>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     other: Option<Words<'a>>,
     /// Of a text without its words: what was measured.
     measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
     measured: Option<Measured>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeResult<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
     error: bool,
     truncated: bool,
@@ -148,17 +118,16 @@ struct NativeUsage {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct NativeCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
     usage: Option<NativeUsage>,
     unchained: bool,
 }
 
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 struct NativeCompaction<'a> {
     kind: CompactionKind,
     automatic: Option<bool>,
@@ -166,17 +135,13 @@ struct NativeCompaction<'a> {
     tokens_before: Count,
     #[serde(default)]
     tokens_after: Count,
-    #[serde(borrow)]
     summary: Option<Words<'a>>,
     measured: Option<Measured>,
-    #[serde(borrow)]
     kept_from: Option<Words<'a>>,
     /// Message and number of its part, from 1.
-    #[serde(borrow, default)]
+    #[serde(default)]
     taken: Vec<(Words<'a>, usize)>,
-    #[serde(borrow)]
     call: Option<NativeCall<'a>>,
-    #[serde(borrow)]
     time: Option<&'a RawValue>,
 }
 
@@ -350,10 +315,7 @@ impl Session {
     }
 
     fn call(&self, id: &str, model: &str, usage: Option<&NativeUsage>, unchained: bool, number: u64, source: &mut Source) -> Call {
-        let usage = usage.map_or(Ok(None), NativeUsage::usage).unwrap_or_else(|_| {
-            source.lose(number, ABSURD);
-            None
-        });
+        let usage = sound(usage.map_or(Ok(None), NativeUsage::usage), &mut |reason| source.lose(number, reason));
         let model = if model.is_empty() { &self.model } else { model };
         Call { id: id.to_owned(), model: model.to_owned(), usage, unchained }
     }
@@ -370,12 +332,7 @@ impl Session {
             let found = self.place(message, number, source).zip(part.checked_sub(1));
             taken.extend(found);
         }
-        let mut tokens = |count: Count| {
-            count.known().unwrap_or_else(|_| {
-                source.lose(number, ABSURD);
-                None
-            })
-        };
+        let mut tokens = |count: Count| sound(count.known(), &mut |reason| source.lose(number, reason));
         Compaction {
             before: self.transcript.messages.len(),
             kind: written.kind,

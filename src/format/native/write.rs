@@ -1,6 +1,6 @@
 //! Writing the native shape.
 
-use super::MARK;
+use super::measured::MARK;
 use super::measured::Measured;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Text, Transcript, Trust, Usage};
 use serde::Serialize;

@@ -77,15 +77,11 @@ fn claims(source: &Source) -> Claim {
 
 /// What tells the shapes apart.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Item<'a> {
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow)]
     messages: Option<&'a RawValue>,
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
 }
 

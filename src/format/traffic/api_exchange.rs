@@ -25,15 +25,11 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     api: Words<'a>,
-    #[serde(borrow)]
     url: Words<'a>,
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
 }
 

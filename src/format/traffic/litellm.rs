@@ -69,34 +69,26 @@ fn calls_beside(source: &Source) -> Vec<PathBuf> {
 
 /// One request with its response.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Logged<'a> {
-    #[serde(borrow)]
     messages: Option<Vec<ChatMessage<'a>>>,
     /// The conversation before the calls of tools were rewritten as text, for models that know no tools.
-    #[serde(borrow)]
     raw_messages: Option<Vec<ChatMessage<'a>>>,
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     kwargs: Option<Parameters<'a>>,
-    #[serde(borrow)]
     model_parameters: Option<Parameters<'a>>,
     context_window: Count,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
     #[serde(alias = "response_cost")]
     cost: Dollars,
-    #[serde(borrow, rename = "startTime", alias = "start_time", alias = "timestamp")]
+    #[serde(rename = "startTime", alias = "start_time", alias = "timestamp")]
     time: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Parameters<'a> {
-    #[serde(borrow)]
     tools: Option<&'a RawValue>,
 }
 

@@ -11,7 +11,7 @@ use crate::format::ground::words::Words;
 use crate::format::ground::yaml::{binary, to_json, unpacked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
-use background::Replies;
+use background::{Replies, Traffic};
 use end::whole_before_cut;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -41,22 +41,19 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Cassette<'a> {
-    #[serde(borrow, alias = "http_interactions")]
+    #[serde(alias = "http_interactions")]
     interactions: Vec<&'a RawValue>,
-    #[serde(borrow)]
     log: Option<Archive<'a>>,
     /// Of a file that is an interaction itself.
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
 }
 
 /// The content of an HTTP archive.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Archive<'a> {
-    #[serde(borrow)]
     entries: Vec<&'a RawValue>,
 }
 
@@ -80,25 +77,19 @@ fn interactions(json: &str) -> Result<Vec<&RawValue>, serde_json::Error> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Interaction<'a> {
-    #[serde(borrow)]
     request: Option<Sent<'a>>,
-    #[serde(borrow)]
     response: Option<Sent<'a>>,
 }
 
 /// An interaction as nock records it: the bodies themselves, and the two halves of the address.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Nock<'a> {
-    #[serde(borrow)]
     scope: Words<'a>,
-    #[serde(borrow)]
     path: Words<'a>,
-    #[serde(borrow)]
     body: Option<&'a RawValue>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
     /// Is the response written in hexadecimal digits?
     response_is_binary: bool,
@@ -106,45 +97,38 @@ struct Nock<'a> {
 
 /// A request or a response.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Sent<'a> {
-    #[serde(borrow, alias = "url")]
+    #[serde(alias = "url")]
     uri: Words<'a>,
     /// The body as it was sent.
-    #[serde(borrow)]
     body: Option<&'a RawValue>,
     /// The body, where the recorder took its JSON apart.
-    #[serde(borrow)]
     parsed_body: Option<&'a RawValue>,
     /// The body of a response in an archive, and in older versions of VCR.py for clients of httpx.
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
     /// The body of a request in an archive.
-    #[serde(borrow, rename = "postData")]
+    #[serde(rename = "postData")]
     post_data: Option<&'a RawValue>,
 }
 
 /// A body that stands under a name of its own.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Body<'a> {
-    #[serde(borrow)]
     string: Option<&'a RawValue>,
-    #[serde(borrow)]
     base64_string: Words<'a>,
 }
 
 /// A body of an archive.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Filed<'a> {
-    #[serde(borrow)]
     text: Words<'a>,
     /// `base64` for bytes.
-    #[serde(borrow)]
     encoding: Words<'a>,
     /// A request's body where Polly took its JSON apart.
-    #[serde(borrow, rename = "textJSON")]
+    #[serde(rename = "textJSON")]
     json: Option<&'a RawValue>,
 }
 
@@ -222,13 +206,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     }
     sessions.finish().for_each(hand_over);
     Ok(())
-}
-
-/// A request and its response, however they were recorded.
-struct Traffic {
-    address: String,
-    request: String,
-    response: Option<String>,
 }
 
 impl Traffic {

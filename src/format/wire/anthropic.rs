@@ -4,57 +4,47 @@ use super::blocks::{Block, Blocks};
 use crate::format::ground::count::{Absurd, Count};
 use crate::format::ground::image;
 use crate::format::ground::json::{compact, said};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
+use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// The content of a message or of a tool result.
 pub type Content<'a> = Blocks<'a, Piece<'a>>;
 
 /// One content block with the fields of all kinds; most are absent in each of them.
 #[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
     /// `text`, `tool_use`, ...
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
     /// Of `text`.
-    #[serde(borrow)]
     pub text: Words<'a>,
     /// Of `thinking`.
-    #[serde(borrow)]
     pub thinking: Words<'a>,
     /// Of `thinking`: sealed.
-    #[serde(borrow)]
     pub signature: Words<'a>,
     /// Of `redacted_thinking`: sealed.
-    #[serde(borrow)]
     pub data: Words<'a>,
     /// Of tool calls.
-    #[serde(borrow)]
     pub id: Words<'a>,
     /// Of tool calls.
-    #[serde(borrow)]
     pub name: Words<'a>,
     /// Of tool results.
-    #[serde(borrow)]
     pub tool_use_id: Words<'a>,
     /// Of `tool_reference`.
-    #[serde(borrow)]
     pub tool_name: Words<'a>,
     /// Of tool calls: the arguments.
-    #[serde(borrow)]
     pub input: Option<&'a RawValue>,
     /// Of tool results, documents, compactions.
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
     /// Of images and documents.
-    #[serde(borrow)]
     pub source: Option<&'a RawValue>,
     /// Of tool results.
     pub is_error: Option<bool>,
@@ -73,13 +63,11 @@ impl Piece<'_> {
 }
 
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Media<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: Words<'a>,
-    #[serde(borrow)]
     url: Words<'a>,
 }
 
@@ -87,19 +75,18 @@ struct Media<'a> {
 pub struct Weigher<'s> {
     /// What measures the texts.
     pub scale: &'s dyn Scale,
-    /// Tool names by call id.
-    pub names: HashMap<String, String>,
+    tools: Tools,
 }
 
 impl<'s> Weigher<'s> {
     /// A weigher that has seen no call yet.
     pub fn new(scale: &'s dyn Scale) -> Weigher<'s> {
-        Weigher { scale, names: HashMap::new() }
+        Weigher { scale, tools: Tools::default() }
     }
 
     /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
     /// The first one has the role asked for, if it has any part of its own before a result.
-    pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
+    pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: Lose<'_>) -> Vec<Message> {
         let mut own: Vec<Part> = Vec::new();
         let mut messages = Vec::new();
         for block in &content.0 {
@@ -132,17 +119,17 @@ impl<'s> Weigher<'s> {
         messages
     }
 
-    fn part(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+    fn part(&mut self, block: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
         match &*block.kind {
             "text" => Some(Part::Text(self.scale.weigh(&block.text))),
-            "thinking" => Some(Part::Thinking { text: self.scale.weigh(&block.thinking), sealed_bytes: length(&block.signature) }),
-            "redacted_thinking" => Some(Part::Thinking { text: self.scale.weigh(""), sealed_bytes: length(&block.data) }),
+            "thinking" => Some(thinking(self.scale, &block.thinking, block.signature.len())),
+            "redacted_thinking" => Some(thinking(self.scale, "", block.data.len())),
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let arguments = self.scale.weigh(&block.input.map(|input| compact(input.get())).unwrap_or_default());
-                if !block.id.is_empty() {
-                    self.names.insert(block.id.to_string(), block.name.to_string());
-                }
-                Some(Part::ToolCall { id: block.id.to_string(), name: block.name.to_string(), arguments })
+                Some(match &*block.id {
+                    "" => Part::ToolCall { id: String::new(), name: block.name.to_string(), arguments },
+                    id => self.tools.call(id, &block.name, arguments),
+                })
             }
             "image" | "document" => self.media(block, lose),
             // The summary of a compaction is no message; its reader keeps it as a fact.
@@ -159,7 +146,7 @@ impl<'s> Weigher<'s> {
         }
     }
 
-    fn media(&self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Option<Part> {
+    fn media(&self, block: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
         match block.source.map(|source| serde_json::from_str::<Media>(source.get())) {
             Some(Ok(media)) if &*media.kind == "text" => Some(Part::Other(self.scale.weigh(&media.data))),
             // The pages of a document are charged as pictures are.
@@ -172,7 +159,7 @@ impl<'s> Weigher<'s> {
         }
     }
 
-    fn result(&mut self, block: &Piece<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Part> {
+    fn result(&mut self, block: &Piece<'_>, lose: Lose<'_>) -> Vec<Part> {
         let mut pictures = Vec::new();
         let text = match block.content {
             None => Cow::Borrowed(""),
@@ -186,20 +173,12 @@ impl<'s> Weigher<'s> {
                 }
             }),
         };
-        let name = self.names.get(&*block.tool_use_id).cloned().unwrap_or_default();
-        let error = block.is_error.unwrap_or(false);
-        let mut parts =
-            vec![Part::ToolResult { call_id: block.tool_use_id.to_string(), name, text: self.scale.weigh_result(&text), error }];
+        let mut parts = vec![self.tools.result(&block.tool_use_id, self.scale.weigh_result(&text), block.is_error.unwrap_or(false))];
         parts.append(&mut pictures);
         parts
     }
 
-    fn result_text<'a>(
-        &mut self,
-        blocks: Vec<Block<'a, Piece<'a>>>,
-        pictures: &mut Vec<Part>,
-        lose: &mut dyn FnMut(&'static str),
-    ) -> Cow<'a, str> {
+    fn result_text<'a>(&mut self, blocks: Vec<Block<'a, Piece<'a>>>, pictures: &mut Vec<Part>, lose: Lose<'_>) -> Cow<'a, str> {
         let mut texts: Vec<Cow<'a, str>> = Vec::new();
         for block in blocks {
             match block {
@@ -215,10 +194,6 @@ impl<'s> Weigher<'s> {
             _ => Cow::Owned(texts.join("\n")),
         }
     }
-}
-
-fn length(text: &str) -> u32 {
-    u32::try_from(text.len()).unwrap_or(u32::MAX)
 }
 
 /// The strings that a model can read in a value of any shape, one a line: no names, ids, or sealed content.

@@ -29,6 +29,24 @@ impl<T> Blocks<'_, T> {
             Block::Text(_) | Block::Other => None,
         })
     }
+
+    /// What the blocks say, joined by newlines: bare strings, and what `words` finds in an object.
+    pub fn joined<'b, S: AsRef<str>>(&'b self, words: impl Fn(&'b T) -> Option<S>) -> String {
+        let mut texts = String::new();
+        let mut add = |words: &str| {
+            texts.push_str(words);
+            texts.push('\n');
+        };
+        for block in &self.0 {
+            match block {
+                Block::Text(text) => add(text),
+                Block::Object(object) => words(object).into_iter().for_each(|words| add(words.as_ref())),
+                Block::Other => {}
+            }
+        }
+        texts.pop();
+        texts
+    }
 }
 
 impl<T> Default for Blocks<'_, T> {

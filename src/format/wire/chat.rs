@@ -5,108 +5,80 @@ use crate::format::ground::count::{Absurd, Count, Dollars};
 use crate::format::ground::image;
 use crate::format::ground::json::{string, text_or_json};
 use crate::format::ground::words::Words;
+use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 /// One message. Every field may be absent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatMessage<'a> {
     /// `system`, `developer`, `user`, `assistant`, `tool`, `function`.
-    #[serde(borrow)]
     pub role: Words<'a>,
     /// The text, or a list of parts.
-    #[serde(borrow)]
     pub content: Blocks<'a, ChatPart<'a>>,
     /// The reasoning as DeepSeek and its followers send it.
-    #[serde(borrow)]
     pub reasoning_content: Words<'a>,
     /// The reasoning as OpenRouter sends it.
-    #[serde(borrow)]
     pub reasoning: Option<&'a RawValue>,
     /// What the model says instead of an answer that it refuses.
-    #[serde(borrow)]
     pub refusal: Words<'a>,
     /// The tools that the model wants to run.
-    #[serde(borrow)]
     pub tool_calls: Option<Vec<ChatToolCall<'a>>>,
     /// The same in the interface's first version: one, without an id.
-    #[serde(borrow)]
     pub function_call: Option<ChatFunction<'a>>,
     /// In a tool's message: the call that it answers.
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
     /// In a tool's message: the tool's name.
-    #[serde(borrow)]
     pub name: Words<'a>,
     /// The message's id, where a framework gives it one.
-    #[serde(borrow)]
     pub id: Option<&'a RawValue>,
     /// The model, where a framework notes it.
-    #[serde(borrow)]
     pub model: Option<&'a RawValue>,
     /// When, where a framework notes it.
-    #[serde(borrow)]
     pub timestamp: Option<&'a RawValue>,
     /// Usage of the call that produced the message, where a framework keeps it there.
-    #[serde(borrow)]
     pub usage: Option<&'a RawValue>,
     /// The same, as LangChain keeps it.
-    #[serde(borrow)]
     pub usage_metadata: Option<&'a RawValue>,
     /// What LangChain keeps of the response.
-    #[serde(borrow)]
     pub response_metadata: Option<&'a RawValue>,
     /// What other frameworks keep beside the message.
-    #[serde(borrow)]
     pub extra: Option<&'a RawValue>,
 }
 
 /// One part of a message's content.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatPart<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
     /// The text, under the names that people keep it by.
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     value: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     refusal: Words<'a>,
     /// A call of a tool among the parts, as Anthropic writes it.
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     name: Option<&'a RawValue>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     thinking: Option<&'a RawValue>,
-    #[serde(borrow)]
     image_url: Blocks<'a, Address<'a>>,
-    #[serde(borrow)]
     file: Option<File<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Address<'a> {
-    #[serde(borrow)]
     url: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct File<'a> {
-    #[serde(borrow)]
     filename: Words<'a>,
 }
 
@@ -121,25 +93,19 @@ impl ChatPart<'_> {
 
 /// A tool that the model wants to run: with its function nested, or, in some frameworks, flat.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     function: Option<ChatFunction<'a>>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
 /// A function's name and arguments.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ChatFunction<'a> {
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 
@@ -155,7 +121,7 @@ const SHORTEST_ID: usize = 8;
 /// Turns chat messages into recorded ones. Remembers the calls of one session, so that results find their tools' names.
 #[derive(Default)]
 pub struct Chat {
-    names: HashMap<String, String>,
+    tools: Tools,
 }
 
 impl Chat {
@@ -171,9 +137,9 @@ impl Chat {
         let mut parts = Vec::new();
         if role == Role::Assistant {
             let openrouter = string(message.reasoning);
-            let thinking = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
-            if !thinking.is_empty() {
-                parts.push(Part::Thinking { text: scale.weigh(thinking), sealed_bytes: 0 });
+            let thought = if message.reasoning_content.is_empty() { openrouter.as_str() } else { &message.reasoning_content };
+            if !thought.is_empty() {
+                parts.push(thinking(scale, thought, 0));
             }
         }
         self.content(message, role, scale, &mut parts, lose);
@@ -217,7 +183,7 @@ impl Chat {
                     "thinking" | "reasoning" => {
                         let words = part.words();
                         let text = if words.is_empty() { Cow::Owned(string(part.thinking)) } else { words };
-                        parts.push(Part::Thinking { text: scale.weigh(&text), sealed_bytes: 0 });
+                        parts.push(thinking(scale, &text, 0));
                     }
                     "image_url" | "input_image" => parts.extend(part.image_url.0.iter().map(|address| {
                         Part::Image(image::from_data_url(match address {
@@ -241,7 +207,7 @@ impl Chat {
     /// Puts the result in front of what else (pictures) the tool's message holds.
     fn result(&self, message: &ChatMessage, scale: &dyn Scale, parts: &mut Vec<Part>) {
         let name = if message.name.is_empty() {
-            self.names.get(&*message.tool_call_id).cloned().unwrap_or_default()
+            self.tools.name(&message.tool_call_id).filter(|_| !message.tool_call_id.is_empty()).unwrap_or_default().to_owned()
         } else {
             message.name.to_string()
         };
@@ -251,25 +217,13 @@ impl Chat {
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>, scale: &dyn Scale) -> Part {
-        if !id.is_empty() {
-            self.names.insert(id.to_owned(), name.to_owned());
-        }
-        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: scale.weigh(&text_or_json(arguments)) }
+        self.tools.call(id, name, scale.weigh(&text_or_json(arguments)))
     }
 }
 
 /// The text of all text parts, joined by newlines.
 pub fn text_of(content: &Blocks<ChatPart>) -> String {
-    let texts: Vec<Cow<str>> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(Cow::Borrowed(text.as_ref())),
-            Block::Object(part) if matches!(&*part.kind, "text" | "input_text" | "output_text" | "") => Some(part.words()),
-            Block::Object(_) | Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
+    content.joined(|part| matches!(&*part.kind, "text" | "input_text" | "output_text" | "").then(|| part.words()))
 }
 
 /// Usage under the names that OpenAI's chat interface, LiteLLM, OpenRouter, DeepSeek and LangChain use.

@@ -5,85 +5,69 @@ use super::blocks::{Block, Blocks};
 use crate::format::ground::image;
 use crate::format::ground::json::compact;
 use crate::format::ground::words::Words;
+use crate::format::recorder::thinking;
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// One part of a content: which of its fields is there tells what it is.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
     /// Prose, or a thought where the next field says so.
-    #[serde(borrow)]
     pub text: Option<Words<'a>>,
     /// Is the text a thought?
     pub thought: Option<bool>,
     /// The sealed form of a thought; it is sent back, and never text.
-    #[serde(borrow)]
     pub thought_signature: Words<'a>,
     /// A picture or another attachment.
-    #[serde(borrow)]
     pub inline_data: Option<InlineData<'a>>,
     /// A tool that the model wants to run.
-    #[serde(borrow)]
     pub function_call: Option<FunctionCall<'a>>,
     /// What a tool answered.
-    #[serde(borrow)]
     pub function_response: Option<FunctionResponse<'a>>,
 }
 
 /// An attachment in base64.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct InlineData<'a> {
-    #[serde(borrow)]
     mime_type: Words<'a>,
-    #[serde(borrow)]
     data: Words<'a>,
 }
 
 /// A tool that the model wants to run.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct FunctionCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
 }
 
 /// What a tool answered.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct FunctionResponse<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
     /// Pictures that belong to the answer.
-    #[serde(borrow)]
     parts: Option<Vec<Attachment<'a>>>,
 }
 
 /// A part of an answer, which is nothing but an attachment.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Attachment<'a> {
-    #[serde(borrow)]
     inline_data: Option<InlineData<'a>>,
 }
 
 /// What tools answer: one text under either name, or anything.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'a"))]
 struct Response<'a> {
-    #[serde(borrow)]
     output: Option<Words<'a>>,
-    #[serde(borrow)]
     error: Option<Words<'a>>,
 }
 
@@ -106,7 +90,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
         Block::Object(Piece { function_call: Some(call), thought_signature, .. }) => {
             // The signature of the thought that led to the call travels with it.
             if !thought_signature.is_empty() {
-                parts.push(Part::Thinking { text: scale.weigh(""), sealed_bytes: sealed(thought_signature) });
+                parts.push(thinking(scale, "", thought_signature.len()));
             }
             let arguments = scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
             parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
@@ -116,7 +100,7 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
             None => lose("unknown content part"),
         },
         Block::Object(Piece { text: Some(text), thought: Some(true), thought_signature, .. }) => {
-            parts.push(Part::Thinking { text: scale.weigh(text), sealed_bytes: sealed(thought_signature) });
+            parts.push(thinking(scale, text, thought_signature.len()));
         }
         Block::Object(Piece { text: Some(text), .. }) => parts.push(Part::Text(scale.weigh(text))),
         Block::Object(_) | Block::Other => lose("unknown content part"),
@@ -125,10 +109,6 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
 
 fn attachment(data: &InlineData) -> Option<Part> {
     data.mime_type.starts_with("image/").then(|| Part::Image(image::from_base64(&data.data)))
-}
-
-fn sealed(signature: &Words) -> u32 {
-    u32::try_from(signature.len()).unwrap_or(u32::MAX)
 }
 
 /// What a tool answered, and whether it is an error.
@@ -142,14 +122,5 @@ fn answer_text(response: &str) -> (String, bool) {
 
 /// The prose of a content, joined by newlines.
 pub fn text_of(content: &Blocks<Piece>) -> String {
-    let texts: Vec<&str> = content
-        .0
-        .iter()
-        .filter_map(|block| match block {
-            Block::Text(text) => Some(text.as_ref()),
-            Block::Object(piece) => piece.text.as_deref(),
-            Block::Other => None,
-        })
-        .collect();
-    texts.join("\n")
+    content.joined(|piece| piece.text.as_deref())
 }

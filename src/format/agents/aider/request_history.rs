@@ -6,6 +6,7 @@
 use super::READER;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::time::millis;
+use crate::format::recorder::end_said;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
@@ -67,11 +68,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         }
     })?;
     history.exchange(&place, &mut prompt, time);
-    if history.transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(history.transcript);
-    }
+    end_said(history.transcript, 0, source, hand_over);
     Ok(())
 }
 

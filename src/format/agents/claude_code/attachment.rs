@@ -6,11 +6,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Attachment<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     hook_event: Words<'a>,
     filename: Value,
     content: Value,

@@ -2,22 +2,16 @@
 
 use super::mirror::Mirror;
 use super::queue::Queue;
-use super::record::{CompactMetadata, Kind, Record, Wire};
+use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire, reported};
 use super::tree::Tree;
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::source::Lose;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage, parts_where};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
-
-/// Receives the reason of each loss.
-pub(super) type Lose<'l> = &'l mut dyn FnMut(&'static str);
-
-/// The model of messages that no model wrote.
-pub(super) const SYNTHETIC: &str = "<synthetic>";
 
 /// Versions that record usage at the start of the stream write a handful of tokens there. A count above this that also covers the
 /// visible text is taken for the real one.
@@ -205,15 +199,12 @@ impl<'s> Conversation<'s> {
         self.unsummarised = Some(self.transcript.compactions.len());
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: automatic(metadata),
             tokens_before: metadata.pre_tokens.known().ok().flatten(),
             tokens_after: metadata.post_tokens.known().ok().flatten(),
-            summary: None,
             kept_from,
-            taken: Vec::new(),
-            call: None,
             time: millis(&record.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -230,13 +221,9 @@ impl<'s> Conversation<'s> {
             before: self.transcript.messages.len(),
             kind: CompactionKind::Prune,
             automatic: automatic(metadata),
-            tokens_before: None,
-            tokens_after: None,
-            summary: None,
-            kept_from: None,
             taken,
-            call: None,
             time: millis(&record.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -300,21 +287,6 @@ impl<'s> Conversation<'s> {
         }
         self.transcript.mirrored = self.mirror.finish();
         self.transcript
-    }
-}
-
-/// Usage that can be used; a loss is reported where there is none.
-pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
-    match usage.usage() {
-        Ok(None) => {
-            lose("usage of zero tokens (not used)");
-            None
-        }
-        Ok(usage) => usage,
-        Err(_) => {
-            lose(ABSURD);
-            None
-        }
     }
 }
 

@@ -1,11 +1,12 @@
 //! A file's records, sorted into conversations.
 
 use super::attachment;
-use super::conversation::{Conversation, Lose, is_prompt};
+use super::conversation::{Conversation, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
 use crate::format::ground::json::{fault, values};
 use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::Lose;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};

@@ -1,7 +1,7 @@
 //! What sub-agents said to the model, as far as the log of the session that started them shows it: progress records mirror their messages.
 
-use super::conversation::{Lose, SYNTHETIC, reported};
-use super::record::Wire;
+use super::record::{SYNTHETIC, Wire, reported};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::transcript::Call;
 use serde::Deserialize;
@@ -10,26 +10,22 @@ use std::collections::HashMap;
 
 /// The data of a progress record. Those of tools have no message.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Progress<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     message: Option<&'a RawValue>,
 }
 
 /// A record of the sub-agent's log.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Mirrored<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     uuid: Words<'a>,
-    #[serde(borrow)]
     request_id: Words<'a>,
     is_api_error_message: Option<bool>,
-    #[serde(borrow)]
     message: Option<Wire<'a>>,
 }
 

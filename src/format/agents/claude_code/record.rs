@@ -1,136 +1,122 @@
 //! The fields of a line that matter here. All else is passed over without being decoded.
 
-use crate::format::ground::count::Count;
+use crate::format::ground::count::{Count, sound};
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
 use crate::format::wire::anthropic::{Content, UsageRecord};
+use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+/// Receives the reason of each loss.
+/// The model of messages that no model wrote.
+pub(super) const SYNTHETIC: &str = "<synthetic>";
+
+/// Usage that can be used; a loss is reported where there is none.
+pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
+    let told = usage.usage();
+    if let Ok(None) = told {
+        lose("usage of zero tokens (not used)");
+    }
+    sound(told, lose)
+}
+
 /// A line of the log, of whatever type.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct Record<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub subtype: Words<'a>,
-    #[serde(borrow)]
     pub uuid: Words<'a>,
-    #[serde(borrow)]
     pub parent_uuid: Words<'a>,
-    #[serde(borrow)]
     pub logical_parent_uuid: Words<'a>,
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     agent_id: Words<'a>,
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow)]
     version: Words<'a>,
-    #[serde(borrow)]
     pub request_id: Words<'a>,
-    #[serde(borrow)]
     pub leaf_uuid: Words<'a>,
     is_sidechain: Option<bool>,
     is_meta: Option<bool>,
     pub is_compact_summary: Option<bool>,
     pub is_visible_in_transcript_only: Option<bool>,
     pub is_api_error_message: Option<bool>,
-    #[serde(borrow)]
     pub origin: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub message: Option<Wire<'a>>,
-    #[serde(borrow)]
     pub operation: Words<'a>,
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub attachment: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub data: Option<&'a RawValue>,
-    #[serde(borrow)]
     compact_metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub microcompact_metadata: Option<&'a RawValue>,
     // The same things in what the program prints (`--output-format stream-json`). Logs have some of these names beside their own.
-    #[serde(rename = "session_id", borrow)]
+    #[serde(rename = "session_id")]
     streamed_session_id: Words<'a>,
-    #[serde(rename = "parent_tool_use_id", borrow)]
+    #[serde(rename = "parent_tool_use_id")]
     parent_tool_use_id: Words<'a>,
-    #[serde(rename = "claude_code_version", borrow)]
+    #[serde(rename = "claude_code_version")]
     streamed_version: Words<'a>,
-    #[serde(rename = "compact_metadata", borrow)]
+    #[serde(rename = "compact_metadata")]
     streamed_compact_metadata: Option<&'a RawValue>,
     is_synthetic: Option<bool>,
 }
 
 /// The message as it was sent or received.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Wire<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub stop_reason: Words<'a>,
-    #[serde(borrow)]
     pub content: Content<'a>,
     pub usage: Option<UsageRecord>,
 }
 
 /// An object of which only the kind matters: the origin of a prompt.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct Kind<'a> {
-    #[serde(rename = "type", alias = "kind", borrow)]
+    #[serde(rename = "type", alias = "kind")]
     pub kind: Words<'a>,
 }
 
 /// What a hook's record tells of the hook.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Hook<'a> {
-    #[serde(borrow)]
     hook_name: Words<'a>,
 }
 
 /// What a boundary tells of the compaction.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct CompactMetadata<'a> {
-    #[serde(borrow)]
     pub trigger: Words<'a>,
     #[serde(alias = "pre_tokens")]
     pub pre_tokens: Count,
     #[serde(alias = "post_tokens")]
     pub post_tokens: Count,
-    #[serde(borrow)]
     pub preserved_segment: Option<PreservedSegment<'a>>,
-    #[serde(borrow)]
     pub preserved_messages: Option<PreservedMessages<'a>>,
     /// The results that a pruning cleared, by their calls; some versions note prunings that cleared none.
-    #[serde(borrow)]
     pub compacted_tool_ids: Vec<Words<'a>>,
     /// Attachments that it cleared, by their records.
-    #[serde(rename = "clearedAttachmentUUIDs", borrow)]
+    #[serde(rename = "clearedAttachmentUUIDs")]
     pub cleared_attachments: Vec<Words<'a>>,
 }
 
 /// The stretch of old messages that stays.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct PreservedSegment<'a> {
-    #[serde(borrow)]
     pub head_uuid: Words<'a>,
 }
 
 /// The old messages that stay.
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub(super) struct PreservedMessages<'a> {
-    #[serde(borrow)]
     pub uuids: Vec<Words<'a>>,
 }
 

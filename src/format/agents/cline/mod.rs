@@ -12,6 +12,7 @@ mod task;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::reading::is_beside;
 use crate::transcript::{Scale, Transcript};
 use std::path::{Path, PathBuf};
@@ -90,10 +91,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         };
         task::from_conversation(id, &entries, scale, source)?
     };
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }

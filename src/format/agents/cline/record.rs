@@ -10,54 +10,43 @@ use serde::Deserialize;
 
 /// An entry of the screen's list.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Entry<'a> {
     pub ts: Option<f64>,
-    #[serde(borrow)]
     pub say: Words<'a>,
-    #[serde(borrow)]
     pub ask: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub reasoning: Words<'a>,
-    #[serde(borrow)]
     pub images: Option<Vec<Words<'a>>>,
     pub partial: Option<bool>,
-    #[serde(borrow)]
     pub model_info: Option<ModelInfo<'a>>,
     /// The place of the newest entry of the conversation when this one was shown; -1 before the first.
     pub conversation_history_index: Option<i64>,
     /// The first and the last entry of the conversation that are not sent any more.
     pub conversation_history_deleted_range: Option<(u64, u64)>,
-    #[serde(borrow)]
     pub context_condense: Option<Condense<'a>>,
-    #[serde(borrow)]
     pub context_truncation: Option<Condense<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct ModelInfo<'a> {
-    #[serde(borrow)]
     pub model_id: Words<'a>,
 }
 
 /// A compaction as the screen tells of it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Condense<'a> {
     pub prev_context_tokens: Count,
     pub new_context_tokens: Count,
-    #[serde(borrow)]
     pub summary: Words<'a>,
 }
 
 /// What the text of an `api_req_started` says.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Started<'a> {
-    #[serde(borrow)]
     pub request: Words<'a>,
     tokens_in: Count,
     tokens_out: Count,
@@ -65,9 +54,7 @@ pub struct Started<'a> {
     cache_reads: Count,
     cost: Dollars,
     /// How the provider counts; relatives of the agent note it.
-    #[serde(borrow)]
     api_protocol: Words<'a>,
-    #[serde(borrow)]
     pub cancel_reason: Words<'a>,
 }
 
@@ -98,14 +85,11 @@ impl Started<'_> {
 
 /// An entry of the conversation: a message of Anthropic's, with what the agent adds.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Spoken<'a> {
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub content: Blocks<'a, anthropic::Piece<'a>>,
     pub ts: Option<f64>,
-    #[serde(borrow)]
     pub model_info: Option<ModelInfo<'a>>,
     pub is_summary: Option<bool>,
     pub is_truncation_marker: Option<bool>,

@@ -2,7 +2,7 @@
 
 use super::record::{Condense, Entry, Started};
 use super::request;
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::count::sound;
 use crate::format::ground::json::fault;
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
@@ -65,10 +65,7 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
                 lose("record of an unexpected shape");
                 return None;
             };
-            let usage = started.usage().unwrap_or_else(|_| {
-                lose(ABSURD);
-                None
-            });
+            let usage = sound(started.usage(), lose);
             let model = entry.model_info.as_ref().map_or_else(String::new, |info| info.model_id.to_string());
             Some(Kind::Request { text: started.request.to_string(), model, usage })
         }

@@ -6,14 +6,15 @@ use super::{READER, request};
 use crate::format::ground::json::fault;
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
+use crate::format::recorder::{Chain, thinking};
 use crate::format::wire::anthropic::Weigher;
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Usage};
 
 /// A task of which there is the screen's list alone.
 pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Transcript {
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut calls = Calls::default();
+    let mut calls = Chain::default();
     // The reply to a request that was tried again belongs to the last try.
     let mut open: Option<Call> = None;
     for entry in entries {
@@ -29,8 +30,7 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
                 open = Some(Call { id, model: model.clone(), usage: *usage, unchained: false });
             }
             Kind::Said { reasoning, text } => {
-                let text = scale.weigh(text);
-                let part = if *reasoning { Part::Thinking { text, sealed_bytes: 0 } } else { Part::Text(text) };
+                let part = if *reasoning { thinking(scale, text, 0) } else { Part::Text(scale.weigh(text)) };
                 reply(&mut transcript, part, &mut open, &mut calls, entry.time);
             }
             Kind::Tool { name, text } => {
@@ -40,14 +40,14 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
             Kind::Deleted { .. } => {
                 let before = transcript.messages.len();
                 transcript.compactions.push(compaction(before, None, entry.time));
-                calls.unchained = true;
+                calls.broken = true;
             }
             Kind::Condensed { before, after, summary } => {
                 let summary = summary.as_deref().map(|summary| scale.weigh(summary));
                 let at = transcript.messages.len();
                 let sizes = Compaction { tokens_before: *before, tokens_after: *after, ..compaction(at, summary, entry.time) };
                 transcript.compactions.push(sizes);
-                calls.unchained = true;
+                calls.broken = true;
             }
         }
     }
@@ -59,48 +59,26 @@ pub fn from_screen(id: String, entries: &[Shown], scale: &dyn Scale, source: &mu
 }
 
 /// Adds to the reply that is being given, or begins it.
-fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls: &mut Calls, time: Option<i64>) {
+fn reply(transcript: &mut Transcript, part: Part, open: &mut Option<Call>, calls: &mut Chain, time: Option<i64>) {
     if let Some(call) = open.take() {
-        let call = calls.made(call);
+        let call = made(calls, call);
         transcript.messages.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
     } else if let Some(last) = transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
         last.parts.push(part);
     }
 }
 
-/// Tells which calls may not be compared with the one before.
-#[derive(Default)]
-struct Calls {
-    model: String,
-    unchained: bool,
-}
-
-impl Calls {
-    /// The call, where it was answered: with usage.
-    fn made(&mut self, call: Call) -> Option<Call> {
-        if call.usage.is_none() {
-            self.unchained = true;
-            return None;
-        }
-        let changed = !self.model.is_empty() && self.model != call.model;
-        self.model.clone_from(&call.model);
-        Some(Call { unchained: std::mem::take(&mut self.unchained) || changed, ..call })
+/// The call, where it was answered: with usage.
+fn made(chain: &mut Chain, call: Call) -> Option<Call> {
+    if call.usage.is_none() {
+        chain.broken = true;
+        return None;
     }
+    Some(Call { unchained: chain.link(&call.model), ..call })
 }
 
 fn compaction(before: usize, summary: Option<Text>, time: Option<i64>) -> Compaction {
-    Compaction {
-        before,
-        kind: CompactionKind::Compact,
-        automatic: None,
-        tokens_before: None,
-        tokens_after: None,
-        summary,
-        kept_from: None,
-        taken: Vec::new(),
-        call: None,
-        time,
-    }
+    Compaction { before, summary, time, ..Compaction::default() }
 }
 
 /// An entry of the conversation that was listed.
@@ -128,7 +106,7 @@ pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, sourc
                     let summary = (spoken.is_summary == Some(true)).then(|| scale.weigh(&text.join("\n")));
                     transcript.compactions.push(Compaction { kept_from: Some(at), ..compaction(at, summary, time) });
                 } else {
-                    let mut lose = |reason: &'static str| source.lose(piece.number, reason);
+                    let mut lose = |reason: &str| source.lose(piece.number, reason);
                     transcript.messages.extend(
                         messages(&spoken, &mut weigher, &mut lose)
                             .into_iter()
@@ -162,7 +140,7 @@ fn words<'s>(spoken: &'s Spoken<'_>) -> Vec<&'s str> {
 }
 
 /// The messages that one entry stands for. Where tools are called in prose, their results are prose as well.
-fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut(&'static str)) -> Vec<Message> {
+fn messages(spoken: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: &mut dyn FnMut(&str)) -> Vec<Message> {
     match &*spoken.role {
         "assistant" => weigher.messages(Role::Assistant, &spoken.content, lose),
         "user" => {
@@ -222,20 +200,20 @@ fn assign(transcript: &mut Transcript, entries: &[Shown], listed: &[Listed], mod
         }
     }
     transcript.compactions.sort_by_key(|compaction| compaction.before);
-    let mut calls = Calls::default();
+    let mut calls = Chain::default();
     let mut compacted = transcript.compactions.iter().map(|compaction| compaction.before).peekable();
     for (index, (one, request)) in listed.iter().zip(requests).enumerate() {
         if !one.is_reply {
             continue;
         }
         while compacted.next_if(|before| *before <= one.at).is_some() {
-            calls.unchained = true;
+            calls.broken = true;
         }
         let named = models.get(index).cloned().unwrap_or_default();
         let (call, time) = request.unwrap_or_default();
         let model = if call.model.is_empty() { named } else { call.model.clone() };
         let usage: Option<Usage> = call.usage;
-        let call = calls.made(Call { model, usage, ..call });
+        let call = made(&mut calls, Call { model, usage, ..call });
         if let Some(message) = transcript.messages.get_mut(one.at).filter(|message| message.role == Role::Assistant) {
             message.call = call;
             message.time = message.time.or(time);

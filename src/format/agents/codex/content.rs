@@ -1,12 +1,14 @@
 //! The content of single items: texts, pictures, and what a result tells of success.
 
 use super::record::Piece;
-use super::session::Lost;
 use crate::format::ground::image;
 use crate::format::ground::json::text_or_json;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Image, Part, Scale};
 use std::borrow::Cow;
+
+/// Why a record could not be used.
+pub type Lost = Result<(), &'static str>;
 
 /// The parts of a content list, and whether there was something unknown among them.
 pub struct ItemParts {

@@ -15,10 +15,10 @@ use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use record::Record;
-use session::Session;
+use session::{AGENT, Session};
 
 /// Codex CLI rollouts, those from before version 0.30 (bare items) included.
-pub const READER: Reader = Reader { name: "codex", about: "Codex CLI rollouts (~/.codex/sessions/**/rollout-*.jsonl)", claims, read };
+pub const READER: Reader = Reader { name: AGENT, about: "Codex CLI rollouts (~/.codex/sessions/**/rollout-*.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
     // The first line may be missing in a shortened file, but its neighbours are of the same kind.

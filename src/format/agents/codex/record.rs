@@ -10,37 +10,28 @@ use serde_json::value::RawValue;
 
 /// A line: a payload with its kind and time, or (before version 0.30) a bare item.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Record<'a> {
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub payload: Option<&'a RawValue>,
     /// Set in bare files alone, where it marks lines that are not for the model.
-    #[serde(borrow)]
     pub record_type: Words<'a>,
 }
 
 /// `session_meta`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Meta<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub cli_version: Words<'a>,
     /// The user's own instructions (AGENTS.md); mostly shown again as a message.
-    #[serde(borrow)]
     pub instructions: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub base_instructions: Blocks<'a, Instructions<'a>>,
     /// A word, or an object for sub-agents.
-    #[serde(borrow)]
     pub source: Option<&'a RawValue>,
     /// Who started a sub-agent of any kind (since version 0.139).
-    #[serde(borrow)]
     pub parent_thread_id: Words<'a>,
 }
 
@@ -54,64 +45,60 @@ impl Meta<'_> {
 
 /// The system prompt.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Instructions<'a> {
-    #[serde(borrow)]
     pub text: Words<'a>,
 }
 
 /// `session_meta.source` of a sub-agent.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct SubAgentSource<'a> {
-    #[serde(borrow)]
     pub subagent: SubAgent<'a>,
 }
 
 /// How a sub-agent came to be, where that is an object; reviews and the like are words.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct SubAgent<'a> {
-    #[serde(borrow)]
     pub thread_spawn: Spawn<'a>,
 }
 
 /// Who started a sub-agent.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Spawn<'a> {
-    #[serde(borrow)]
     pub parent_thread_id: Words<'a>,
 }
 
 /// `turn_context`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct TurnContext<'a> {
-    #[serde(borrow)]
     pub model: Words<'a>,
 }
 
 /// `compacted`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Compacted<'a> {
     /// The summary; empty where it is encrypted.
-    #[serde(borrow)]
     pub message: Words<'a>,
 }
 
 /// What all `event_msg` payloads share.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
 }
 
 /// `error`.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Failure<'a> {
     /// What went wrong, as a word; an object for errors of other kinds.
-    #[serde(borrow)]
     pub codex_error_info: Option<&'a RawValue>,
 }
 
@@ -171,56 +158,39 @@ impl TokenUsage {
 
 /// A `response_item`: one entry of the model's context.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Item<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     pub summary: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     pub encrypted_content: Words<'a>,
-    #[serde(borrow)]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub call_id: Words<'a>,
     /// A string that holds JSON, or an object.
-    #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
     /// The free text that a custom tool takes.
-    #[serde(borrow)]
     pub input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub action: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub output: Blocks<'a, Piece<'a>>,
     /// What a search for tools found.
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
 }
 
 /// A block of a content list.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub refusal: Words<'a>,
-    #[serde(borrow)]
     pub image_url: Words<'a>,
     /// How closely a picture is looked at.
-    #[serde(borrow)]
     pub detail: Words<'a>,
     /// The text of the earliest tool results: `{content, success}`.
-    #[serde(borrow)]
     pub content: Option<&'a RawValue>,
     pub success: Option<bool>,
 }

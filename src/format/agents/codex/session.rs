@@ -4,7 +4,7 @@
 //! before the items (up to 0.5x), between the model's items and the tools' results (0.9x), after both (0.14x). So the usage of a new
 //! call goes to the open response if that has none yet, and otherwise to the response that is about to come.
 
-use super::content::{ItemParts, contextual, failed, parts_of, pictures_of, text_of};
+use super::content::{ItemParts, Lost, contextual, failed, parts_of, pictures_of, text_of};
 use super::record::{
     Compacted, Event, Failure, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext,
 };
@@ -12,13 +12,13 @@ use super::turn::Turn;
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::json::{string, text_or_json};
 use crate::format::ground::time::millis;
+use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript};
 use serde::Deserialize;
-use std::collections::HashMap;
 
-/// Why a record could not be used.
-pub type Lost = Result<(), &'static str>;
+/// The agent's name.
+pub const AGENT: &str = "codex";
 
 const UNEXPECTED: &str = "record of an unexpected shape";
 
@@ -32,10 +32,8 @@ pub struct Session<'s> {
     first: bool,
     windows: NamedWindows,
     model: String,
-    /// The model of the last call.
-    called: String,
-    /// Names of tools by the ids of their calls.
-    names: HashMap<String, String>,
+    chain: Chain,
+    tools: Tools,
     /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
     instructions: Option<(usize, String)>,
     open: Option<Response>,
@@ -43,7 +41,6 @@ pub struct Session<'s> {
     pending: Option<Call>,
     totals: Option<TokenUsage>,
     rewind: Option<usize>,
-    unchained: bool,
     /// A review has ended: the program puts its report into the model's mouth.
     report_follows: bool,
     turn: Turn,
@@ -62,7 +59,7 @@ struct Response {
 impl<'s> Session<'s> {
     /// An empty session.
     pub fn new(scale: &'s dyn Scale, name: String) -> Session<'s> {
-        let transcript = Transcript { id: name, agent: super::READER.name.to_owned(), ..Transcript::default() };
+        let transcript = Transcript { id: name, agent: AGENT.to_owned(), ..Transcript::default() };
         Session {
             scale,
             transcript,
@@ -70,14 +67,13 @@ impl<'s> Session<'s> {
             first: true,
             windows: NamedWindows::default(),
             model: String::new(),
-            called: String::new(),
-            names: HashMap::new(),
+            chain: Chain::default(),
+            tools: Tools::default(),
             instructions: None,
             open: None,
             pending: None,
             totals: None,
             rewind: None,
-            unchained: false,
             report_follows: false,
             turn: Turn::default(),
         }
@@ -230,7 +226,7 @@ impl<'s> Session<'s> {
         let shrunk = self.totals.is_some_and(|before| input(&info.total_token_usage) < input(&before));
         self.totals = Some(info.total_token_usage);
         // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
-        self.unchained |= shrunk;
+        self.chain.broken |= shrunk;
         let waiting = self.open.as_ref().map(|open| open.message).filter(|index| {
             self.transcript
                 .messages
@@ -271,9 +267,7 @@ impl<'s> Session<'s> {
 
     fn new_call(&mut self) -> Call {
         self.transcript.refused = false;
-        let changed = !self.called.is_empty() && self.called != self.model;
-        self.called.clone_from(&self.model);
-        Call { id: String::new(), model: self.model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed }
+        Call { id: String::new(), model: self.model.clone(), usage: None, unchained: self.chain.link(&self.model) }
     }
 
     fn compacted(&mut self, compacted: &Compacted, time: Option<i64>) {
@@ -282,16 +276,11 @@ impl<'s> Session<'s> {
         let summary = (!compacted.message.is_empty()).then(|| self.scale.weigh(&compacted.message));
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary,
-            kept_from: None,
             // Usage without a response before this point is that of the summariser.
-            taken: Vec::new(),
             call: self.pending.take(),
             time,
+            ..Compaction::default()
         });
         self.turn.compacts(self.transcript.compactions.len() - 1, &mut self.transcript);
     }
@@ -322,8 +311,7 @@ impl<'s> Session<'s> {
             }
             "reasoning" => {
                 let text = if item.content.0.is_empty() { text_of(&item.summary) } else { text_of(&item.content) };
-                let sealed_bytes = u32::try_from(item.encrypted_content.len()).unwrap_or(u32::MAX);
-                self.response_part(item, vec![Part::Thinking { text: scale.weigh(&text), sealed_bytes }], time);
+                self.response_part(item, vec![thinking(scale, &text, item.encrypted_content.len())], time);
                 Ok(())
             }
             "function_call"
@@ -332,11 +320,11 @@ impl<'s> Session<'s> {
             | "web_search_call"
             | "tool_search_call"
             | "image_generation_call" => {
-                let id = if item.call_id.is_empty() { item.id.to_string() } else { item.call_id.to_string() };
-                let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name }.to_owned();
-                self.names.insert(id.clone(), name.clone());
+                let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
+                let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name };
                 let arguments = scale.weigh(&text_or_json(item.arguments.or(item.input).or(item.action)));
-                self.response_part(item, vec![Part::ToolCall { id, name, arguments }], time);
+                let call = self.tools.call(id, name, arguments);
+                self.response_part(item, vec![call], time);
                 Ok(())
             }
             "function_call_output" | "custom_tool_call_output" | "mcp_tool_call_output" | "tool_search_output" => self.result(item, time),
@@ -393,8 +381,7 @@ impl<'s> Session<'s> {
             None => text_of(&item.output),
         };
         let error = failed(&text, &item.output);
-        let name = self.names.get(&*item.call_id).cloned().unwrap_or_default();
-        let result = Part::ToolResult { call_id: item.call_id.to_string(), name, text: self.scale.weigh_result(&text), error };
+        let result = self.tools.result(&item.call_id, self.scale.weigh_result(&text), error);
         let parts = std::iter::once(result).chain(pictures).collect();
         self.push(Message { id: item.id.id().to_owned(), time, ..Message::new(Role::Tool, parts) });
         lost
@@ -429,7 +416,7 @@ impl<'s> Session<'s> {
             && message.call.as_ref().is_some_and(|call| call.usage.is_none() && call.id.is_empty())
         {
             message.call = None;
-            self.unchained = true;
+            self.chain.broken = true;
         }
     }
 
@@ -438,7 +425,7 @@ impl<'s> Session<'s> {
     fn break_off(&mut self) {
         let message = self.open.take().and_then(|open| self.transcript.messages.get_mut(open.message));
         let call = message.and_then(|message| message.call.take_if(|call| call.usage.is_none() && call.id.is_empty()));
-        self.unchained |= call.is_some_and(|call| call.unchained);
+        self.chain.broken |= call.is_some_and(|call| call.unchained);
     }
 
     /// A call that produced no item of the conversation.

@@ -1,25 +1,16 @@
 //! The rows of a database. Columns came and went: those that may be absent are looked for first.
 
-use super::session::{MessageRow, Session};
+use super::session::{MessageRow, Session, SessionRow};
 use crate::format::ground::count::Count;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, readable};
 use crate::format::ground::time::millis;
 use crate::format::marks::{Mark, Marked};
+use crate::format::recorder::NO_MESSAGES;
 use crate::format::usage::Reported;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
-
-/// A row of the table of sessions.
-pub struct SessionRow {
-    pub id: String,
-    pub parent: Option<String>,
-    /// The message that the context starts with since the last summary.
-    pub summary_message: Option<String>,
-    /// Usage of the last call.
-    pub last: Reported,
-}
 
 const MARKS: &[Mark] = &[
     Mark::Line("... [# lines truncated] ..."),
@@ -35,7 +26,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     let database = Database::open(source)?;
     let connection = &database.connection;
     // The archived program did not note the provider.
-    let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { super::READER.name } else { "opencode-go" };
+    let agent = if has_column(connection, "messages", "provider").map_err(damaged)? { "crush" } else { "opencode-go" };
     let marked = has_column(connection, "messages", "is_summary_message").map_err(damaged)?;
     for (number, row) in (1..).zip(sessions(connection, source).map_err(damaged)?) {
         let mut lose = |reason: &str| source.lose(number, reason);
@@ -43,7 +34,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         match messages(connection, &row.id, marked, &mut session, &mut lose) {
             Ok(()) => match session.finish(&row.last, &mut lose) {
                 Some(transcript) => hand_over(transcript),
-                None => lose("session without messages"),
+                None => lose(NO_MESSAGES),
             },
             Err(_) => lose("session whose rows cannot be read"),
         }

@@ -1,15 +1,24 @@
 //! One session, put together from its rows.
 
-use super::rows::SessionRow;
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::image;
-use crate::format::ground::json::text_or_json;
+use crate::format::ground::source::Lose;
 use crate::format::ground::words::Words;
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
+
+/// A row of the table of sessions.
+pub struct SessionRow {
+    pub id: String,
+    pub parent: Option<String>,
+    /// The message that the context starts with since the last summary.
+    pub summary_message: Option<String>,
+    /// Usage of the last call.
+    pub last: Reported,
+}
 
 /// A row of the table of messages.
 pub struct MessageRow<'r> {
@@ -23,62 +32,44 @@ pub struct MessageRow<'r> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: PieceData<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct PieceData<'a> {
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     thinking: Words<'a>,
-    #[serde(borrow)]
     signature: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     content: Words<'a>,
     is_error: Option<bool>,
-    #[serde(borrow)]
     reason: Words<'a>,
-    #[serde(borrow)]
     url: Words<'a>,
     // Attached files are written in Go's own capital letters.
-    #[serde(borrow, rename = "Data", alias = "data")]
+    #[serde(rename = "Data", alias = "data")]
     bytes: Words<'a>,
-    #[serde(borrow, rename = "MIMEType", alias = "mime_type")]
+    #[serde(rename = "MIMEType", alias = "mime_type")]
     mime_type: Words<'a>,
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     summary_message: Option<String>,
-    tools: HashMap<String, String>,
-    model: String,
-    unchained: bool,
 }
 
 impl<'s> Session<'s> {
     pub fn new(row: &SessionRow, agent: &str, scale: &'s dyn Scale) -> Session<'s> {
-        let transcript = Transcript { id: row.id.clone(), parent: row.parent.clone(), agent: agent.to_owned(), ..Transcript::default() };
-        let summary_message = row.summary_message.clone();
-        Session { scale, transcript, summary_message, tools: HashMap::new(), model: String::new(), unchained: false }
+        let mut made = Recorder::new(agent, row.id.clone(), scale);
+        made.transcript.parent.clone_from(&row.parent);
+        Session { made, summary_message: row.summary_message.clone() }
     }
 
     pub fn message(&mut self, row: &MessageRow<'_>, lose: Lose<'_>) {
@@ -106,27 +97,20 @@ impl<'s> Session<'s> {
         if parts.is_empty() && call.is_none() {
             return;
         }
-        self.transcript.messages.push(Message { id: row.id.to_owned(), time: row.time, call, ..Message::new(role, parts) });
+        self.made.transcript.messages.push(Message { id: row.id.to_owned(), time: row.time, call, ..Message::new(role, parts) });
     }
 
     fn part(&mut self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
         let data = &piece.data;
         Some(match &*piece.kind {
             "text" if data.text.is_empty() => return None,
-            "text" => Part::Text(self.scale.weigh(&data.text)),
-            "reasoning" => Part::Thinking {
-                text: self.scale.weigh(&data.thinking),
-                sealed_bytes: u32::try_from(data.signature.len()).unwrap_or(u32::MAX),
-            },
-            "tool_call" => {
-                self.tools.insert(data.id.to_string(), data.name.to_string());
-                let arguments = self.scale.weigh(&text_or_json(data.input));
-                Part::ToolCall { id: data.id.to_string(), name: data.name.to_string(), arguments }
-            }
+            "text" => self.made.text(&data.text),
+            "reasoning" => self.made.thinking(&data.thinking, data.signature.len()),
+            "tool_call" => self.made.tool_call(&data.id, &data.name, data.input),
             "tool_result" => Part::ToolResult {
                 call_id: data.tool_call_id.to_string(),
-                name: self.tools.get(&*data.tool_call_id).cloned().unwrap_or_else(|| data.name.to_string()),
-                text: self.scale.weigh_result(&data.content),
+                name: self.made.tools.name(&data.tool_call_id).unwrap_or(&data.name).to_owned(),
+                text: self.made.scale.weigh_result(&data.content),
                 error: data.is_error.unwrap_or_default(),
             },
             "image_url" => Part::Image(image::from_data_url(&data.url)),
@@ -146,32 +130,26 @@ impl<'s> Session<'s> {
     fn call(&mut self, row: &MessageRow<'_>, finish: Option<&str>, parts: &[Part]) -> Option<Call> {
         let answered = !parts.is_empty() && finish.is_some_and(|reason| !matches!(reason, "canceled" | "cancelled" | "error"));
         if !answered {
-            self.unchained = true;
+            self.made.chain.broken = true;
             return None;
         }
-        let changed = !self.model.is_empty() && self.model != row.model;
-        row.model.clone_into(&mut self.model);
-        let unchained = std::mem::take(&mut self.unchained) || changed;
+        let unchained = self.made.chain.link(row.model);
         Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained })
     }
 
     /// The context starts anew with this message: what was said before it stays in the list.
     fn summary(&mut self, row: &MessageRow<'_>, parts: &[Part]) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let text = parts.iter().find_map(|part| if let Part::Text(text) = part { Some(text.clone()) } else { None });
-        self.transcript.compactions.push(Compaction {
+        self.made.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary: text,
             kept_from: Some(before),
-            taken: Vec::new(),
             call: Some(Call { id: row.id.to_owned(), model: row.model.to_owned(), usage: None, unchained: true }),
             time: row.time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 
     /// The session; `None` where nothing was said.
@@ -179,7 +157,7 @@ impl<'s> Session<'s> {
     /// The database keeps the usage of the last call alone. Some versions add what was read from the cache to the reply: a reply of more
     /// tokens than it has bytes is such a sum, and says nothing of the prompt.
     pub fn finish(mut self, last: &Reported, lose: Lose<'_>) -> Option<Transcript> {
-        let reply = self.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
+        let reply = self.made.transcript.messages.iter_mut().rev().find(|message| message.call.is_some());
         match (last.usage(), reply) {
             (Err(_), _) => lose(ABSURD),
             (Ok(Some(usage)), Some(Message { call: Some(call), parts, .. })) if usage.output <= parts.iter().map(bytes).sum() => {
@@ -188,7 +166,7 @@ impl<'s> Session<'s> {
             (Ok(Some(_)), _) => lose("usage of the session's last call alone, what was read from the cache among the reply"),
             (Ok(None), _) => {}
         }
-        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+        self.made.finish()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::format::ground::count::Count;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, loss_of};
 use crate::format::ground::words::Words;
+use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 use std::borrow::Cow;
@@ -39,7 +40,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         match messages(connection, &id, &mut session, &mut lose) {
             Ok(()) => match session.finish(&mut lose) {
                 Some(transcript) => hand_over(transcript),
-                None => lose("session without messages"),
+                None => lose(NO_MESSAGES),
             },
             Err(_) => lose("session whose rows cannot be read"),
         }

@@ -9,17 +9,17 @@ mod database;
 mod record;
 mod session;
 
-use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
 use record::Line;
-use session::Session;
+use session::{AGENT, Session};
 
 /// Sessions of goose.
-pub const READER: Reader = Reader { name: "goose", about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
+pub const READER: Reader = Reader { name: AGENT, about: "goose sessions (sessions.db, *.jsonl, exports)", claims, read };
 
 const TABLES: [&str; 3] = ["sessions", "messages", "schema_version"];
 
@@ -50,25 +50,10 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut session = Session::new(name.strip_suffix(".jsonl").unwrap_or(&name), scale);
     if source.is_printed_over_lines() {
         let text = source.document()?;
-        for value in values::<Line>(&text) {
-            match value {
-                Ok(line) => session.line(&line, &mut |reason| source.lose(0, reason)),
-                Err(error) => source.lose(0, fault(&error, true)),
-            }
-        }
+        source.values_of(&text, 0, true, |line: Line, lose| session.line(&line, lose));
     } else {
-        source.each_line(|source, line| {
-            for value in values::<Line>(&line.text) {
-                match value {
-                    Ok(record) => session.line(&record, &mut |reason| source.lose(line.number, reason)),
-                    Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-                }
-            }
-        })?;
+        source.each_line(|source, line| source.values(line, |record: Line, lose| session.line(&record, lose)))?;
     }
-    match session.finish(&mut |reason| source.lose(0, reason)) {
-        Some(transcript) => hand_over(transcript),
-        None => source.lose(0, "session without messages"),
-    }
+    end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, hand_over);
     Ok(())
 }

@@ -8,26 +8,20 @@ use serde_json::value::RawValue;
 
 /// A line of an older session: its head, or a message. An export is a head with all messages in it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Line<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
     // A head.
-    #[serde(borrow)]
     pub working_dir: Words<'a>,
     pub input_tokens: Count,
     pub output_tokens: Count,
     pub accumulated_input_tokens: Count,
     pub accumulated_output_tokens: Count,
-    #[serde(borrow)]
     pub model_config: Option<ModelConfig<'a>>,
-    #[serde(borrow)]
     pub conversation: Option<Vec<&'a RawValue>>,
     // A message.
-    #[serde(borrow)]
     pub role: Words<'a>,
     pub created: Option<i64>,
-    #[serde(borrow)]
     pub content: Blocks<'a, Piece<'a>>,
     pub metadata: Option<Visibility>,
 }
@@ -54,9 +48,8 @@ pub struct Totals {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ModelConfig<'a> {
-    #[serde(borrow)]
     pub model_name: Words<'a>,
     pub context_limit: Count,
 }
@@ -76,80 +69,62 @@ impl Default for Visibility {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub data: Words<'a>,
-    #[serde(borrow)]
     pub thinking: Words<'a>,
-    #[serde(borrow)]
     pub signature: Words<'a>,
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub tool_call: Option<Outcome<'a>>,
-    #[serde(borrow)]
     pub tool_result: Option<Outcome<'a>>,
 }
 
 /// A value that was reached, or the error instead of it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Outcome<'a> {
-    #[serde(borrow)]
     pub value: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub error: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Request<'a> {
-    #[serde(borrow)]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
 
 /// What a tool answered: older versions wrote the list of contents alone.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Answer<'a> {
-    #[serde(borrow)]
     pub content: Blocks<'a, AnswerPiece<'a>>,
     pub is_error: Option<bool>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct AnswerPiece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub data: Words<'a>,
-    #[serde(borrow)]
     pub resource: Option<Resource<'a>>,
-    #[serde(borrow)]
     pub annotations: Option<Annotations<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Resource<'a> {
-    #[serde(borrow)]
     pub text: Words<'a>,
 }
 
 /// Whom a content is meant for; nobody named means everybody.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Annotations<'a> {
-    #[serde(borrow)]
     pub audience: Option<Vec<Words<'a>>>,
 }

@@ -1,53 +1,40 @@
 //! One conversation, put together message by message.
 
-use super::READER;
 use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Request, Totals, Visibility};
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::image;
-use crate::format::ground::json::text_or_json;
+use crate::format::ground::source::Lose;
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
-use std::collections::HashMap;
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
+/// The agent's name.
+pub const AGENT: &str = "goose";
 
 /// Smaller numbers are seconds.
 const FIRST_MILLISECOND: i64 = 100_000_000_000;
 
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     totals: Totals,
     model: String,
-    tools: HashMap<String, String>,
     /// The first message that the model sees to this day, and whether the present run of messages for it alone has had its summary.
     first_visible: Option<usize>,
     summarised: bool,
-    unchained: bool,
 }
 
 impl<'s> Session<'s> {
     pub fn new(id: &str, scale: &'s dyn Scale) -> Session<'s> {
-        let transcript = Transcript { id: id.to_owned(), agent: READER.name.to_owned(), ..Transcript::default() };
-        Session {
-            scale,
-            transcript,
-            totals: Totals::default(),
-            model: String::new(),
-            tools: HashMap::new(),
-            first_visible: None,
-            summarised: false,
-            unchained: false,
-        }
+        let made = Recorder::new(AGENT, id.to_owned(), scale);
+        Session { made, totals: Totals::default(), model: String::new(), first_visible: None, summarised: false }
     }
 
     /// What the session's head says.
     pub fn describe(&mut self, totals: Totals, model: &str, window: Count) {
         self.totals = totals;
         self.model = model.to_owned();
-        self.transcript.window = window.known().ok().flatten();
+        self.made.transcript.window = window.known().ok().flatten();
     }
 
     pub fn line(&mut self, line: &Line<'_>, lose: Lose<'_>) {
@@ -64,7 +51,7 @@ impl<'s> Session<'s> {
             config.map_or(Count::Absent, |config| config.context_limit),
         );
         if let Some(id) = line.id.some_id() {
-            self.transcript.id = id.to_owned();
+            self.made.transcript.id = id.to_owned();
         }
         for message in line.conversation.iter().flatten() {
             match serde_json::from_str::<Line>(message.get()) {
@@ -92,13 +79,13 @@ impl<'s> Session<'s> {
         }
         self.summarised = false;
         if visible.agent_visible {
-            self.first_visible.get_or_insert(self.transcript.messages.len());
+            self.first_visible.get_or_insert(self.made.next());
         }
         // Each answer is a message of its own; pictures belong to the answer before them.
         for result in results {
-            match self.transcript.messages.last_mut() {
+            match self.made.transcript.messages.last_mut() {
                 Some(answer) if matches!(result, Part::Image(_)) && answer.role == Role::Tool => answer.parts.push(result),
-                _ => self.transcript.messages.push(Message { id: id.to_owned(), time, ..Message::new(Role::Tool, vec![result]) }),
+                _ => self.made.transcript.messages.push(Message { id: id.to_owned(), time, ..Message::new(Role::Tool, vec![result]) }),
             }
         }
         if parts.is_empty() {
@@ -108,54 +95,47 @@ impl<'s> Session<'s> {
             id: id.to_owned(),
             model: self.model.clone(),
             usage: None,
-            unchained: std::mem::take(&mut self.unchained),
+            unchained: std::mem::take(&mut self.made.chain.broken),
         });
-        self.transcript.messages.push(Message { id: id.to_owned(), time, call, ..Message::new(role, parts) });
+        self.made.transcript.messages.push(Message { id: id.to_owned(), time, call, ..Message::new(role, parts) });
     }
 
     /// A message that the person never sees: the summary of a compaction first, then what leads over from it.
     fn put_in(&mut self, role: Role, parts: Vec<Part>, visible: Visibility, time: Option<i64>) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         if role == Role::User && !self.summarised && before > 0 {
             self.summarised = true;
-            self.unchained = true;
+            self.made.chain.broken = true;
             let summary = parts.into_iter().find_map(|part| if let Part::Text(text) = part { Some(text) } else { None });
-            self.transcript.compactions.push(Compaction {
+            self.made.transcript.compactions.push(Compaction {
                 before,
-                kind: CompactionKind::Compact,
-                automatic: None,
-                tokens_before: None,
-                tokens_after: None,
                 summary,
                 // Of an earlier compaction nothing tells what it kept: the next one took that away as well.
                 kept_from: visible.agent_visible.then(|| self.first_visible.unwrap_or(before)),
-                taken: Vec::new(),
-                call: None,
                 time,
+                ..Compaction::default()
             });
         } else if !parts.is_empty() {
-            self.transcript.messages.push(Message { time, synthetic: role == Role::User, ..Message::new(role, parts) });
+            self.made.transcript.messages.push(Message { time, synthetic: role == Role::User, ..Message::new(role, parts) });
         }
     }
 
     fn piece(&mut self, block: &Block<'_, Piece<'_>>, parts: &mut Vec<Part>, results: &mut Vec<Part>, lose: Lose<'_>) {
         let piece = match block {
-            Block::Text(text) => return parts.push(Part::Text(self.scale.weigh(text))),
+            Block::Text(text) => return parts.push(self.made.text(text)),
             Block::Object(piece) => piece,
             Block::Other => return lose("unknown content part"),
         };
         match &*piece.kind {
             "text" if piece.text.is_empty() => {}
-            "text" => parts.push(Part::Text(self.scale.weigh(&piece.text))),
+            "text" => parts.push(self.made.text(&piece.text)),
             "image" => parts.push(Part::Image(image::from_base64(&piece.data))),
-            "thinking" => parts.push(Part::Thinking { text: self.scale.weigh(&piece.thinking), sealed_bytes: length(&piece.signature) }),
-            "redactedThinking" => parts.push(Part::Thinking { text: self.scale.weigh(""), sealed_bytes: length(&piece.data) }),
+            "thinking" => parts.push(self.made.thinking(&piece.thinking, piece.signature.len())),
+            "redactedThinking" => parts.push(self.made.thinking("", piece.data.len())),
             "toolRequest" | "frontendToolRequest" => {
                 let request = piece.tool_call.as_ref().and_then(|call| serde_json::from_str::<Request>(call.value?.get()).ok());
                 let request = request.unwrap_or_default();
-                self.tools.insert(piece.id.to_string(), request.name.to_string());
-                let arguments = self.scale.weigh(&text_or_json(request.arguments));
-                parts.push(Part::ToolCall { id: piece.id.to_string(), name: request.name.to_string(), arguments });
+                parts.push(self.made.tool_call(&piece.id, &request.name, request.arguments));
             }
             "toolResponse" => self.answer(piece, results),
             // What the screen asks and tells the person.
@@ -182,12 +162,8 @@ impl<'s> Session<'s> {
             .map(|piece| piece.resource.as_ref().map_or(&*piece.text, |resource| &*resource.text))
             .collect();
         let failed = outcome.value.is_none();
-        results.push(Part::ToolResult {
-            call_id: piece.id.to_string(),
-            name: self.tools.get(&*piece.id).cloned().unwrap_or_default(),
-            text: self.scale.weigh_result(&if failed { outcome.error.to_string() } else { texts.join("\n") }),
-            error: failed || answer.is_error.unwrap_or_default(),
-        });
+        let text = if failed { outcome.error.to_string() } else { texts.join("\n") };
+        results.push(self.made.result(&piece.id, &text, failed || answer.is_error.unwrap_or_default()));
         results.extend(pieces.iter().filter(|piece| &*piece.kind == "image").map(|piece| Part::Image(image::from_base64(&piece.data))));
     }
 
@@ -195,7 +171,7 @@ impl<'s> Session<'s> {
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
         let totals = self.totals;
         let counts = [totals.input_tokens, totals.output_tokens, totals.accumulated_input_tokens, totals.accumulated_output_tokens];
-        let mut calls: Vec<&mut Call> = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+        let mut calls: Vec<&mut Call> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
         let last = Reported { input: totals.input_tokens, output: totals.output_tokens, ..Reported::default() };
         match counts.map(Count::or_zero) {
             [Ok(prompt), Ok(output), Ok(all_prompts), Ok(all_outputs)] => match calls.as_mut_slice() {
@@ -208,15 +184,11 @@ impl<'s> Session<'s> {
             },
             _ => lose(ABSURD),
         }
-        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+        self.made.finish()
     }
 }
 
 fn for_the_model(piece: &AnswerPiece<'_>) -> bool {
     let audience = piece.annotations.as_ref().and_then(|annotations| annotations.audience.as_ref());
     audience.is_none_or(|audience| audience.is_empty() || audience.iter().any(|name| &**name == "assistant"))
-}
-
-fn length(sealed: &str) -> u32 {
-    u32::try_from(sealed.len()).unwrap_or(u32::MAX)
 }

@@ -4,6 +4,7 @@ use super::record::SessionInfo;
 use super::session::{Session, Stored};
 use crate::format::ground::json::fault;
 use crate::format::ground::source::{ReadError, Source};
+use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -20,10 +21,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
     if let Err(error) = outcome.and_then(|()| json.end()) {
         source.lose(0, fault(&error, true));
     }
-    match session.finish(&mut |reason| source.lose(0, reason)) {
-        Some(transcript) => give(transcript),
-        None => source.lose(0, "session without messages"),
-    }
+    end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, give);
     Ok(())
 }
 

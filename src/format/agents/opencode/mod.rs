@@ -1,7 +1,6 @@
 //! Sessions of OpenCode, in all forms in which they are found: a file of `opencode export`, the tree of small JSON files of versions
 //! before 1.2, and the SQLite database of versions since.
 
-mod database;
 mod export;
 pub mod history;
 mod record;
@@ -16,11 +15,15 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
+use session::AGENT;
 use sniff::Form;
+
+#[cfg(not(feature = "sqlite"))]
+use crate::format::ground::sqlite as rows;
 
 /// Reads the sessions of OpenCode.
 pub const READER: Reader =
-    Reader { name: "opencode", about: "OpenCode: exported sessions (*.json), storage/session trees, opencode.db", claims, read };
+    Reader { name: AGENT, about: "OpenCode: exported sessions (*.json), storage/session trees, opencode.db", claims, read };
 
 fn claims(source: &Source) -> Claim {
     match sniff::form(source) {
@@ -46,7 +49,7 @@ fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)
     match sniff::form(source) {
         Form::Export => export::read(source, scale, give),
         Form::Tree => tree::read(source, scale, give),
-        Form::Database => database::read(source, scale, give),
+        Form::Database => rows::read(source, scale, give),
         Form::Companion => Err(ReadError::Damaged("belongs to a session, and is read with the session's own file".to_owned())),
         Form::Unknown => Err(ReadError::Damaged("not a session of OpenCode".to_owned())),
     }

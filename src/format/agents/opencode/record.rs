@@ -10,57 +10,47 @@ use std::fmt;
 
 /// What is known of a session.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct SessionInfo<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow, rename = "parentID")]
+    #[serde(rename = "parentID")]
     pub parent: Words<'a>,
-    #[serde(borrow)]
     pub version: Words<'a>,
 }
 
 /// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct MessageInfo<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub role: Words<'a>,
     pub time: Times,
-    #[serde(borrow, rename = "modelID")]
+    #[serde(rename = "modelID")]
     pub model: Words<'a>,
-    #[serde(borrow, rename = "providerID")]
+    #[serde(rename = "providerID")]
     pub provider: Words<'a>,
-    #[serde(borrow)]
     pub agent: Words<'a>,
     /// What the agent was called before it was called `agent`.
-    #[serde(borrow)]
     pub mode: Words<'a>,
     /// True on the message that a summariser wrote. User messages have an object here, which says something else.
     #[serde(deserialize_with = "is_true")]
     pub summary: bool,
     /// The user message that an assistant message answers.
-    #[serde(borrow, rename = "parentID")]
+    #[serde(rename = "parentID")]
     pub parent: Words<'a>,
     /// Why the reply ended, where it did and the version says so.
-    #[serde(borrow)]
     pub finish: Words<'a>,
     pub tokens: Option<Tokens>,
     pub cost: Dollars,
-    #[serde(borrow)]
     pub error: Option<Failure<'a>>,
     /// Instructions that came with a user message.
-    #[serde(borrow)]
     pub system: Words<'a>,
 }
 
 /// Why a message is not whole.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Failure<'a> {
-    #[serde(borrow)]
     pub name: Words<'a>,
 }
 
@@ -101,68 +91,51 @@ pub struct Cache {
 
 /// One part of a message.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct PartRecord<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
     #[serde(deserialize_with = "is_true")]
     pub synthetic: bool,
     #[serde(deserialize_with = "is_true")]
     pub ignored: bool,
-    #[serde(borrow)]
     pub metadata: Option<&'a RawValue>,
-    #[serde(borrow, rename = "callID")]
+    #[serde(rename = "callID")]
     pub call: Words<'a>,
-    #[serde(borrow)]
     pub tool: Words<'a>,
-    #[serde(borrow)]
     pub state: Option<ToolState<'a>>,
-    #[serde(borrow)]
     pub mime: Words<'a>,
-    #[serde(borrow)]
     pub url: Words<'a>,
-    #[serde(borrow)]
     pub filename: Words<'a>,
     pub tokens: Option<Tokens>,
     pub cost: Dollars,
     pub auto: Option<bool>,
     /// The first message that a compaction keeps.
-    #[serde(borrow, rename = "tail_start_id")]
+    #[serde(rename = "tail_start_id")]
     pub kept_from: Words<'a>,
 }
 
 /// How far a tool call has come, and what it returned.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolState<'a> {
-    #[serde(borrow)]
     pub status: Words<'a>,
-    #[serde(borrow)]
     pub input: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub output: Words<'a>,
-    #[serde(borrow)]
     pub error: Words<'a>,
-    #[serde(borrow)]
     pub metadata: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub attachments: Option<Vec<Attachment<'a>>>,
     pub time: Times,
 }
 
 /// A file that a tool returned.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Attachment<'a> {
-    #[serde(borrow)]
     pub mime: Words<'a>,
-    #[serde(borrow)]
     pub url: Words<'a>,
-    #[serde(borrow)]
     pub filename: Words<'a>,
 }
 
@@ -176,10 +149,9 @@ struct Cut {
 
 /// What a tool had printed when it was interrupted.
 #[derive(Default, Deserialize)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Interrupted<'a> {
     interrupted: bool,
-    #[serde(borrow)]
     output: Words<'a>,
 }
 
@@ -208,17 +180,12 @@ impl ToolState<'_> {
 
 /// Reasoning that only the provider can read, in a part's metadata: each provider has its own name for it.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Sealed<'a> {
-    #[serde(borrow)]
     signature: Words<'a>,
-    #[serde(borrow)]
     redacted_data: Words<'a>,
-    #[serde(borrow)]
     reasoning_encrypted_content: Words<'a>,
-    #[serde(borrow)]
     reasoning_opaque: Words<'a>,
-    #[serde(borrow)]
     thought_signature: Words<'a>,
 }
 

@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, readable};
 use crate::format::ground::words::Words;
+use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
 
@@ -16,7 +17,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
         let mut lose = |reason: &str| source.lose(number, reason);
         match session(&database.connection, info, scale, &mut lose) {
             Ok(Some(transcript)) => give(transcript),
-            Ok(None) => lose("session without messages"),
+            Ok(None) => lose(NO_MESSAGES),
             Err(_) => lose("session whose rows cannot be read"),
         }
     }

@@ -5,23 +5,23 @@ use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, mi
 use crate::format::ground::count::Dollars;
 use crate::format::ground::image;
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// Takes the reason for something that could not be used.
-pub(super) type Lose<'a> = &'a mut dyn FnMut(&str);
+/// The agent's name.
+pub const AGENT: &str = "opencode";
 
 /// What OpenCode tells the model where a person has started a tool: the log holds a `subtask` in its place.
 const SUBTASK: &str = "The following tool was executed by the user";
 
 /// A message together with its parts.
 #[derive(Deserialize)]
+#[serde(bound(deserialize = "'de: 'a"))]
 pub struct Stored<'a> {
-    #[serde(borrow)]
     info: MessageInfo<'a>,
-    #[serde(borrow)]
     parts: Vec<&'a RawValue>,
 }
 
@@ -95,7 +95,7 @@ impl<'s> Session<'s> {
     pub fn new(name: String, scale: &'s dyn Scale) -> Session<'s> {
         Session {
             scale,
-            transcript: Transcript { id: name, agent: super::READER.name.to_owned(), ..Transcript::default() },
+            transcript: Transcript { id: name, agent: AGENT.to_owned(), ..Transcript::default() },
             open: None,
             history: Vec::new(),
             first_of: Vec::new(),
@@ -368,15 +368,12 @@ impl<'s> Session<'s> {
         let summary: Text = self.scale.weigh(&open.summary_text);
         self.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
             automatic: asked.automatic,
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(summary),
             kept_from: Some(kept_from),
-            taken: Vec::new(),
             call,
             time: open.time,
+            ..Compaction::default()
         });
     }
 
@@ -462,13 +459,9 @@ impl<'s> Session<'s> {
             before,
             kind: CompactionKind::Prune,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
-            summary: None,
-            kept_from: None,
             taken,
-            call: None,
             time: Some(time),
+            ..Compaction::default()
         });
         self.transcript.compactions.extend(prunings);
         self.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));

@@ -1,11 +1,13 @@
 //! Which form of OpenCode's sessions a file is, by the first keys of its JSON or the tables of its database.
 
-use super::database;
 use crate::format::ground::outline::Outline;
 use crate::format::ground::source::Source;
 use crate::format::ground::sqlite;
 use std::borrow::Cow;
 use std::path::Path;
+
+/// The tables that make a database OpenCode's. The archived Go program of that name has `sessions` and `messages`.
+const TABLES: [&str; 3] = ["session", "message", "part"];
 
 /// The forms.
 pub enum Form {
@@ -24,9 +26,9 @@ pub enum Form {
 /// The form of this file.
 pub fn form(source: &Source) -> Form {
     if sqlite::has_magic(source.head()) {
-        return if database::is_of_opencode(source) { Form::Database } else { Form::Unknown };
+        return if sqlite::holds(source, &TABLES) { Form::Database } else { Form::Unknown };
     }
-    if database::is_side_file(source) || is_side_record(&source.path) {
+    if sqlite::is_side_file(source, &TABLES) || is_side_record(&source.path) {
         return Form::Companion;
     }
     let outline = source.outline();

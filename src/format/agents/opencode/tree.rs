@@ -6,6 +6,7 @@
 use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
 use crate::format::ground::source::{ReadError, Source};
+use crate::format::recorder::end;
 use crate::reading::{self, Bounds};
 use crate::transcript::{Scale, Transcript};
 use std::io;
@@ -39,10 +40,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
         }
         session.end(&mut lose);
     }
-    match session.finish(&mut |reason| source.lose(0, reason)) {
-        Some(transcript) => give(transcript),
-        None => source.lose(0, "session without messages"),
-    }
+    end(session.finish(&mut |reason| source.lose(0, reason)), 0, source, give);
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! What OpenCode recorded of the usage of a request, as a fact.
 
 use super::record::Tokens;
-use super::session::Lose;
-use crate::format::ground::count::{ABSURD, Count, Dollars};
+use crate::format::ground::count::{Count, Dollars, sound};
+use crate::format::ground::source::Lose;
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::Usage;
 
@@ -30,10 +30,7 @@ impl Tokens {
             cost_nano_usd: cost.above_zero(),
             ..Reported::default()
         };
-        let usage = reported.usage().unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        })?;
+        let usage = sound(reported.usage(), lose)?;
         // Where there is thinking, 0 means that the provider did not count it apart.
         Some(Usage { reasoning: usage.reasoning.filter(|reasoning| *reasoning > 0 || !thinking), ..usage })
     }

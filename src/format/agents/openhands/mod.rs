@@ -13,6 +13,7 @@ use crate::format::ground::outline::Outline;
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::transcript::{Scale, Transcript};
 use record::Output;
 use sdk_record::Saved;
@@ -93,7 +94,7 @@ impl Kept {
                 run.event(&text, number, source);
             }
         }
-        give(run.finish(), 0, source, hand_over);
+        end_said(run.finish(), 0, source, hand_over);
         Ok(())
     }
 }
@@ -131,7 +132,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 }
             }
         })?;
-        give(run.finish(), 0, source, hand_over);
+        end_said(run.finish(), 0, source, hand_over);
         return Ok(());
     }
     source.each_line(|source, line| {
@@ -161,7 +162,7 @@ fn value(text: &str, number: u64, scale: &dyn Scale, source: &mut Source, hand_o
                 true => sdk_run(&output, number, scale, source),
                 false => run::transcript(&output, number, scale, source),
             };
-            give(transcript, number, source, hand_over);
+            end_said(transcript, number, source, hand_over);
         }
         Err(error) => source.lose(number, fault(&error, true)),
     }
@@ -179,12 +180,4 @@ fn sdk_run(output: &Output, number: u64, scale: &dyn Scale, source: &mut Source)
     let mut run = sdk::Run::new(run::id(output, number, source), version, spent, scale);
     output.history.iter().for_each(|event| run.event(event.get(), number, source));
     run.finish()
-}
-
-fn give(transcript: Transcript, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-    if transcript.messages.is_empty() {
-        source.lose(number, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
 }

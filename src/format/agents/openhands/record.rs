@@ -11,33 +11,28 @@ use serde_json::value::RawValue;
 
 /// One run.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Output<'a> {
-    #[serde(borrow)]
     pub instance_id: Words<'a>,
-    #[serde(borrow, alias = "events", alias = "trajectory", alias = "items")]
+    #[serde(alias = "events", alias = "trajectory", alias = "items")]
     pub history: Vec<&'a RawValue>,
-    #[serde(borrow)]
     pub metrics: Option<Metrics<'a>>,
-    #[serde(borrow)]
     pub metadata: Option<Metadata<'a>>,
 }
 
 /// What the run was made with.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Metadata<'a> {
-    #[serde(borrow, alias = "llm")]
+    #[serde(alias = "llm")]
     pub llm_config: Option<Config<'a>>,
-    #[serde(borrow)]
     pub openhands_sdk_version: Words<'a>,
 }
 
 /// The model's settings.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Config<'a> {
-    #[serde(borrow)]
     pub model: Words<'a>,
     /// The most letters of a result that are sent; absent where all are.
     pub max_message_chars: Option<usize>,
@@ -45,9 +40,8 @@ pub struct Config<'a> {
 
 /// Usage of all calls in their order, those of condensers among them.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Metrics<'a> {
-    #[serde(borrow)]
     pub token_usages: Vec<TokenUsage<'a>>,
     pub costs: Vec<Cost>,
 }
@@ -73,11 +67,9 @@ impl From<CostRecord> for Cost {
 
 /// Usage of one call.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct TokenUsage<'a> {
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub response_id: Words<'a>,
     prompt_tokens: Count,
     completion_tokens: Count,
@@ -105,25 +97,16 @@ impl TokenUsage<'_> {
 
 /// Something that was done, or that was seen after it. Old versions write the arguments of an action beside its name.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow)]
     pub source: Words<'a>,
-    #[serde(borrow)]
     pub action: Words<'a>,
-    #[serde(borrow)]
     pub observation: Words<'a>,
-    #[serde(borrow)]
     pub args: Option<Arguments<'a>>,
-    #[serde(borrow)]
     pub content: Words<'a>,
-    #[serde(borrow)]
     pub extras: Option<Extras<'a>>,
-    #[serde(borrow)]
     pub tool_call_metadata: Option<ToolCall<'a>>,
-    #[serde(borrow)]
     pub response_id: Words<'a>,
     /// In old versions.
     pub exit_code: Option<i64>,
@@ -131,32 +114,21 @@ pub struct Event<'a> {
 
 /// The arguments of any action.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Arguments<'a> {
-    #[serde(borrow)]
     pub content: Words<'a>,
-    #[serde(borrow)]
     pub thought: Words<'a>,
-    #[serde(borrow)]
     pub final_thought: Words<'a>,
-    #[serde(borrow)]
     pub command: Words<'a>,
-    #[serde(borrow)]
     pub code: Words<'a>,
-    #[serde(borrow)]
     pub path: Words<'a>,
-    #[serde(borrow)]
     pub url: Words<'a>,
-    #[serde(borrow)]
     pub browser_actions: Words<'a>,
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub openhands_version: Words<'a>,
-    #[serde(borrow, alias = "images_urls")]
+    #[serde(alias = "images_urls")]
     pub image_urls: Blocks<'a, serde::de::IgnoredAny>,
     /// Of a condensation: what replaces the forgotten events.
-    #[serde(borrow)]
     pub summary: Words<'a>,
     pub forgotten_event_ids: Option<Vec<u64>>,
     pub forgotten_events_end_id: Option<u64>,
@@ -164,16 +136,12 @@ pub struct Arguments<'a> {
 
 /// What an observation tells beside its text.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Extras<'a> {
     pub metadata: Option<CommandMetadata>,
-    #[serde(borrow)]
     pub repo_instructions: Words<'a>,
-    #[serde(borrow)]
     pub additional_agent_instructions: Words<'a>,
-    #[serde(borrow)]
     pub conversation_instructions: Words<'a>,
-    #[serde(borrow)]
     pub microagent_knowledge: Option<Vec<Knowledge<'a>>>,
 }
 
@@ -186,43 +154,34 @@ pub struct CommandMetadata {
 
 /// Advice that a word in the task called up.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Knowledge<'a> {
-    #[serde(borrow)]
     pub content: Words<'a>,
 }
 
 /// Which call of the model an event comes from.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolCall<'a> {
-    #[serde(borrow)]
     pub function_name: Words<'a>,
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
-    #[serde(borrow)]
     pub model_response: Option<Response<'a>>,
 }
 
 /// The model's response, repeated at each event that it led to.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Response<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub choices: Option<Vec<Choice<'a>>>,
-    #[serde(borrow)]
     pub usage: Option<&'a RawValue>,
     pub cost: Dollars,
 }
 
 /// One reply.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Choice<'a> {
-    #[serde(borrow)]
     pub message: Option<ChatMessage<'a>>,
 }

@@ -2,14 +2,15 @@
 
 use super::record::{Arguments, Event, Extras, Output, Response};
 use super::shown::before_the_sdk;
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::count::sound;
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault};
+use crate::format::ground::json::fault;
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
+use crate::format::recorder::definitions;
 use crate::format::wire::blocks::Block;
 use crate::format::wire::chat::{Chat, ChatUsage};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -111,9 +112,8 @@ impl Run<'_> {
             "recall" | "change_agent_state" | "null" | "condensation_request" | "start" | "stop" | "pause" | "resume" => {}
             "system" => {
                 self.transcript.version = arguments.openhands_version.to_string();
-                if let Some(tools) = arguments.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
-                    let tools = self.scale.weigh(&compact(tools.get()));
-                    self.push(Role::System, vec![Part::Tools(tools)], event);
+                if let Some(tools) = definitions(self.scale, arguments.tools) {
+                    self.push(Role::System, vec![tools], event);
                 }
                 let text = self.scale.weigh(&arguments.content);
                 self.push(Role::System, vec![Part::Text(text)], event);
@@ -176,10 +176,7 @@ impl Run<'_> {
         if !response.model.is_empty() {
             call.model = response.model.to_string();
         }
-        call.usage = response.usage.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-            source.lose(self.number, ABSURD);
-            None
-        });
+        call.usage = sound(response.usage.map_or(Ok(None), ChatUsage::read), &mut |reason| source.lose(self.number, reason));
         if let Some(usage) = &mut call.usage {
             usage.cost_nano_usd = usage.cost_nano_usd.or(response.cost.above_zero());
         }
@@ -249,15 +246,11 @@ impl Run<'_> {
         self.calls.push(Waiting::Condensation(self.transcript.compactions.len()));
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: (!arguments.summary.is_empty()).then(|| self.scale.weigh(&arguments.summary)),
             kept_from,
-            taken: Vec::new(),
-            call: None,
             time: millis(&event.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -271,10 +264,7 @@ impl Run<'_> {
         let costs = (metrics.costs.len() == metrics.token_usages.len()).then_some(&metrics.costs);
         let mut calls = std::mem::take(&mut self.calls).into_iter().peekable();
         for (index, listed) in metrics.token_usages.iter().enumerate() {
-            let usage = listed.usage().unwrap_or_else(|_| {
-                source.lose(self.number, ABSURD);
-                None
-            });
+            let usage = sound(listed.usage(), &mut |reason| source.lose(self.number, reason));
             let Some(mut usage) = usage else { continue };
             usage.cost_nano_usd = costs.and_then(|costs| costs.get(index)?.0);
             if self.answered.contains_key(&*listed.response_id) {

@@ -4,12 +4,13 @@ use super::sdk_record::{Action, Condensation, Event, Observation, Piece, Said, S
 use super::shown::by_the_sdk;
 use super::spent::Spent;
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, text_or_json};
+use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
+use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
 use std::collections::HashMap;
 
@@ -94,10 +95,7 @@ impl<'s> Run<'s> {
     }
 
     fn system(&mut self, event: &Event, prompt: SystemPrompt) {
-        let mut parts = Vec::new();
-        if let Some(tools) = prompt.tools.filter(|tools| !matches!(tools.get(), "null" | "[]")) {
-            parts.push(Part::Tools(self.scale.weigh(&compact(tools.get()))));
-        }
+        let mut parts = Vec::from_iter(definitions(self.scale, prompt.tools));
         for text in [&prompt.system_prompt, &prompt.dynamic_context] {
             parts.extend(self.content(text));
         }
@@ -187,15 +185,12 @@ impl<'s> Run<'s> {
         let id = condensation.llm_response_id.to_string();
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
             automatic: Some(true),
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.scale.weigh(summary)),
             kept_from,
-            taken: Vec::new(),
             call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
             time: millis(&event.timestamp),
+            ..Compaction::default()
         });
     }
 
@@ -211,18 +206,15 @@ impl<'s> Run<'s> {
 
     /// Reasoning in the form that it is sent back in; what else there is repeats it.
     fn thoughts(&self, thought: &Thought) -> Vec<Part> {
-        let sealed = |seal: &str| u32::try_from(seal.len()).unwrap_or(u32::MAX);
-        let blocks = thought.thinking_blocks.iter().flatten().map(|block| Part::Thinking {
-            text: self.scale.weigh(&block.thinking),
-            sealed_bytes: sealed(&block.signature).saturating_add(sealed(&block.data)),
-        });
+        let blocks = thought.thinking_blocks.iter().flatten();
+        let blocks = blocks.map(|block| thinking(self.scale, &block.thinking, block.signature.len() + block.data.len()));
         let item = thought.responses_reasoning_item.iter().map(|item| {
             let texts: Vec<&str> = item.summary.iter().chain(&item.content).flatten().map(|text| &**text).collect();
-            Part::Thinking { text: self.scale.weigh(&texts.join("\n")), sealed_bytes: sealed(&item.encrypted_content) }
+            thinking(self.scale, &texts.join("\n"), item.encrypted_content.len())
         });
         let mut parts: Vec<Part> = blocks.chain(item).collect();
         if parts.is_empty() && !thought.reasoning_content.is_empty() {
-            parts.push(Part::Thinking { text: self.scale.weigh(&thought.reasoning_content), sealed_bytes: 0 });
+            parts.push(thinking(self.scale, &thought.reasoning_content, 0));
         }
         parts
     }

@@ -2,7 +2,7 @@
 
 use super::record::{Cost, TokenUsage};
 use super::sdk_record::{State, Stats};
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::count::sound;
 use crate::transcript::{Call, Usage};
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,10 +34,7 @@ impl Spent {
     pub fn list(&mut self, usages: &[TokenUsage], costs: &[Cost], lose: &mut dyn FnMut(&str)) {
         let costs = (costs.len() == usages.len()).then_some(costs);
         for (index, listed) in usages.iter().enumerate() {
-            let mut usage = listed.usage().unwrap_or_else(|_| {
-                lose(ABSURD);
-                None
-            });
+            let mut usage = sound(listed.usage(), lose);
             if let Some(usage) = &mut usage {
                 usage.cost_nano_usd = costs.and_then(|costs| costs.get(index)?.0);
             }

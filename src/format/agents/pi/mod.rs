@@ -4,16 +4,17 @@
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
 use crate::format::ground::branches::Branches;
-use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::count::{Count, sound};
 use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::json::{compact, values};
+use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::time::millis;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{end, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use record::{Content, Entry, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
 
@@ -47,25 +48,11 @@ const MARKS: &[Mark] = &[
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
     let mut session = Session::new(source.name(), scale);
-    source.each_line(|source, line| {
-        for value in values::<Entry<'_>>(&line.text) {
-            match value {
-                Ok(entry) => session.enter(&entry, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    let transcript = session.transcript;
-    if transcript.messages.is_empty() && transcript.compactions.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        give(transcript);
-    }
+    source.each_line(|source, line| source.values(line, |entry: Entry<'_>, lose| session.enter(&entry, lose)))?;
+    let said = |transcript: &Transcript| !transcript.messages.is_empty() || !transcript.compactions.is_empty();
+    end(Some(session.transcript).filter(said), 0, source, give);
     Ok(())
 }
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 struct Session<'s> {
     scale: &'s dyn Scale,
@@ -220,10 +207,7 @@ impl<'s> Session<'s> {
         };
         Some(match &*block.kind {
             "text" => Part::Text(self.scale.weigh(&block.text)),
-            "thinking" => Part::Thinking {
-                text: self.scale.weigh(&block.thinking),
-                sealed_bytes: u32::try_from(block.thinking_signature.len()).unwrap_or(u32::MAX),
-            },
+            "thinking" => thinking(self.scale, &block.thinking, block.thinking_signature.len()),
             "toolCall" => Part::ToolCall {
                 id: block.id.some_id().unwrap_or_default().to_owned(),
                 name: block.name.to_string(),
@@ -306,18 +290,15 @@ impl<'s> Session<'s> {
         let call = self.summary_call(entry, lose);
         self.transcript.compactions.push(Compaction {
             before,
-            kind: CompactionKind::Compact,
-            automatic: None,
             tokens_before: match entry.tokens_before {
                 Count::Sound(tokens) => Some(tokens),
                 _ => None,
             },
-            tokens_after: None,
             summary: Some(self.scale.weigh(&entry.summary)),
             kept_from,
-            taken: Vec::new(),
             call,
             time,
+            ..Compaction::default()
         });
     }
 }
@@ -335,10 +316,7 @@ impl record::Usage {
             cost_nano_usd: self.cost.as_ref().and_then(|cost| cost.total.above_zero()),
             ..Reported::default()
         };
-        reported.usage().unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        })
+        sound(reported.usage(), lose)
     }
 
     /// A name for the call by which a forked file's copy of it is known.

@@ -10,15 +10,12 @@ use std::borrow::Cow;
 
 /// The first line, for telling the format.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Header<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     cwd: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
     delegation_depth: Option<IgnoredAny>,
 }
@@ -33,24 +30,18 @@ impl Header<'_> {
 
 /// One line.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Entry<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub id: Words<'a>,
     /// Absent in version 1; null at a root.
-    #[serde(borrow, deserialize_with = "parent")]
+    #[serde(deserialize_with = "parent")]
     pub parent_id: Option<Option<Cow<'a, str>>>,
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow)]
     pub message: Option<Payload<'a>>,
-    #[serde(borrow)]
     pub content: Content<'a>,
-    #[serde(borrow)]
     pub summary: Words<'a>,
-    #[serde(borrow)]
     pub first_kept_entry_id: Words<'a>,
     pub first_kept_entry_index: Count,
     pub tokens_before: Count,
@@ -73,35 +64,23 @@ fn parent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Co
 
 /// What a message entry holds.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Payload<'a> {
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub content: Content<'a>,
-    #[serde(borrow)]
     pub provider: Words<'a>,
-    #[serde(borrow)]
     pub model: Words<'a>,
     pub usage: Option<Usage>,
-    #[serde(borrow)]
     pub stop_reason: Words<'a>,
     /// What the provider said where it refused or failed.
-    #[serde(borrow)]
     pub error_message: Words<'a>,
-    #[serde(borrow)]
     pub response_id: Words<'a>,
     pub timestamp: Option<f64>,
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
-    #[serde(borrow)]
     pub tool_name: Words<'a>,
     pub is_error: Option<bool>,
-    #[serde(borrow)]
     pub summary: Words<'a>,
-    #[serde(borrow)]
     command: Words<'a>,
-    #[serde(borrow)]
     output: Words<'a>,
     exit_code: Option<i64>,
     cancelled: Option<bool>,
@@ -152,23 +131,16 @@ pub fn text_of<'b>(block: &'b Block<'_, Piece<'_>>) -> Option<&'b str> {
 
 /// One block of content.
 #[derive(Default, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub thinking: Words<'a>,
-    #[serde(borrow)]
     pub thinking_signature: Words<'a>,
-    #[serde(borrow)]
     pub data: Words<'a>,
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
 

@@ -7,16 +7,16 @@
 mod record;
 mod session;
 
-use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use record::Record;
-use session::Session;
+use session::{AGENT, Session};
 
 /// Qwen Code chats.
-pub const READER: Reader = Reader { name: "qwen-code", about: "Qwen Code chats (~/.qwen/projects/*/chats/*.jsonl)", claims, read };
+pub const READER: Reader = Reader { name: AGENT, about: "Qwen Code chats (~/.qwen/projects/*/chats/*.jsonl)", claims, read };
 
 /// A record of the kinds that only this agent has, or whose message has Google's parts.
 fn claims(source: &Source) -> Claim {
@@ -43,22 +43,17 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let mut sessions: Vec<(String, Session)> = Vec::new();
     let name = source.name();
     source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            match value {
-                Ok(record) => {
-                    let agent = record.agent_id.id();
-                    let known = sessions.iter().position(|(known, _)| known == agent);
-                    let index = known.unwrap_or_else(|| {
-                        sessions.push((agent.to_owned(), Session::new(scale, &name)));
-                        sessions.len() - 1
-                    });
-                    if let Some((_, session)) = sessions.get_mut(index) {
-                        session.record(&record, &mut |reason| source.lose(line.number, reason));
-                    }
-                }
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+        source.values(line, |record: Record, lose| {
+            let agent = record.agent_id.id();
+            let known = sessions.iter().position(|(known, _)| known == agent);
+            let index = known.unwrap_or_else(|| {
+                sessions.push((agent.to_owned(), Session::new(scale, &name)));
+                sessions.len() - 1
+            });
+            if let Some((_, session)) = sessions.get_mut(index) {
+                session.record(&record, lose);
             }
-        }
+        });
     })?;
     let mut any = false;
     for transcript in sessions.into_iter().filter_map(|(_, session)| session.finish()) {
@@ -66,7 +61,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         hand_over(transcript);
     }
     if !any {
-        source.lose(0, "session without messages");
+        source.lose(0, NO_MESSAGES);
     }
     Ok(())
 }

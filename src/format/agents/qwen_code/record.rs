@@ -11,46 +11,33 @@ use serde_json::value::RawValue;
 
 /// One line.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Record<'a> {
-    #[serde(borrow)]
     pub uuid: Words<'a>,
     /// The record before it; empty at the root.
-    #[serde(borrow)]
     pub parent_uuid: Words<'a>,
-    #[serde(borrow)]
     pub session_id: Words<'a>,
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub subtype: Words<'a>,
-    #[serde(borrow)]
     pub version: Words<'a>,
     /// The sub-agent that the record is of; empty for the session itself.
-    #[serde(borrow)]
     pub agent_id: Words<'a>,
-    #[serde(borrow)]
     pub message: Option<Content<'a>>,
-    #[serde(borrow)]
     pub model: Words<'a>,
     pub usage_metadata: Option<Tokens>,
     pub context_window_size: Count,
     /// What the screen keeps of a tool's result; only the status is looked at.
-    #[serde(borrow)]
     pub tool_call_result: Option<ToolStatus<'a>>,
-    #[serde(borrow)]
     pub system_payload: Option<&'a RawValue>,
 }
 
 /// A message as it is sent.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Content<'a> {
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub parts: Option<&'a RawValue>,
 }
 
@@ -62,18 +49,16 @@ impl<'a> Content<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolStatus<'a> {
-    #[serde(borrow)]
     pub status: Words<'a>,
 }
 
 /// The payload of a compression.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Compression<'a> {
     pub info: CompressionInfo,
-    #[serde(borrow)]
     pub compressed_history: Vec<Content<'a>>,
 }
 
@@ -86,37 +71,32 @@ pub struct CompressionInfo {
 
 /// The payload of a sub-agent that starts with what its parent knows.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Bootstrap<'a> {
-    #[serde(borrow)]
     pub history: Vec<Content<'a>>,
 }
 
 /// The payload that names the session's parent.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct ParentSession<'a> {
-    #[serde(borrow)]
     pub parent_session_id: Words<'a>,
 }
 
 /// The payload of a report to the screen's statistics.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Telemetry<'a> {
-    #[serde(borrow)]
     pub ui_event: Event<'a>,
 }
 
 /// A request that was answered, as the statistics hear of it.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
-    #[serde(borrow, rename = "event.name")]
+    #[serde(rename = "event.name")]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub response_id: Words<'a>,
     pub input_token_count: Count,
     pub output_token_count: Count,

@@ -1,49 +1,34 @@
 //! One conversation, put together record by record.
 
-use super::READER;
 use super::record::{Bootstrap, Compression, Content, ParentSession, Record, Telemetry};
 use crate::format::ground::branches::Branches;
-use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::count::{ABSURD, Count, sound};
 use crate::format::ground::json::compact;
+use crate::format::ground::source::Lose;
 use crate::format::ground::time::millis;
+use crate::format::recorder::Recorder;
 use crate::format::wire::google::{piece, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, NamedWindows, Part, Role, Scale, Transcript, parts_where};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
+/// The agent's name.
+pub const AGENT: &str = "qwen-code";
 
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     branches: Branches,
     /// The newest message with these parts, by the hash of their JSON: a compression repeats what it keeps as it was.
     by_parts: HashMap<u64, usize>,
-    /// The names of tools by the ids of their calls.
-    tools: HashMap<String, String>,
     /// Requests that the statistics heard of.
     reported: Vec<Call>,
-    windows: NamedWindows,
-    model: String,
-    unchained: bool,
 }
 
 impl<'s> Session<'s> {
     pub fn new(scale: &'s dyn Scale, file: &str) -> Session<'s> {
-        let transcript = Transcript { id: file.to_owned(), agent: READER.name.to_owned(), ..Transcript::default() };
-        Session {
-            scale,
-            transcript,
-            branches: Branches::default(),
-            by_parts: HashMap::new(),
-            tools: HashMap::new(),
-            reported: Vec::new(),
-            windows: NamedWindows::default(),
-            model: String::new(),
-            unchained: false,
-        }
+        let made = Recorder::new(AGENT, file.to_owned(), scale);
+        Session { made, branches: Branches::default(), by_parts: HashMap::new(), reported: Vec::new() }
     }
 
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
@@ -54,8 +39,8 @@ impl<'s> Session<'s> {
         // A first record that names one before it goes on from another file.
         let parent = record.parent_uuid.id();
         let parent = if parent.is_empty() { None } else { self.branches.place_of(parent).or(self.branches.leaf()) };
-        self.transcript.begins_in_middle |= parent.is_none() && !record.parent_uuid.id().is_empty();
-        self.unchained |= self.branches.enter(record.uuid.id(), parent, &mut self.transcript.messages);
+        self.made.transcript.begins_in_middle |= parent.is_none() && !record.parent_uuid.id().is_empty();
+        self.made.chain.broken |= self.branches.enter(record.uuid.id(), parent, &mut self.made.transcript.messages);
         let time = millis(&record.timestamp);
         match &*record.kind {
             "user" => self.user(record, time, lose),
@@ -70,17 +55,17 @@ impl<'s> Session<'s> {
         if let Some(id) = record.session_id.some_id() {
             match record.agent_id.some_id() {
                 Some(agent) => {
-                    self.transcript.id = format!("{id}/{agent}");
-                    self.transcript.parent = Some(id.to_owned());
+                    self.made.transcript.id = format!("{id}/{agent}");
+                    self.made.transcript.parent = Some(id.to_owned());
                 }
-                None => self.transcript.id = id.to_owned(),
+                None => self.made.transcript.id = id.to_owned(),
             }
         }
         if !record.version.is_empty() {
-            self.transcript.version = record.version.to_string();
+            self.made.transcript.version = record.version.to_string();
         }
         if let Count::Sound(window) = record.context_window_size {
-            self.windows.name(&record.model, window);
+            self.made.windows.name(&record.model, window);
         }
     }
 
@@ -88,16 +73,16 @@ impl<'s> Session<'s> {
     fn parts(&self, content: &Content<'_>, results: &mut Vec<Part>, lose: Lose<'_>) -> Vec<Part> {
         let mut parts = Vec::new();
         for block in &content.pieces().0 {
-            piece(block, self.scale, &mut parts, results, lose);
+            piece(block, self.made.scale, &mut parts, results, lose);
         }
         parts
     }
 
     fn give(&mut self, message: Message, content: Option<&Content<'_>>) {
         if let Some(hash) = content.and_then(hash) {
-            self.by_parts.insert(hash, self.transcript.messages.len());
+            self.by_parts.insert(hash, self.made.next());
         }
-        self.branches.list(message, &mut self.transcript.messages);
+        self.branches.list(message, &mut self.made.transcript.messages);
     }
 
     fn user(&mut self, record: &Record<'_>, time: Option<i64>, lose: Lose<'_>) {
@@ -120,29 +105,16 @@ impl<'s> Session<'s> {
             parts = self.parts(content, &mut results, lose);
             parts.append(&mut results);
         }
-        for part in &parts {
-            if let Part::ToolCall { id, name, .. } = part {
-                self.tools.insert(id.clone(), name.clone());
-            }
-        }
-        let usage = match record.usage_metadata.as_ref().map(|tokens| tokens.usage()) {
-            Some(Ok(usage)) => usage,
-            Some(Err(_)) => {
-                lose(ABSURD);
-                None
-            }
-            None => None,
-        };
+        self.made.tools.note_all(&parts);
+        let usage = record.usage_metadata.as_ref().and_then(|tokens| sound(tokens.usage(), lose));
         // A reply without words and without usage is what a request that failed leaves behind.
         let called = usage.is_some() || !parts.is_empty();
         let call = called.then(|| {
             let model = record.model.to_string();
-            let changed = !self.model.is_empty() && self.model != model;
-            let unchained = std::mem::take(&mut self.unchained) || changed;
-            self.model.clone_from(&model);
+            let unchained = self.made.chain.link(&model);
             Call { id: record.uuid.id().to_owned(), model, usage, unchained }
         });
-        self.unchained |= call.is_none();
+        self.made.chain.broken |= call.is_none();
         if call.is_some() {
             let id = record.uuid.id().to_owned();
             self.give(Message { id, time, call, ..Message::new(Role::Assistant, parts) }, record.message.as_ref());
@@ -166,7 +138,7 @@ impl<'s> Session<'s> {
             if let Part::ToolResult { call_id, name, error, .. } = part {
                 *error |= failed;
                 if name.is_empty() {
-                    name.clone_from(self.tools.get(call_id).unwrap_or(&String::new()));
+                    name.push_str(self.made.tools.name(call_id).unwrap_or_default());
                 }
             }
         }
@@ -187,7 +159,7 @@ impl<'s> Session<'s> {
             }
             "parent_session" => {
                 let parent = payload::<ParentSession>(record.system_payload).unwrap_or_default();
-                self.transcript.parent = parent.parent_session_id.some_id().map(str::to_owned);
+                self.made.transcript.parent = parent.parent_session_id.some_id().map(str::to_owned);
             }
             "ui_telemetry" => self.telemetry(record.system_payload, lose),
             // What the screen and the program keep for themselves.
@@ -214,29 +186,31 @@ impl<'s> Session<'s> {
     }
 
     fn compression(&mut self, compression: &Compression<'_>, time: Option<i64>) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let known = |content: &Content<'_>| hash(content).and_then(|hash| self.by_parts.get(&hash).copied());
         let kept_from = compression.compressed_history.iter().filter_map(known).min();
         let new = compression.compressed_history.iter().find(|content| known(content).is_none());
         let pruned = kept_from == Some(0);
         let stays: HashSet<usize> = compression.compressed_history.iter().filter_map(known).collect();
-        let taken =
-            if pruned { parts_where(&self.transcript.messages, |_, part| matches!(part, Part::ToolResult { .. })) } else { Vec::new() };
+        let taken = if pruned {
+            parts_where(&self.made.transcript.messages, |_, part| matches!(part, Part::ToolResult { .. }))
+        } else {
+            Vec::new()
+        };
         let tokens = |count: Count| count.known().ok().flatten().filter(|tokens| *tokens > 0);
-        self.transcript.compactions.push(Compaction {
+        self.made.transcript.compactions.push(Compaction {
             before,
             // A compression that only clears old results keeps the first message, and writes no summary.
             kind: if pruned { CompactionKind::Prune } else { CompactionKind::Compact },
-            automatic: None,
             tokens_before: tokens(compression.info.original_token_count),
             tokens_after: tokens(compression.info.new_token_count),
-            summary: new.filter(|_| !pruned).map(|content| self.scale.weigh(&text_of(&content.pieces()))),
+            summary: new.filter(|_| !pruned).map(|content| self.made.scale.weigh(&text_of(&content.pieces()))),
             kept_from: if pruned { None } else { Some(kept_from.unwrap_or(before)) },
             taken: taken.into_iter().filter(|(message, _)| !stays.contains(message)).collect(),
-            call: None,
             time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 
     fn telemetry(&mut self, raw: Option<&RawValue>, lose: Lose<'_>) {
@@ -257,15 +231,14 @@ impl<'s> Session<'s> {
     /// The session; `None` where nothing was said.
     pub fn finish(mut self) -> Option<Transcript> {
         // A report of a reply's own request says nothing new; one that no reply explains was made on the side.
-        for reply in self.transcript.messages.iter().filter_map(|message| message.call.as_ref()?.usage) {
+        for reply in self.made.transcript.messages.iter().filter_map(|message| message.call.as_ref()?.usage) {
             let same = |call: &Call| call.usage.is_some_and(|usage| (usage.prompt, usage.output) == (reply.prompt, reply.output));
             if let Some(index) = self.reported.iter().position(same) {
                 self.reported.remove(index);
             }
         }
-        self.transcript.side_calls = self.reported;
-        self.transcript.window = self.windows.of(self.transcript.main_model());
-        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+        self.made.transcript.side_calls = self.reported;
+        self.made.finish()
     }
 }
 

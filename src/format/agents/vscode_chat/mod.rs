@@ -11,6 +11,7 @@ mod requests;
 
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::end_said;
 use crate::transcript::{Scale, Transcript};
 
 /// Chats in VS Code.
@@ -33,10 +34,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     } else {
         requests::read(source, scale, transcript)?
     };
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    end_said(transcript, 0, source, hand_over);
     Ok(())
 }

@@ -7,8 +7,9 @@ use crate::format::ground::image;
 use crate::format::ground::json::{fault, string, text_or_json};
 use crate::format::ground::outline::Outline;
 use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::recorder::{Chain, thinking};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -42,9 +43,6 @@ pub(super) fn of(whole: &Value, source: &mut Source, scale: &dyn Scale, transcri
     chat.finish()
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 struct Chat<'s> {
     scale: &'s dyn Scale,
     transcript: Transcript,
@@ -52,15 +50,13 @@ struct Chat<'s> {
     id: String,
     /// What stands before all messages, as it was shown last.
     setting: Option<String>,
-    /// The model of the last call.
-    model: String,
-    /// A request failed: the next call does not continue the last one.
-    unchained: bool,
+    /// Where a request failed, the next call does not continue the last one.
+    chain: Chain,
 }
 
 impl<'s> Chat<'s> {
     fn new(scale: &'s dyn Scale, transcript: Transcript) -> Chat<'s> {
-        Chat { scale, transcript, id: String::new(), setting: None, model: String::new(), unchained: false }
+        Chat { scale, transcript, id: String::new(), setting: None, chain: Chain::default() }
     }
 
     fn finish(self) -> Transcript {
@@ -102,7 +98,7 @@ impl<'s> Chat<'s> {
         if let Some(usage) = outcome.and_then(|outcome| outcome.usage) {
             self.usage(usage, before, lose);
         }
-        self.unchained |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
+        self.chain.broken |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
     }
 
     /// The environment is written where it is new, and stands first.
@@ -119,9 +115,8 @@ impl<'s> Chat<'s> {
 
     fn round(&mut self, request: &Request<'_>, round: &Round<'_>, metadata: Option<&Metadata<'_>>, lose: Lose<'_>) {
         let mut parts = Vec::new();
-        if let Some(thinking) = &round.thinking {
-            let text = self.scale.weigh(&lines(thinking.text));
-            parts.push(Part::Thinking { text, sealed_bytes: u32::try_from(thinking.encrypted.len()).unwrap_or(u32::MAX) });
+        if let Some(thought) = &round.thinking {
+            parts.push(thinking(self.scale, &lines(thought.text), thought.encrypted.len()));
         }
         if !round.response.is_empty() {
             parts.push(Part::Text(self.scale.weigh(&round.response)));
@@ -133,7 +128,7 @@ impl<'s> Chat<'s> {
         }
         // A round that was broken off before its first word is no call that was answered.
         if parts.is_empty() {
-            self.unchained = true;
+            self.chain.broken = true;
             return;
         }
         let time = millis(round.timestamp).or(millis(request.timestamp));
@@ -156,9 +151,7 @@ impl<'s> Chat<'s> {
 
     fn reply(&mut self, request: &Request<'_>, id: &str, time: Option<i64>, parts: Vec<Part>) {
         let model = request.model_id.to_string();
-        let changed = !self.model.is_empty() && self.model != model;
-        let call = Call { id: id.to_owned(), model: model.clone(), usage: None, unchained: std::mem::take(&mut self.unchained) || changed };
-        self.model = model;
+        let call = Call { id: id.to_owned(), unchained: self.chain.link(&model), model, usage: None };
         self.list(id, time, Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
     }
 
@@ -176,15 +169,9 @@ impl<'s> Chat<'s> {
     fn compacted(&mut self, summary: &str, time: Option<i64>) {
         self.transcript.compactions.push(Compaction {
             before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
             summary: Some(self.scale.weigh(summary)),
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time,
+            ..Compaction::default()
         });
     }
 

@@ -12,51 +12,39 @@ use std::collections::HashMap;
 
 /// The description of a log.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Log<'a> {
-    #[serde(borrow)]
     pub eval: Evaluation<'a>,
 }
 
 /// What was evaluated.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Evaluation<'a> {
-    #[serde(borrow)]
     pub packages: Packages<'a>,
 }
 
 /// Versions.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Packages<'a> {
-    #[serde(borrow)]
     pub inspect_ai: Words<'a>,
 }
 
 /// One sample in one epoch.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Sample<'a> {
-    #[serde(borrow)]
     id: Option<&'a RawValue>,
-    #[serde(borrow)]
     epoch: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub uuid: Words<'a>,
     /// The conversation as it stood at the end.
-    #[serde(borrow)]
     pub messages: Option<Vec<Written<'a>>>,
-    #[serde(borrow)]
     pub events: Option<Vec<&'a RawValue>>,
     /// In old logs the events, and the texts that they refer to.
-    #[serde(borrow)]
     pub transcript: Option<OldTranscript<'a>>,
-    #[serde(borrow)]
     pub attachments: Option<HashMap<&'a str, Words<'a>>>,
-    #[serde(borrow)]
     pub message_pool: Option<Vec<&'a RawValue>>,
-    #[serde(borrow)]
     pub events_data: Option<EventsData<'a>>,
 }
 
@@ -69,133 +57,102 @@ impl Sample<'_> {
 
 /// Events of old logs.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct OldTranscript<'a> {
-    #[serde(borrow)]
     pub events: Vec<&'a RawValue>,
-    #[serde(borrow)]
     pub content: Option<HashMap<&'a str, Words<'a>>>,
 }
 
 /// What events refer to.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct EventsData<'a> {
-    #[serde(borrow)]
     pub messages: Option<Vec<&'a RawValue>>,
 }
 
 /// What every event has.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Kind<'a> {
-    #[serde(borrow)]
     pub event: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub action: Words<'a>,
     pub tokens_before: Count,
     pub tokens_after: Count,
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
 }
 
 /// A call of a model.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ModelEvent<'a> {
-    #[serde(borrow)]
     pub uuid: Words<'a>,
-    #[serde(borrow)]
     pub timestamp: Words<'a>,
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub input: Option<Vec<&'a RawValue>>,
     /// Ranges of the pool of messages, in place of the input.
     pub input_refs: Option<Vec<(usize, usize)>>,
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub output: Option<Reply<'a>>,
 }
 
 /// What the model answered.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Reply<'a> {
-    #[serde(borrow)]
     pub model: Words<'a>,
-    #[serde(borrow)]
     pub choices: Option<Vec<Choice<'a>>>,
     pub usage: Option<UsageRecord>,
 }
 
 /// One reply.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Choice<'a> {
-    #[serde(borrow)]
     pub message: Option<&'a RawValue>,
 }
 
 /// A message. Strings may refer to attachments.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Written<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub content: Blocks<'a, Part<'a>>,
-    #[serde(borrow)]
     pub tool_calls: Option<Vec<ToolCall<'a>>>,
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
-    #[serde(borrow)]
     pub function: Words<'a>,
-    #[serde(borrow)]
     pub error: Option<ToolError<'a>>,
 }
 
 /// Why a tool failed: the model reads the message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolError<'a> {
-    #[serde(borrow)]
     pub message: Words<'a>,
 }
 
 /// A part of a message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Part<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub reasoning: Words<'a>,
-    #[serde(borrow)]
     pub signature: Words<'a>,
-    #[serde(borrow)]
     pub image: Words<'a>,
     pub redacted: Option<bool>,
 }
 
 /// A tool that the model wants to run.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolCall<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub function: Words<'a>,
-    #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
 

@@ -1,12 +1,13 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written};
-use crate::format::ground::count::ABSURD;
+use crate::format::ground::count::sound;
 use crate::format::ground::image;
 use crate::format::ground::json::{compact, fault, text_or_json};
 use crate::format::ground::source::Source;
 use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
+use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};
 use serde_json::value::RawValue;
@@ -47,7 +48,7 @@ pub fn transcripts(sample: &Sample, id: &str, number: u64, scale: &dyn Scale, so
     let mut transcripts: Vec<Transcript> = reading.sessions.into_iter().map(|session| session.transcript).collect();
     match transcripts.first_mut() {
         Some(first) => first.side_calls = scorers,
-        None => source.lose(number, "session without messages"),
+        None => source.lose(number, NO_MESSAGES),
     }
     transcripts
 }
@@ -74,7 +75,7 @@ struct Session {
     /// One for each message in the context, the last reply included, with the message's index.
     keys: Vec<(u64, usize)>,
     tools: u64,
-    names: HashMap<String, String>,
+    names: Tools,
 }
 
 impl Reading<'_> {
@@ -104,11 +105,8 @@ impl Reading<'_> {
             automatic: Some(true),
             tokens_before: kind.tokens_before.known().ok().flatten(),
             tokens_after: kind.tokens_after.known().ok().flatten(),
-            summary: None,
-            kept_from: None,
-            taken: Vec::new(),
-            call: None,
             time: millis(&kind.timestamp),
+            ..Compaction::default()
         };
         self.rewritten = Some((self.latest, compaction));
     }
@@ -119,10 +117,8 @@ impl Reading<'_> {
             return source.lose(self.number, "request without a reply");
         };
         let trust = if event.model.starts_with("mockllm/") { Trust::Mock } else { Trust::Provider };
-        let usage = reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)).unwrap_or_else(|_| {
-            source.lose(self.number, ABSURD);
-            None
-        });
+        let usage =
+            sound(reply.usage.as_ref().map_or(Ok(None), |usage| usage.usage(trust)), &mut |reason| source.lose(self.number, reason));
         let model = if reply.model.is_empty() { event.model.to_string() } else { reply.model.to_string() };
         let mut call = Call { id: event.uuid.to_string(), model, usage, unchained: false };
         if self.scoring || &*event.role == "grader" {
@@ -174,7 +170,7 @@ impl Reading<'_> {
                 .push(Message::new(Role::System, vec![Part::Tools(self.scale.weigh(&self.resolved(&compact(tools.get()))))]));
         }
         let tools = event.tools.map_or(0, |tools| xxh3_64(tools.get().as_bytes()));
-        self.sessions.push(Session { transcript, keys: Vec::new(), tools, names: HashMap::new() });
+        self.sessions.push(Session { transcript, keys: Vec::new(), tools, names: Tools::default() });
         count
     }
 
@@ -214,7 +210,7 @@ impl Reading<'_> {
     /// Old logs without events: the conversation as it stood at the end, its calls without usage.
     fn final_messages<'w>(&mut self, messages: impl Iterator<Item = &'w Written<'w>>, source: &mut Source) {
         let transcript = Transcript { id: self.id.to_owned(), agent: super::READER.name.to_owned(), ..Transcript::default() };
-        let mut session = Session { transcript, keys: Vec::new(), tools: 0, names: HashMap::new() };
+        let mut session = Session { transcript, keys: Vec::new(), tools: 0, names: Tools::default() };
         for written in messages {
             match self.message(written, &mut session.names) {
                 Some(message) => session.transcript.messages.push(message),
@@ -239,7 +235,7 @@ impl Reading<'_> {
         }
     }
 
-    fn message(&self, written: &Written, names: &mut HashMap<String, String>) -> Option<Message> {
+    fn message(&self, written: &Written, names: &mut Tools) -> Option<Message> {
         let role = match &*written.role {
             "system" => Role::System,
             "user" => Role::User,
@@ -250,9 +246,8 @@ impl Reading<'_> {
         let mut parts = if role == Role::Tool { vec![self.result(written, names)] } else { Vec::new() };
         parts.extend(written.content.0.iter().filter_map(|block| self.part(block, role)));
         for ToolCall { id, function, arguments } in written.tool_calls.iter().flatten() {
-            names.insert(id.to_string(), function.to_string());
             let arguments = self.scale.weigh(&self.resolved(&text_or_json(*arguments)));
-            parts.push(Part::ToolCall { id: id.to_string(), name: function.to_string(), arguments });
+            parts.push(names.call(id, function, arguments));
         }
         let mut message = Message::new(role, parts);
         message.id = written.id.to_string();
@@ -260,9 +255,9 @@ impl Reading<'_> {
         Some(message)
     }
 
-    fn result(&self, written: &Written, names: &HashMap<String, String>) -> Part {
+    fn result(&self, written: &Written, names: &Tools) -> Part {
         let call_id = written.tool_call_id.to_string();
-        let named = if written.function.is_empty() { names.get(&call_id).cloned() } else { None };
+        let named = if written.function.is_empty() { names.name(&call_id).map(str::to_owned) } else { None };
         let text = match &written.error {
             Some(error) => self.resolved(&error.message).into_owned(),
             None => self.text(&written.content),
@@ -281,8 +276,7 @@ impl Reading<'_> {
                     let sealed = part.redacted == Some(true);
                     let shown = if sealed { Cow::Borrowed("") } else { self.resolved(&part.reasoning) };
                     let hidden = if sealed { &part.reasoning } else { &part.signature };
-                    let sealed_bytes = u32::try_from(self.resolved(hidden).len()).unwrap_or(u32::MAX);
-                    return Some(Part::Thinking { text: self.scale.weigh(&shown), sealed_bytes });
+                    return Some(thinking(self.scale, &shown, self.resolved(hidden).len()));
                 }
                 "image" => return Some(Part::Image(image::from_data_url(&self.resolved(&part.image)))),
                 _ => return Some(Part::Other(self.scale.weigh(&self.resolved(&part.text)))),
@@ -339,15 +333,11 @@ fn input<'e>(pool: &'e [&'e RawValue], event: &'e ModelEvent) -> Vec<&'e RawValu
 /// By what a message is known in a later input: its id or, in old logs, its role and content.
 fn key(raw: &RawValue) -> u64 {
     #[derive(serde::Deserialize, Default)]
-    #[serde(default)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Known<'a> {
-        #[serde(borrow)]
         id: Words<'a>,
-        #[serde(borrow)]
         role: Words<'a>,
-        #[serde(borrow)]
         content: Option<&'a RawValue>,
-        #[serde(borrow)]
         tool_call_id: Words<'a>,
     }
     let known = serde_json::from_str::<Known>(raw.get()).unwrap_or_default();

@@ -3,7 +3,7 @@
 //! A program that is killed removes nothing. So each folder holds a file that its program has locked: a folder whose lock can be had belongs to a
 //! program that is gone, and the next one removes it.
 
-use super::beside;
+use super::place::beside;
 use crate::reading;
 use std::fs::{self, File};
 use std::io;

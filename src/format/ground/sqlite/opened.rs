@@ -1,7 +1,8 @@
 //! An open database, read without a trace.
 
 use super::copy::{CopyFolder, copy};
-use super::{beside, has_magic, log};
+use super::log;
+use super::place::{beside, has_magic};
 use crate::format::ground::source::{BROKEN_OFF, ReadError, Source};
 use crate::reading::{self, size};
 use rusqlite::{Connection, OpenFlags};

@@ -63,23 +63,17 @@ fn claims(source: &Source) -> Claim {
 
 /// A value of the file: a message, a conversation, or an exchange.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Shape<'a> {
-    #[serde(borrow)]
     role: Option<&'a RawValue>,
-    #[serde(borrow)]
     messages: Option<Vec<ChatMessage<'a>>>,
-    #[serde(borrow, alias = "functions")]
+    #[serde(alias = "functions")]
     tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     model: Option<&'a RawValue>,
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
-    #[serde(borrow)]
     response: Option<&'a RawValue>,
-    #[serde(borrow, alias = "session_id", alias = "conversation_id", alias = "instance_id")]
+    #[serde(alias = "session_id", alias = "conversation_id", alias = "instance_id")]
     id: Option<&'a RawValue>,
 }
 
@@ -214,20 +208,14 @@ pub struct Conversation {
 
 /// What frameworks keep of a response beside the message.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Metadata<'a> {
-    #[serde(borrow)]
     usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     token_usage: Option<&'a RawValue>,
-    #[serde(borrow)]
     model_name: Words<'a>,
-    #[serde(borrow)]
     model: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
     /// The response itself, in which the same is found once more.
-    #[serde(borrow)]
     response: Option<Box<Metadata<'a>>>,
 }
 

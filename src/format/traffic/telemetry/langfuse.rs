@@ -1,11 +1,11 @@
 //! Exports of Langfuse: a trace with its observations, or a list of observations. A trace is a run; its calls are the observations of
 //! the type GENERATION.
 
+use super::calls::{Generation, join};
 use super::messages::opened;
 use super::tokens::Tokens;
-use super::{Generation, join};
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{ABSURD, Dollars};
+use crate::format::ground::count::{Dollars, sound};
 use crate::format::ground::json::{fault, values};
 use crate::format::ground::pieces::{Piece, Take, each_piece};
 use crate::format::ground::source::{ReadError, Source};
@@ -35,20 +35,19 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Observation<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
     // Batch exports write the same names with underscores.
-    #[serde(borrow, alias = "trace_id")]
+    #[serde(alias = "trace_id")]
     trace_id: Words<'a>,
-    #[serde(borrow, alias = "parent_observation_id")]
+    #[serde(alias = "parent_observation_id")]
     parent_observation_id: Words<'a>,
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow, alias = "start_time")]
+    #[serde(alias = "start_time")]
     start_time: Words<'a>,
-    #[serde(borrow, alias = "providedModelName", alias = "provided_model_name")]
+    #[serde(alias = "providedModelName", alias = "provided_model_name")]
     model: Words<'a>,
     input: Value,
     output: Value,
@@ -100,10 +99,7 @@ fn generation(observation: Observation, lose: &mut dyn FnMut(&str)) -> Generatio
     let tokens = details(&observation.usage_details).or_else(|| details(&observation.usage)).unwrap_or_default();
     let called = &*observation.kind == "GENERATION";
     let usage = if called { tokens.usage() } else { Ok(None) };
-    let usage = usage.unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(usage, lose);
     let listed = opened(&observation.cost_details).get("total").cloned().unwrap_or_default();
     let cost = dollars(&listed).or_else(|| dollars(&observation.total_cost));
     let kept = opened(&observation.metadata);

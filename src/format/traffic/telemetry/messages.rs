@@ -1,9 +1,9 @@
 //! Messages in the shapes that frameworks hand to their observability tools: those of OpenAI, Anthropic, Google, OpenTelemetry,
 //! LangChain, the AI SDK, and bare texts. A value may be a string that holds JSON.
 
-use super::text_part;
 use crate::format::exchange::Verbatim;
 use crate::format::ground::image;
+use crate::format::recorder::thinking;
 use crate::format::wire::anthropic::visible_text;
 use crate::transcript::{Call, Message, Part, Role, Scale};
 use serde_json::Value;
@@ -192,7 +192,7 @@ impl Said {
         let mut parts = Vec::new();
         let thought = text(value, &["reasoning_content", "reasoning"]);
         if role == Role::Assistant && !thought.is_empty() {
-            parts.push(Part::Thinking { text: Verbatim.weigh(&thought), sealed_bytes: 0 });
+            parts.push(thinking(&Verbatim, &thought, 0));
         }
         let calls = field(value, &["tool_calls"]).or_else(|| value.pointer("/additional_kwargs/tool_calls"));
         let listed = content.map(opened).filter(|_| text(value, &["finish_reason"]) == "tool_calls");
@@ -276,7 +276,7 @@ fn part(value: &Value, lose: &mut dyn FnMut(&str)) -> Option<Part> {
             let answer = field(value, &["response", "result", "output", "content"]);
             Some(result(id, text(value, &["name", "toolName"]), &answer.map(readable_or_json).unwrap_or_default()))
         }
-        "reasoning" | "thinking" | "thought" => Some(Part::Thinking { text: Verbatim.weigh(&text_or_json(content)), sealed_bytes: 0 }),
+        "reasoning" | "thinking" | "thought" => Some(thinking(&Verbatim, &text_or_json(content), 0)),
         "image_url" | "image" | "blob" | "input_image" | "uri" => {
             let address = field(value, &["image_url", "url", "data", "content", "image"]);
             let address = address.map(|address| address.get("url").unwrap_or(address));
@@ -286,8 +286,7 @@ fn part(value: &Value, lose: &mut dyn FnMut(&str)) -> Option<Part> {
         // .NET writes the class of what it cannot name otherwise.
         _ if kind.contains("Reasoning") => {
             let inner = content.filter(|content| content.is_object()).unwrap_or(value);
-            let sealed = u32::try_from(text(inner, &["protectedData"]).len()).unwrap_or(u32::MAX);
-            Some(Part::Thinking { text: Verbatim.weigh(&text(inner, &["text"])), sealed_bytes: sealed })
+            Some(thinking(&Verbatim, &text(inner, &["text"]), text(inner, &["protectedData"]).len()))
         }
         "text" | "input_text" | "output_text" | "" if content.is_some() => Some(text_part(&text_or_json(content))),
         _ if field(value, &["toolName"]).is_some() => Some(tool_call(value)),
@@ -315,4 +314,8 @@ fn readable_or_json(value: &Value) -> String {
         }
         other => text_or_json(Some(other)),
     }
+}
+
+fn text_part(text: &str) -> Part {
+    Part::Text(Verbatim.weigh(text))
 }

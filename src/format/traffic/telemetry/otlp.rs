@@ -1,12 +1,12 @@
 //! Spans of OpenTelemetry, in OTLP's JSON or as its libraries print them: one export a file, or one a line. Calls of models are told by the
 //! attributes that the conventions for generative models, OpenLLMetry and OpenInference give them; their messages stand in attributes or in events.
 
+use super::calls::{Generation, join};
 use super::messages::opened;
 use super::spans::{Event, Span, spans};
 use super::tokens::{Tokens, count};
-use super::{Generation, join};
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{ABSURD, Count, Dollars};
+use crate::format::ground::count::{Count, Dollars, sound};
 use crate::format::ground::json::{fault, values};
 use crate::format::ground::source::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
@@ -96,10 +96,7 @@ fn generation(mut span: Span, lose: &mut dyn FnMut(&str)) -> Generation {
         "" => kind == "LLM" || (kind.is_empty() && tokens.input != Count::Absent),
         _ => false,
     };
-    let usage = if called { tokens.usage() } else { Ok(None) }.unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    });
+    let usage = sound(if called { tokens.usage() } else { Ok(None) }, lose);
     let cost = serde_json::from_value::<Dollars>(first(&["gen_ai.usage.cost", "llm.cost.total"])).unwrap_or_default();
     let (mut input, mut output) = (first(&["gen_ai.input.messages"]), first(&["gen_ai.output.messages"]));
     let mut instructions = first(&["gen_ai.system_instructions"]);

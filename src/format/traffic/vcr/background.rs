@@ -1,17 +1,21 @@
 //! OpenAI's background mode: a request is answered at once without a reply, and the reply is fetched by its id until it is there.
 
-use super::Traffic;
 use crate::format::ground::words::Words;
 use serde::Deserialize;
 use std::collections::HashMap;
 
+/// A request and its response, however they were recorded.
+pub struct Traffic {
+    pub address: String,
+    pub request: String,
+    pub response: Option<String>,
+}
+
 /// What a response says of how far it has come.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct State<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 

@@ -1,0 +1,56 @@
+//! What one request says, whatever interface it was made with.
+
+use crate::transcript::{Call, Compaction, Message, Part, Usage};
+
+/// One request with its response. Its texts were weighed on the [`Verbatim`](super::verbatim::Verbatim) scale: they hold their words and no size yet, so that
+/// what a session has seen before need not be measured again.
+#[derive(Default)]
+pub struct Exchange {
+    /// What stands before the conversation: instructions and the definitions of tools that the request sends apart.
+    pub setting: Vec<Part>,
+    /// The conversation as the request repeats it.
+    pub turns: Vec<Turn>,
+    /// What came back. Absent where nothing usable did.
+    pub reply: Option<Turn>,
+    /// The model that was asked for; empty where the request does not name one.
+    pub model: String,
+    /// What the provider itself keeps of the conversation goes before the request: the id of an earlier response, or of a
+    /// conversation.
+    pub follows: Option<String>,
+    /// Ids by which later requests may refer to the conversation up to this reply.
+    pub known_as: Vec<String>,
+    /// The prompt held something that the log does not: what the provider keeps, what its own tools found, sealed summaries.
+    pub hidden: bool,
+    /// Something was asked, and no reply came back.
+    pub failed: bool,
+    /// The id of a session that begins here; empty where the log has none.
+    pub session: String,
+    /// The window that the log names.
+    pub window: Option<u64>,
+}
+
+/// One entry of a request's conversation.
+#[derive(Default)]
+pub struct Turn {
+    /// Compactions that the provider made before it.
+    pub compactions: Vec<Compaction>,
+    /// What it says. A reply's first message is the model's, with its call.
+    pub messages: Vec<Message>,
+}
+
+impl Turn {
+    /// One message and nothing else.
+    pub fn of(message: Message) -> Turn {
+        Turn { compactions: Vec::new(), messages: vec![message] }
+    }
+}
+
+/// A call by which no reply was recorded with usage, and one with it, in the same form.
+pub fn call(id: &str, model: &str, usage: Option<Usage>) -> Call {
+    // Published recordings have their ids scrubbed, so that different responses share one: the same response has the same usage too.
+    let id = match usage {
+        Some(usage) if !id.is_empty() => format!("{id} {}+{}", usage.prompt, usage.output),
+        _ => id.to_owned(),
+    };
+    Call { id, model: model.to_owned(), usage, unchained: false }
+}

@@ -1,0 +1,166 @@
+//! Records in, a transcript out: what every reader does with what it finds.
+
+use super::ground::json::{compact, text_or_json};
+use super::ground::source::Source;
+use crate::transcript::{Call, Message, NamedWindows, Part, Role, Scale, Text, Transcript};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Names of tools by the ids of their calls: most results name their call alone.
+#[derive(Default)]
+pub struct Tools(HashMap<String, String>);
+
+impl Tools {
+    /// Remembers whose the call of this id is.
+    pub fn note(&mut self, id: &str, name: &str) {
+        self.0.insert(id.to_owned(), name.to_owned());
+    }
+
+    /// A call, which is remembered.
+    pub fn call(&mut self, id: &str, name: &str, arguments: Text) -> Part {
+        self.note(id, name);
+        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }
+    }
+
+    /// Remembers the calls among these parts.
+    pub fn note_all(&mut self, parts: &[Part]) {
+        for part in parts {
+            if let Part::ToolCall { id, name, .. } = part {
+                self.note(id, name);
+            }
+        }
+    }
+
+    /// The tool of the call of this id, where it is known.
+    pub fn name(&self, id: &str) -> Option<&str> {
+        self.0.get(id).map(String::as_str)
+    }
+
+    /// The result of the call of this id.
+    pub fn result(&self, call_id: &str, text: Text, error: bool) -> Part {
+        let name = self.name(call_id).unwrap_or_default().to_owned();
+        Part::ToolResult { call_id: call_id.to_owned(), name, text, error }
+    }
+}
+
+/// Tells which calls go on from the one before them.
+#[derive(Default)]
+pub struct Chain {
+    model: String,
+    /// Something unseen may have changed in the prompt of the next call.
+    pub broken: bool,
+}
+
+impl Chain {
+    /// The next call is one of this model: is it unchained?
+    pub fn link(&mut self, model: &str) -> bool {
+        let changed = !self.model.is_empty() && self.model != model;
+        model.clone_into(&mut self.model);
+        std::mem::take(&mut self.broken) || changed
+    }
+
+    /// The model of the last call; empty before the first one.
+    pub fn model(&self) -> &str {
+        &self.model
+    }
+}
+
+/// A session as far as it has been read.
+pub struct Recorder<'s> {
+    /// What weighs its texts.
+    pub scale: &'s dyn Scale,
+    /// What is known of it.
+    pub transcript: Transcript,
+    /// The tools that were called.
+    pub tools: Tools,
+    /// The calls of the conversation.
+    pub chain: Chain,
+    /// The windows that the log names.
+    pub windows: NamedWindows,
+}
+
+impl<'s> Recorder<'s> {
+    /// An empty session of this agent.
+    pub fn new(agent: &str, id: String, scale: &'s dyn Scale) -> Recorder<'s> {
+        let transcript = Transcript { id, agent: agent.to_owned(), ..Transcript::default() };
+        Recorder { scale, transcript, tools: Tools::default(), chain: Chain::default(), windows: NamedWindows::default() }
+    }
+
+    /// The index of the message that comes next.
+    pub fn next(&self) -> usize {
+        self.transcript.messages.len()
+    }
+
+    /// Prose.
+    pub fn text(&self, text: &str) -> Part {
+        Part::Text(self.scale.weigh(text))
+    }
+
+    /// Reasoning, with so many bytes of it sealed.
+    pub fn thinking(&self, text: &str, sealed: usize) -> Part {
+        thinking(self.scale, text, sealed)
+    }
+
+    /// A call of a tool, its arguments a JSON value or the text of one.
+    pub fn tool_call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>) -> Part {
+        self.tools.call(id, name, self.scale.weigh(&text_or_json(arguments)))
+    }
+
+    /// The result of a tool.
+    pub fn result(&self, call_id: &str, text: &str, error: bool) -> Part {
+        self.tools.result(call_id, self.scale.weigh_result(text), error)
+    }
+
+    /// Lists a message.
+    pub fn push(&mut self, message: Message) {
+        self.transcript.messages.push(message);
+    }
+
+    /// Lists a message of which nothing else is known.
+    pub fn list(&mut self, role: Role, parts: Vec<Part>) {
+        self.push(Message::new(role, parts));
+    }
+
+    /// Lists a reply of which nothing else is known, as one that a call made.
+    pub fn reply(&mut self, parts: Vec<Part>) {
+        self.push(Message { call: Some(Call::default()), ..Message::new(Role::Assistant, parts) });
+    }
+
+    /// The session; `None` where nothing was said.
+    pub fn finish(mut self) -> Option<Transcript> {
+        self.transcript.window = self.transcript.window.or(self.windows.of(self.transcript.main_model()));
+        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+    }
+
+    /// Hands the session over, or counts that it is empty.
+    pub fn end(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        end(self.finish(), 0, source, hand_over);
+    }
+}
+
+/// What a session without messages is counted as.
+pub const NO_MESSAGES: &str = "session without messages";
+
+/// Hands a session over, or counts that it is empty.
+pub fn end(session: Option<Transcript>, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    match session {
+        Some(transcript) => hand_over(transcript),
+        None => source.lose(number, NO_MESSAGES),
+    }
+}
+
+/// The same, where a session is one that has messages.
+pub fn end_said(session: Transcript, number: u64, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+    end(Some(session).filter(|session| !session.messages.is_empty()), number, source, hand_over);
+}
+
+/// Definitions of tools; `None` where there are none.
+pub fn definitions(scale: &dyn Scale, tools: Option<&RawValue>) -> Option<Part> {
+    let tools = tools.filter(|tools| !matches!(tools.get(), "[]" | "null"))?;
+    Some(Part::Tools(scale.weigh(&compact(tools.get()))))
+}
+
+/// Reasoning, with so many bytes of it sealed.
+pub fn thinking(scale: &dyn Scale, text: &str, sealed: usize) -> Part {
+    Part::Thinking { text: scale.weigh(text), sealed_bytes: u32::try_from(sealed).unwrap_or(u32::MAX) }
+}

@@ -1,0 +1,109 @@
+//! Spans that may be calls of a model, and the sessions that they make.
+
+use super::messages;
+use crate::format::exchange::{Exchange, Sessions, Turn};
+use crate::transcript::{Call, Message, Part, Role, Transcript, Usage};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One span that may be a call of a model.
+#[derive(Default)]
+pub struct Generation {
+    /// Its id, unique within its trace.
+    pub id: String,
+    /// The span that it is within; empty for the outermost.
+    pub parent: String,
+    /// Its trace.
+    pub trace: String,
+    /// Was a model called in it? Others are kept for the nesting alone.
+    pub called: bool,
+    /// Milliseconds since 1970.
+    pub time: Option<i64>,
+    /// The model; empty where it is unknown.
+    pub model: String,
+    /// What was sent, in whatever shape the tool kept it.
+    pub input: Value,
+    /// What came back.
+    pub output: Value,
+    /// Instructions that were kept apart.
+    pub instructions: Value,
+    /// Definitions of the tools that were kept apart.
+    pub tools: Value,
+    /// What was reported of it.
+    pub usage: Option<Usage>,
+}
+
+/// A prompt of which this many bytes are in sight has more tokens than one: fewer are a part of the prompt's.
+const MOST_BYTES_PER_TOKEN: u64 = 12;
+
+/// Makes sessions of the spans of a file. Spans around calls repeat the figures of what they hold: the innermost ones count alone.
+pub fn join(mut spans: Vec<Generation>, mut sessions: Sessions, mut lose: impl FnMut(&str), hand_over: &mut dyn FnMut(Transcript)) {
+    spans.sort_by(|one, other| (one.time, &one.trace, &one.id).cmp(&(other.time, &other.trace, &other.id)));
+    let around = around(&spans);
+    for span in spans {
+        if !span.called {
+            continue;
+        }
+        if around.contains(&(span.trace.clone(), span.id.clone())) {
+            lose("span around other calls (its figures are theirs)");
+            continue;
+        }
+        sessions.add(exchange(span, &mut lose)).into_iter().for_each(&mut *hand_over);
+    }
+    sessions.finish().for_each(hand_over);
+}
+
+/// The spans that hold a call at any depth.
+fn around(spans: &[Generation]) -> BTreeSet<(String, String)> {
+    let parents: BTreeMap<(&str, &str), &str> =
+        spans.iter().map(|span| ((span.trace.as_str(), span.id.as_str()), span.parent.as_str())).collect();
+    let mut around = BTreeSet::new();
+    for span in spans.iter().filter(|span| span.called) {
+        let mut parent = span.parent.as_str();
+        // A span that was seen has all those around it seen, too; so a ring of parents ends.
+        while !parent.is_empty() && around.insert((span.trace.clone(), parent.to_owned())) {
+            parent = parents.get(&(span.trace.as_str(), parent)).copied().unwrap_or_default();
+        }
+    }
+    around
+}
+
+fn exchange(span: Generation, lose: &mut dyn FnMut(&str)) -> Exchange {
+    let mut exchange = Exchange { session: span.trace.clone(), model: span.model.clone(), ..Exchange::default() };
+    let mut said = messages::Said::default();
+    said.instructions(&span.instructions);
+    said.tools(&span.tools);
+    said.add(&span.input, Role::User, lose);
+    exchange.setting = said.setting;
+    let visible: u64 = said.messages.iter().flat_map(|message| &message.parts).chain(&exchange.setting).map(bytes).sum();
+    let answers_unseen = messages::answers_unseen(&said.messages);
+    if answers_unseen {
+        // The provider keeps the conversation, and only what is new was sent.
+        exchange.follows = Some(span.trace.clone());
+        lose("prompt that the provider keeps in part");
+    }
+    let short = span.usage.is_some_and(|usage| usage.prompt.saturating_mul(MOST_BYTES_PER_TOKEN) < visible);
+    if short {
+        lose("recorded prompt far smaller than what was sent");
+    }
+    exchange.hidden = answers_unseen || short || said.unclear;
+    exchange.known_as.push(span.trace.clone());
+    exchange.turns = said.messages.into_iter().map(Turn::of).collect();
+    let mut replied = messages::Said::default();
+    replied.add(&span.output, Role::Assistant, lose);
+    let parts = replied.messages.into_iter().flat_map(|message| message.parts).collect();
+    let mut reply = Message::new(Role::Assistant, parts);
+    reply.time = span.time;
+    reply.call = Some(Call { id: format!("{}/{}", span.trace, span.id), model: span.model, usage: span.usage, unchained: false });
+    exchange.reply = Some(Turn::of(reply));
+    exchange
+}
+
+fn bytes(part: &Part) -> u64 {
+    let text = match part {
+        Part::Text(text) | Part::Other(text) | Part::ToolResult { text, .. } | Part::ToolCall { arguments: text, .. } => text,
+        // Definitions of tools and reasoning are not always sent as they are kept.
+        Part::Tools(_) | Part::Thinking { .. } | Part::Image(_) => return 0,
+    };
+    text.content.as_deref().map_or(0, |words| words.len() as u64)
+}
