@@ -1,13 +1,16 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
-use super::backtest_record::BacktestRecord;
+use super::asked::AskedBacktest;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
+use super::record::any::Record;
+use super::record::backtest::BacktestRecord;
+use super::record::corpus::CorpusRecord;
+use super::title::title;
+use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, grouped, percent};
-use super::{notes, read_again, replay};
+use super::{notes, read_again};
 use crate::corpus::Corpus;
-use crate::experiment::{self, Backtest, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
-use crate::transcript::CompactionKind;
+use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
                            the error of another. Recorded prunings that a policy does not make itself are imposed as well; others are replayed freely.";
@@ -18,15 +21,6 @@ const FREE: &str =
 const CALLS: &str = "Calls are numbered from 1 and name the first call after an event. A trigger's tokens are what the log says, else recorded usage before \
                      the event, with the truth of what had come since where the policy's trigger counts that. What a policy adds by estimate \
                      (Codex: reasoning of earlier turns, which prompts lack) is in predictions alone.";
-
-/// What was asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedBacktest {
-    /// From which context events are predicted.
-    pub mode: Mode,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// The report on a backtest.
 pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Report {
@@ -45,113 +39,9 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     let of_again = read_again::sections(&again);
     notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
-    let record = BacktestRecord::new(corpus, result, &again, asked, notes.clone());
-    let title = replay::title(&corpus.facts);
-    Report { title, command: asked.command.clone(), sections, notes, rows, record: Record::Backtest(Box::new(record)) }
-}
-
-/// What a verdict is called.
-pub fn named(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Hit => "hit",
-        Verdict::Missed => "missed",
-        Verdict::FalseAlarm => "false alarm",
-        Verdict::Manual => "manual",
-        Verdict::ProbablyManual => "probably manual",
-        Verdict::Untested => "untested",
-    }
-}
-
-/// A reason in words; empty for a hit.
-pub fn why(reason: Reason) -> String {
-    match reason {
-        Reason::None => String::new(),
-        Reason::AskedFor => "a person asked for it".to_owned(),
-        Reason::NoRule => "the policy has no rule that does this, or it is off".to_owned(),
-        Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
-        Reason::NoUsage => "no call with usage stands before it".to_owned(),
-        Reason::Contradiction { said, used } => {
-            format!(
-                "the log contradicts itself: it says {} tokens before the event, its own usage comes to {}",
-                grouped(said),
-                grouped(used)
-            )
-        }
-        Reason::HigherLimit { limit, reached } => {
-            format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
-        }
-        Reason::Unseen { limit, tokens, estimate } => {
-            format!("{} tokens had reached the limit of {}, and {}", grouped(tokens), grouped(limit), believed(estimate))
-        }
-        Reason::ResultNotInLog { limit, tokens, estimate } => format!(
-            "{} tokens had reached the limit of {}; the log lacks what the last tool returned, and without it {}",
-            grouped(tokens),
-            grouped(limit),
-            believed(estimate)
-        ),
-        Reason::Overestimated { limit, estimate, used } => format!(
-            "the policy's estimate of {} had reached its limit of {}, where recorded usage and what came since come to {}",
-            grouped(estimate),
-            grouped(limit),
-            grouped(used)
-        ),
-        Reason::TurnWasOver { limit, tokens } => {
-            format!(
-                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
-                grouped(tokens),
-                grouped(limit)
-            )
-        }
-        Reason::ModelChanged { limit, tokens } => {
-            format!(
-                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
-                grouped(tokens),
-                grouped(limit)
-            )
-        }
-        Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
-            "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
-            grouped(tokens),
-            grouped(limit),
-            grouped(reasoning)
-        ),
-        Reason::LowerLimit { limit, went_on, tokens } if went_on < tokens => format!(
-            "another window or setting: a limit between {} and {} was in force, below the policy's of {}",
-            grouped(went_on),
-            grouped(tokens),
-            grouped(limit)
-        ),
-        Reason::LowerLimit { limit, went_on, tokens } => format!(
-            "it came at {} tokens, below the limit of {}, although the session had gone on at {} before: no fixed limit explains it",
-            grouped(tokens),
-            grouped(limit),
-            grouped(went_on)
-        ),
-        Reason::NothingNoted => "the policy's belief reached its limit; the log notes nothing there".to_owned(),
-    }
-}
-
-/// The policy's estimate at a recorded event, in words.
-fn believed(estimate: Option<u64>) -> String {
-    match estimate {
-        Some(estimate) => format!("the policy's estimate there was {}", grouped(estimate)),
-        None => "the policy looked at no size there".to_owned(),
-    }
-}
-
-/// What an event is called.
-pub fn kind_name(kind: CompactionKind) -> &'static str {
-    match kind {
-        CompactionKind::Compact => "compact",
-        CompactionKind::Prune => "prune",
-    }
-}
-
-/// Hits and what they are held against: recorded events that the agent made by itself; predictions that could be right or wrong.
-pub fn scores(events: &[&Tested]) -> (u64, u64, u64) {
-    let count = |verdict: Verdict| events.iter().filter(|event| event.verdict == verdict).count() as u64;
-    let hits = count(Verdict::Hit);
-    (hits, hits + count(Verdict::Missed), hits + count(Verdict::FalseAlarm))
+    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode)));
+    let facts = &corpus.facts;
+    Report { title: title(facts), command: asked.command.clone(), sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 fn summary(result: &Backtest) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
 
+use super::asked::Baselines;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
 use super::figures::{FIGURES, FURTHER, Figure, told};
-use super::recording::{self, Baselines, RECORDED};
+use super::recording::{self, RECORDED};
 use super::{cost_figures, sparkline};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};

@@ -1,9 +1,9 @@
 //! Which tools fill the window: tools ranked by the tokens that calls carried for them.
 
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::record::replay::ranked;
 use crate::experiment::Replay;
 use crate::sim::{Carried, Totals};
-use std::cmp::Reverse;
 
 const FIGURES: [Column; 6] = [
     Column { meaning: "results that arrived", ..Column::number("results", "results", Unit::Count, Provenance::Recorded) },
@@ -42,13 +42,6 @@ pub fn flat(replays: &[Replay]) -> Table {
     let with_policy = |replay: &Replay, row: Vec<Cell>| std::iter::once(Cell::Name(replay.policy.clone())).chain(row).collect();
     let rows = replays.iter().flat_map(|replay| rows(&replay.totals).map(move |row| with_policy(replay, row)));
     Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
-}
-
-/// Tools by the tokens carried for them, then by name.
-pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
-    let mut tools: Vec<_> = totals.tools.iter().collect();
-    tools.sort_by_key(|(name, carried)| (Reverse(carried.carried), *name));
-    tools
 }
 
 /// Overflows before which no result came whose tool is named.

@@ -1,50 +1,19 @@
 //! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
 
-use super::cost_record::CostRecord;
+use super::asked::{Breakdown, Priced};
+use super::cost_figures::hits;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
-use super::recording::{self, Baselines, COST_BESIDE, RECORDED};
-use super::replay::title;
+use super::record::any::Record;
+use super::record::cost::CostRecord;
+use super::recording::{self, COST_BESIDE, RECORDED};
+use super::title::title;
 use super::words::{counted, dollars, grouped, percent};
 use super::{cost_figures, notes, refetch};
-use crate::corpus::Corpus;
 use crate::cost::{Bill, CacheKind, Check, Prunes};
 use crate::experiment::{BreakEven, Replay};
 use crate::sim::Outcome;
 use crate::statistics::median;
 use std::collections::BTreeMap;
-
-/// What a report on cost is made of.
-pub struct Priced<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The policies, with their bills.
-    pub replays: &'a [Replay],
-    /// The recording, and the user's own agents with their bills.
-    pub baselines: Baselines<'a>,
-    /// The sessions under no policy, with their bill: what the others are compared with.
-    pub unchanged: &'a Replay,
-    /// The model of the cache held against the recording, by agent.
-    pub checks: &'a BTreeMap<String, Check>,
-    /// What minimums do to a policy's cost, where somebody asked for it.
-    pub break_even: Option<&'a BreakEven>,
-    /// The cache by which policies are compared.
-    pub cache: CacheKind,
-    /// Is the breakdown by tier part of the report?
-    pub breakdown: Breakdown,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// Is the breakdown by tier shown?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Breakdown {
-    /// It is.
-    Shown,
-    /// It is not.
-    #[default]
-    LeftOut,
-}
 
 const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
                             costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well. \
@@ -76,8 +45,8 @@ pub fn cost(priced: &Priced<'_>) -> Report {
         body: Body::Table(by_agent(priced.checks)),
     });
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
-    let record = Record::Cost(Box::new(CostRecord::new(priced, notes.clone())));
-    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, record }
+    let record = Record::Cost(Box::new(CostRecord::new(priced)));
+    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, corpus: None, record }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
@@ -164,11 +133,6 @@ fn by_policy(priced: &Priced<'_>) -> Table {
     });
     let rows = recorded.into_iter().chain(priced.baselines.with_own(priced.replays).map(row)).collect();
     Table { labels: 1, columns, rows }
-}
-
-/// Share of the prompt tokens that were read from the cache.
-pub(super) fn hits(bill: &Bill) -> Cell {
-    Cell::share(bill.cache_read.tokens, bill.prompt_tokens())
 }
 
 fn by_tier(priced: &Priced<'_>) -> Table {
@@ -297,14 +261,6 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
     [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
 }
 
-/// The smallest minimum of least cost, of those that fail the fewest sessions.
-pub(super) fn measured_best(found: &BreakEven, cache: CacheKind) -> Option<u64> {
-    let priced = found.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
-    priced
-        .min_by_key(|(minimum, replay)| (replay.totals.failed_sessions, replay.bill.with(cache).nano_usd(), *minimum))
-        .map(|(minimum, _)| *minimum)
-}
-
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
     let Prunes { all, .. } = &found.prunes;
     let value = found.value.map_or_else(String::new, |value| format!(" (its value: {})", grouped(value)));
@@ -328,6 +284,6 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
         percent(paid, count),
     );
     let predicted = found.prunes.best_size().map_or_else(|| "none, for reads cost nothing".to_owned(), grouped);
-    let measured = measured_best(found, cache).map_or_else(|| "none, for no price is known".to_owned(), grouped);
+    let measured = found.measured_best(cache).map_or_else(|| "none, for no price is known".to_owned(), grouped);
     vec![first, format!("Predicted best minimum: {predicted} tokens. Measured best of those tried: {measured} tokens.")]
 }

@@ -1,17 +1,15 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-mod record;
-
-pub use record::DiffRecord;
-
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
+use super::title::title;
 use super::words::{counted, first_few, grouped, percent};
-use super::{explain, notes, replay};
+use super::{explain, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Dropped, Parting, Side};
 use crate::sim::{CallOutcome, Event, Outcome};
-use crate::statistics::median;
 use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,8 +27,9 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
         sections.push(Section { title: "Where they part, the largest difference first".to_owned(), body: Body::Table(numbers) });
         sections.push(Section { title: "What each did there".to_owned(), body: Body::Table(deeds(&parted)) });
     }
-    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff, command.clone(), notes.clone())));
-    Report { title: replay::title(&corpus.facts), command, sections, notes, rows: flat(corpus, diff), record }
+    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
+    let (facts, rows) = (&corpus.facts, flat(corpus, diff));
+    Report { title: title(facts), command, sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 /// A session in which they part.
@@ -78,11 +77,6 @@ fn parted<'a>(corpus: &'a Corpus, diff: &'a Diff) -> Vec<Parted<'a>> {
     // The sort is stable: equals stay in the order of the corpus.
     parted.sort_by_key(|parted| Reverse(parted.distance()));
     parted
-}
-
-/// The median call, from 1, at which they part.
-fn median_call(diff: &Diff) -> Option<u64> {
-    median(diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect())
 }
 
 fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
@@ -140,16 +134,6 @@ fn share(part: u64, whole: u64) -> String {
     percent(i64::try_from(part).unwrap_or(i64::MAX), whole)
 }
 
-/// Calls that the provider would have refused, from this one on.
-fn overflows_from(outcome: &Outcome, call: u32) -> u64 {
-    outcome.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
-}
-
-/// The call so many calls behind the parting; `None` where the session ends before it.
-fn later(outcome: &Outcome, call: u32, calls: usize) -> Option<&CallOutcome> {
-    outcome.calls.get(call as usize + calls)
-}
-
 const CALL: Column = Column {
     meaning: "the first call at which their contexts differ",
     priority: 1,
@@ -205,11 +189,6 @@ fn row(parted: &Parted<'_>, half: &Half<'_>) -> Vec<Cell> {
         Cell::SignedTokens(difference(prompts, half.other.totals.prompt_tokens)),
         Cell::Count(overflows_from(half.outcome, call)),
     ]
-}
-
-fn difference(one: u64, other: u64) -> i64 {
-    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-    signed(one) - signed(other)
 }
 
 /// What each policy did, in words.

@@ -1,6 +1,7 @@
 //! A report: typed cells, sentences, notes. It knows no width, no colour, no separator.
 
-use super::record::Record;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
 
 /// What a question found out, ready for any rendering.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +16,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The flat table for spreadsheets.
     pub rows: Table,
-    /// The same facts for programs, under a schema.
+    /// What was read, for programs. Absent where a document tells nothing of it.
+    pub corpus: Option<CorpusRecord>,
+    /// The same facts for programs.
     pub record: Record,
 }
 

@@ -1,29 +1,19 @@
 //! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
 
+use super::asked::Gated;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::gate_record::GateRecord;
 use super::measures::{cell, phrase};
 use super::notes;
-use super::record::Record;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::gate::GateRecord;
+use super::title::title;
 use super::words::{counted, grouped};
-use crate::corpus::Corpus;
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
 use crate::experiment::{Measure, Value};
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
-
-/// What a report on a gate is made of.
-pub struct Gated<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The policy's name.
-    pub policy: &'a str,
-    /// What moved.
-    pub comparison: &'a Comparison,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// One check of a gate, for whoever counts checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +55,11 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
     Report {
-        title: format!("Policy {} over {}", gated.policy, super::replay::title(&gated.corpus.facts)),
+        title: format!("Policy {} over {}", gated.policy, title(&gated.corpus.facts)),
         command: gated.command.clone(),
         sections,
-        record: Record::Gate(Box::new(GateRecord::new(gated, notes.clone()))),
+        corpus: Some(CorpusRecord::new(&gated.corpus.facts)),
+        record: Record::Gate(Box::new(GateRecord::new(gated))),
         notes,
         rows: table,
     }

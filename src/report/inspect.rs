@@ -1,10 +1,11 @@
 //! `inspect`: what logs hold, before any policy looks at them.
 
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::inspect_record::InspectRecord;
 use super::notes;
-use super::record::Record;
-use super::replay::title;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::inspect::InspectRecord;
+use super::title::title;
 use super::words::{counted, grouped, percent};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
@@ -36,9 +37,10 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     sections.push(Section { title: heading, body: Body::Table(session_table(&sessions, shown)) });
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
-    let record = InspectRecord::new(corpus, &sessions, &models, command.clone(), notes.clone());
+    let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
+    let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
-    Report { title: title(&corpus.facts), command, sections, notes, rows, record: Record::Inspect(Box::new(record)) }
+    Report { title: title(facts), command, sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {

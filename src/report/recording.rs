@@ -1,24 +1,16 @@
 //! What policies stand beside: the recording, and the user's own agents.
 
+use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::figures::Figure;
 use super::words::{counted, first_few, grouped};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Own, RecordedSession, Recording, Replay};
+use crate::experiment::{Beside, RecordedSession, Replay};
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
-
-/// What policies stand beside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Baselines<'a> {
-    /// What the logs say happened. Absent where nobody worked it out.
-    pub recording: Option<&'a Recording>,
-    /// The user's own agents. Absent where no session has a preset of its agent.
-    pub own: Option<&'a Own>,
-}
 
 /// Figures that a log knows as well as a replay.
 const KNOWN: [&str; 8] =
@@ -32,7 +24,7 @@ pub fn cell(figure: &Figure, recorded: &RecordedSession) -> Cell {
 /// The list price of what is recorded, and the share of the prompt tokens that caches read.
 pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
     let cost = if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty };
-    let hits = if recorded.bill.prompt_tokens() > 0 { super::cost::hits(&recorded.bill) } else { Cell::Empty };
+    let hits = if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty };
     [cost, hits]
 }
 

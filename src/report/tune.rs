@@ -1,14 +1,17 @@
 //! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
 
+use super::asked::Found;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::FIGURES;
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
-use super::record::Record;
-use super::tune_record::TuneRecord;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::tune::TuneRecord;
+use super::title::title;
 use super::words::{counted, grouped, percent};
 use super::{cost_figures, notes};
 use crate::advice::{Snippets, Unset};
-use crate::experiment::tune::{Axis, Bound, Decided, Difference, FEWEST, Part, Split, Trial, Tuned, Verdict};
+use crate::experiment::tune::{Bound, Decided, Difference, FEWEST, Part, Trial, Tuned, Verdict};
 use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
 use crate::policy::{Policy, figure};
 
@@ -17,24 +20,6 @@ const SHOWN: usize = 20;
 
 /// The figures that stand beside what is sought.
 const BESIDE: [&str; 5] = ["overflows", "over_budget", "compactions", "prunes", "failed_sessions"];
-
-/// What a report on tuning is made of.
-pub struct Found<'a> {
-    /// The policy, its parameters as they were before.
-    pub policy: &'a Policy,
-    /// The parameters that were tuned.
-    pub axes: &'a [Axis],
-    /// The sessions in two parts.
-    pub split: &'a Split,
-    /// What came of it.
-    pub tuned: &'a Tuned,
-    /// What each session came to; `None` where nobody asked which of them decided.
-    pub decided: Option<&'a [Decided]>,
-    /// How often sessions were resampled, and the seed.
-    pub chance: (usize, u64),
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// The report on tuning.
 pub fn tune(found: &Found<'_>) -> Report {
@@ -47,14 +32,14 @@ pub fn tune(found: &Found<'_>) -> Report {
     ];
     sections.extend(configuration(found.policy, &snippets));
     sections.extend(found.decided.map(|decided| explained(found, decided)));
-    let record = TuneRecord::new(found, &snippets, notes.clone());
     Report {
-        title: format!("Policy {} tuned over {}", found.policy.name, super::replay::title(&found.split.facts)),
+        title: format!("Policy {} tuned over {}", found.policy.name, title(&found.split.facts)),
         command: found.command.clone(),
         sections,
         notes,
         rows: table,
-        record: Record::Tune(Box::new(record)),
+        corpus: Some(CorpusRecord::new(&found.split.facts)),
+        record: Record::Tune(Box::new(TuneRecord::new(found, &snippets))),
     }
 }
 

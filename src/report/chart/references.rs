@@ -5,7 +5,7 @@ use super::few::{LINES, few};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, counted_as, percent};
 use crate::report::{notes, references as table};
 use crate::sim::hindsight::costs;

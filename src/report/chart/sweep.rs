@@ -3,11 +3,12 @@
 use super::document::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
 use crate::policy::number;
+use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
-use crate::report::sweep::Swept;
+use crate::report::judged;
+use crate::report::title::short_title as of_what;
 use crate::report::words::grouped;
-use crate::report::{notes, sweep as report, ties};
+use crate::report::{notes, ties};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -171,7 +172,7 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
 }
 
 fn ties(swept: &Swept<'_>) -> Option<String> {
-    ties::ties(swept, &report::judged(swept))
+    ties::ties(swept, &judged::judged(swept))
 }
 
 /// Each value once, as numbers where they are.
@@ -256,7 +257,7 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         vec![
             Cell::Name(swept.policy(setting).to_owned()),
             Cell::Name(setting.words()),
-            Cell::Name(report::words(verdict, swept.constraints)),
+            Cell::Name(judged::words(verdict, swept.constraints)),
             Cell::Name(measure.name()),
             cell(value.part, value.whole),
             bound(spread.map(|(low, _)| *low)),

@@ -1,7 +1,7 @@
 //! The sessions for whoever looks closer: all figures of each at once, the calls of one on demand.
 
-use super::chapters::Told;
 use super::series::SessionSeries;
+use super::told::{Shown, Told};
 use crate::context::Region;
 use crate::experiment::{Content, Replay};
 use crate::report::by_session::cells;
@@ -12,9 +12,6 @@ use crate::sim::Outcome;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::cmp::Reverse;
-
-/// How words of others are shown: renderers know what is harmless in their form.
-pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 
 /// Sessions, and what stands in them.
 pub struct Browser<'a> {

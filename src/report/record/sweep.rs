@@ -1,28 +1,22 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
-use super::figures_record::FiguresRecord;
-use super::measures::{bound_number, number};
-use super::record::CorpusRecord;
-use super::sweep::{Billed, Judged, Swept, words};
-use super::words::decimal_dollars;
+use super::figures::FiguresRecord;
+use super::number::usd;
 use crate::experiment::{Charges, Direction, Measure};
+use crate::report::asked::{Billed, Swept};
+use crate::report::judged::{Judged, words};
+use crate::report::measures::{bound_number, number};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.sweep/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     objective: ObjectiveRecord,
     constraints: Vec<String>,
     resamples: usize,
     seed: u64,
     settings: Vec<SettingRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,7 +41,7 @@ struct SettingRecord {
 
 /// What a setting costs; money as decimal dollars in a string, exact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct ChargesRecord {
+pub struct ChargesRecord {
     cost_usd: String,
     /// The same with what the agent reads again; the plain cost where nobody asked for it.
     net_cost_usd: String,
@@ -63,8 +57,8 @@ pub(super) struct ChargesRecord {
 impl ChargesRecord {
     pub fn new(charges: &Charges) -> ChargesRecord {
         ChargesRecord {
-            cost_usd: decimal_dollars(i64::try_from(charges.nano_usd).unwrap_or(i64::MAX)),
-            net_cost_usd: decimal_dollars(i64::try_from(charges.net_nano_usd).unwrap_or(i64::MAX)),
+            cost_usd: usd(charges.nano_usd),
+            net_cost_usd: usd(charges.net_nano_usd),
             net_failed_sessions: charges.net_failed_sessions,
             cache_read_tokens: charges.cache_read,
             billed_prompt_tokens: charges.prompt_tokens,
@@ -82,7 +76,7 @@ struct SpreadRecord {
 }
 
 impl SweepRecord {
-    pub(super) fn new(swept: &Swept<'_>, judged: &[Judged<'_>], notes: Vec<String>) -> SweepRecord {
+    pub fn new(swept: &Swept<'_>, judged: &[Judged<'_>]) -> SweepRecord {
         let measure = swept.objective.measure;
         let setting = |judged: &Judged<'_>| {
             let spread = judged.row.spread.iter().filter_map(|(name, (low, high))| {
@@ -106,16 +100,11 @@ impl SweepRecord {
             Direction::Maximise => "maximise",
         };
         SweepRecord {
-            schema: "ctxsim.sweep/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: swept.command.clone(),
-            corpus: CorpusRecord::new(&swept.corpus.facts),
             objective: ObjectiveRecord { direction, measure: measure.name() },
             constraints: swept.constraints.iter().map(|constraint| constraint.words.clone()).collect(),
             resamples: swept.chance.0,
             seed: swept.chance.1,
             settings: judged.iter().map(setting).collect(),
-            notes,
         }
     }
 }

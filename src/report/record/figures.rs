@@ -1,13 +1,14 @@
 //! The figures of a policy, over a corpus or one session, as `docs/json.md` describes them.
 
-use super::figures::mean_tokens;
+use super::number::share;
+use crate::report::figures::mean_tokens;
 use crate::sim::{AfterEnd, Category, Cause, Drift, EventKind, Fates, Refetches, Totals, Warning};
 use crate::trace::Evidence;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct FiguresRecord {
+pub struct FiguresRecord {
     calls: u64,
     overflows: u64,
     recovered: u64,
@@ -150,9 +151,4 @@ impl DriftRecord {
             p95: ratio(95),
         }
     }
-}
-
-/// A share with six decimals; 0 of nothing.
-pub(super) fn share(part: f64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
 }
