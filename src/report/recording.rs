@@ -3,22 +3,18 @@
 use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
-use super::figures::Figure;
+use super::figures;
 use super::words::{counted, first_few, grouped};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, RecordedSession, Replay};
+use crate::experiment::{Beside, Metric, RecordedSession, Replay};
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
 
-/// Figures that a log knows as well as a replay.
-const KNOWN: [&str; 8] =
-    ["calls", "failed_sessions", "prunes", "compactions", "peak_tokens", "mean_tokens", "prompt_tokens", "anchored_share"];
-
 /// The cell of a figure for what is recorded; empty where no log has such a figure.
-pub fn cell(figure: &Figure, recorded: &RecordedSession) -> Cell {
-    if KNOWN.contains(&figure.column.key) { (figure.cell)(&recorded.totals) } else { Cell::Empty }
+pub fn cell(figure: &Metric, recorded: &RecordedSession) -> Cell {
+    if figure.in_logs { figures::cell(figure, &recorded.totals) } else { Cell::Empty }
 }
 
 /// The list price of what is recorded, and the share of the prompt tokens that caches read.
@@ -93,7 +89,7 @@ impl<'a> Baselines<'a> {
     }
 
     /// A row for the recording, where it is at hand.
-    pub fn recorded_row(&self, figures: &[&Figure]) -> Option<Vec<Cell>> {
+    pub fn recorded_row(&self, figures: &[&Metric]) -> Option<Vec<Cell>> {
         let recorded = &self.recording?.sum;
         let name = std::iter::once(Cell::Name(RECORDED.to_owned()));
         let cells = figures.iter().map(|figure| cell(figure, recorded));

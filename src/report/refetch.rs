@@ -1,12 +1,12 @@
 //! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
 
-use super::by_session::cells as figures;
 use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures::{Figure, Stands, compactions};
+use super::figures;
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
+use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
 use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
 
 /// What the closed loop supposes.
@@ -147,42 +147,26 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
     words
 }
 
-/// What spreadsheets get of the closed loop: the figures under their names with `closed_` in front.
-pub const CLOSED: &[Figure] = &[
-    figure("closed_refetches", "refetches", "requests that read a lost source again", Unit::Count, |totals| {
-        Cell::Count(totals.refetches.calls)
-    }),
-    figure("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", Unit::Tokens, |totals| {
-        Cell::Tokens(totals.prompt_tokens)
-    }),
-    figure(
-        "closed_tokens_saved",
-        "tokens saved, net",
-        "prompt tokens saved net of all that reading again leads to",
-        Unit::Tokens,
-        |totals| Cell::SignedTokens(totals.tokens_saved()),
-    ),
-    figure("closed_overflows", "overflows, closed", "overflows if lost sources are read again", Unit::Count, |totals| {
-        Cell::Count(totals.overflows)
-    }),
-    figure("closed_sources_again", "sources again", "sources that were read again more than once", Unit::Count, |totals| {
-        Cell::Count(totals.refetches.sources_again)
-    }),
+/// What spreadsheets get of the closed loop: measures under their names with `closed_` in front.
+#[rustfmt::skip]
+const CLOSED: &[Metric] = &[
+    count("closed_refetches", "refetches", "requests that read a lost source again", |totals| totals.refetches.calls),
+    tokens("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", |totals| totals.prompt_tokens),
+    metric("closed_tokens_saved", "tokens saved, net", "prompt tokens saved net of all that reading again leads to",
+        Unit::Tokens, Of::Difference(Totals::tokens_saved)),
+    count("closed_overflows", "overflows, closed", "overflows if lost sources are read again", |totals| totals.overflows),
+    count("closed_sources_again", "sources again", "sources that were read again more than once", |totals| totals.refetches.sources_again),
 ];
-
-const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
-    Figure { column: column(key, header, meaning, unit), cell, stands: Stands::Always }
-}
 
 /// Puts the closed loop's figures behind the rows of a flat table, a row a policy and session in the order of both.
 pub fn widen(table: &mut Table, replays: &[Replay]) {
     if replays.iter().all(|replay| replay.closed.is_none()) {
         return;
     }
-    table.columns.extend(CLOSED.iter().map(|figure| figure.column));
+    table.columns.extend(CLOSED.iter().map(figures::column));
     let closed = replays.iter().filter_map(|replay| replay.closed.as_deref()).flat_map(|replay| &replay.outcomes);
     for (row, outcome) in table.rows.iter_mut().zip(closed) {
-        row.extend(figures(CLOSED, &outcome.totals));
+        row.extend(figures::cells(CLOSED, &outcome.totals));
     }
 }
 

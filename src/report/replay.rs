@@ -2,7 +2,7 @@
 
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::document::{Body, Cell, Column, Report, Section, Table};
-use super::figures::{oracle_cell, told};
+use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
 use super::record::replay::ReplayRecord;
@@ -75,11 +75,11 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
     let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
-        std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();
+        std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| column(figure))).collect();
     columns.extend(baselines.cost_columns());
     let cells = |name: String, totals: &Totals, bill: &Bills, beside: Option<Cell>| -> Vec<Cell> {
         let name = std::iter::once(Cell::Name(name));
-        let figures = name.chain(by_session::cells(figures.iter().copied(), totals));
+        let figures = name.chain(figure_cells(figures.iter().copied(), totals));
         figures.chain(cost_figures::cells(bill, asked.cache)).chain(beside).collect()
     };
     let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill, baselines.cost_beside(replay, asked.cache));

@@ -2,7 +2,7 @@
 
 use super::asked::{Billed, Swept};
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::{FIGURES, FURTHER, Figure, told};
+use super::figures::{cells, column, told};
 use super::judged::{Judged, judged, words};
 use super::measures::{CLOSED_LOOP, bound_cell, cell};
 use super::record::any::Record;
@@ -12,7 +12,8 @@ use super::ties::ties;
 use super::title::title;
 use super::words::{counted, counted_as, grouped};
 use super::{cost_figures, notes};
-use crate::experiment::{Direction, KnownFrom, Row, Standing};
+use crate::experiment::metric::in_spreadsheets;
+use crate::experiment::{Direction, KnownFrom, Metric, Row, Standing};
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -22,7 +23,7 @@ const SHOWN: usize = 20;
 pub fn sweep(swept: &Swept<'_>) -> Report {
     let judged = judged(swept);
     let notes = all_notes(swept, &judged);
-    let further: Vec<&Figure> = FIGURES.iter().chain(FURTHER).collect();
+    let further: Vec<&Metric> = in_spreadsheets().collect();
     let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
     let figures = told(shown.iter().map(|judged| &judged.row.totals));
     let mut sections: Vec<Section> =
@@ -46,7 +47,7 @@ fn goal(swept: &Swept<'_>) -> String {
     format!("By {verb} {}{subject}", swept.objective.measure.name())
 }
 
-fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) -> Table {
+fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Metric]) -> Table {
     let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
     let mut columns = vec![
         Column::name("policy", "policy"),
@@ -63,7 +64,7 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
     if let Some(column) = columns.get_mut(4) {
         column.better = if swept.objective.direction == Direction::Minimise { Better::Less } else { Better::More };
     }
-    columns.extend(figures.iter().map(|figure| figure.column));
+    columns.extend(figures.iter().map(|figure| column(figure)));
     let billed = swept.billed == Billed::Yes;
     columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| billed));
     let row = |judged: &Judged<'_>| {
@@ -79,7 +80,7 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
         ];
-        row.extend(figures.iter().map(|figure| (figure.cell)(&judged.row.totals)));
+        row.extend(cells(figures.iter().copied(), &judged.row.totals));
         row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| billed));
         row
     };

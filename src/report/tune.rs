@@ -2,7 +2,7 @@
 
 use super::asked::Found;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::FIGURES;
+use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
@@ -11,8 +11,9 @@ use super::title::title;
 use super::words::{counted, grouped, percent};
 use super::{cost_figures, notes};
 use crate::advice::{Snippets, Unset};
+use crate::experiment::metric::in_tables;
 use crate::experiment::tune::{Bound, Decided, Difference, FEWEST, Part, Trial, Tuned, Verdict};
-use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
+use crate::experiment::{Direction, KnownFrom, Row};
 use crate::policy::{Policy, figure};
 
 /// So many sessions are named; the record holds all.
@@ -262,11 +263,7 @@ fn sought(found: &Found<'_>) -> String {
 
 fn table(found: &Found<'_>) -> Table {
     let measure = found.tuned.objective.measure;
-    let unit = match measure.part.unit {
-        MetricUnit::Count => Unit::Count,
-        MetricUnit::Tokens => Unit::Tokens,
-        MetricUnit::Money => Unit::Money,
-    };
+    let unit = measure.part.unit;
     let simulated = |key, header, unit, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
     let mut columns = vec![
         Column::name("setting", "setting"),
@@ -277,8 +274,8 @@ fn table(found: &Found<'_>) -> Table {
         simulated("objective_high", "to", unit, "its 95th percentile"),
         simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone"),
     ];
-    let beside: Vec<_> = FIGURES.iter().filter(|figure| BESIDE.contains(&figure.column.key)).collect();
-    columns.extend(beside.iter().map(|figure| figure.column));
+    let beside: Vec<_> = in_tables().filter(|figure| BESIDE.contains(&figure.key)).collect();
+    columns.extend(beside.iter().map(|figure| column(figure)));
     columns.extend(cost_figures::COLUMNS);
     columns.push(Column { meaning: "whether it keeps all constraints", ..Column::name("keeps", "keeps") });
     let default = &found.tuned.default;
@@ -304,7 +301,7 @@ fn table(found: &Found<'_>) -> Table {
                 bound(spread.map(|(_, high)| *high)),
                 Cell::Count(row.totals.retention.of(crate::trace::Evidence::Line).broken()),
             ];
-            cells.extend(beside.iter().map(|figure| (figure.cell)(&row.totals)));
+            cells.extend(beside.iter().map(|figure| figure_cell(figure, &row.totals)));
             cells.extend(cost_figures::of_charges(&row.charges));
             cells.push(Cell::Name(if broken.is_empty() { "yes".to_owned() } else { format!("breaks {}", broken.join(", ")) }));
             rows.push(cells);
@@ -317,7 +314,7 @@ fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
     let measure = found.tuned.objective.measure;
     let whole = crate::experiment::Measure { part: measure.part, whole: None };
     let value = |part: i64| cell(crate::experiment::Value { part, whole: 1 }, &whole);
-    let unit = if measure.part.unit == MetricUnit::Money { Unit::Money } else { Unit::Tokens };
+    let unit = if measure.part.unit == Unit::Money { Unit::Money } else { Unit::Tokens };
     let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
     let columns = vec![
         Column::name("session", "session"),

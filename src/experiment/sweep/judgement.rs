@@ -1,8 +1,9 @@
 //! Which settings are allowed, which is the best of them, which cannot be told from it, and which no other one beats in everything.
 
 use super::goal::{Constraint, Direction, Objective};
-use super::metric::{METRICS, Measure, Value};
 use super::run::{Row, between};
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::judged_by;
 use std::cmp::Ordering;
 
 /// How a setting stands.
@@ -89,7 +90,7 @@ fn axes(objective: &Objective, constraints: &[Constraint]) -> Vec<(Direction, Me
     let mut axes = vec![(objective.direction, objective.measure)];
     axes.extend(constraints.iter().map(|constraint| (constraint.direction(), constraint.measure)));
     if constraints.is_empty() {
-        let usual = METRICS.iter().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
+        let usual = judged_by().iter().copied().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
         axes.extend(usual.map(|part| (Direction::Minimise, Measure { part, whole: None })));
     }
     axes

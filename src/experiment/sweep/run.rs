@@ -1,11 +1,12 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
-use super::SweepError;
 use super::accounts::{Account, Accounts};
-use super::charges::{Billing, Charges, billed};
 use super::design::Setting;
-use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
+use super::error::SweepError;
 use crate::corpus::Corpus;
+use crate::experiment::charges::{Billing, Charges, billed};
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::{KnownFrom, Metric, OverSessions, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
@@ -187,13 +188,14 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
-        let known = |metric: &&Metric| match metric.known_from {
+        let known = |metric: &&'static Metric| match metric.known_from {
             KnownFrom::Replay => true,
             KnownFrom::Bill => self.billing.is_some(),
             KnownFrom::ClosedLoop => self.billing.is_some_and(|billing| billing.refetch != Refetching::Never),
         };
-        let spread_over: Vec<Measure> = METRICS
+        let spread_over: Vec<Measure> = judged_by()
             .iter()
+            .copied()
             .filter(known)
             .map(|part| Measure { part, whole: None })
             .chain(self.measures.iter().copied())

@@ -1,7 +1,7 @@
 //! A measure over the values of one parameter, or of two.
 
 use super::document::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
+use crate::experiment::{Direction, Measure, Row, Setting, Standing};
 use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
@@ -229,10 +229,10 @@ fn of_bound(bound: i64, measure: &Measure) -> f64 {
 
 fn quantity(measure: &Measure) -> Quantity {
     match measure.whole {
-        None if measure.part.unit == MetricUnit::Tokens => Quantity::Tokens,
+        None if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         None => Quantity::Count,
         Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => Quantity::Share,
-        Some(_) if measure.part.unit == MetricUnit::Tokens => Quantity::Tokens,
+        Some(_) if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         Some(_) => Quantity::Number,
     }
 }

@@ -1,9 +1,9 @@
 //! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
 
+use super::number::number;
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
-use crate::report::measures::number;
 use serde::Serialize;
 
 /// Schema `ctxsim.gate/1`.

@@ -1,11 +1,10 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
-use super::figures::FiguresRecord;
-use super::number::usd;
+use super::figures::{Fields, FiguresRecord};
+use super::number::{bound_number, number};
 use crate::experiment::{Charges, Direction, Measure};
 use crate::report::asked::{Billed, Swept};
 use crate::report::judged::{Judged, words};
-use crate::report::measures::{bound_number, number};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -42,30 +41,18 @@ struct SettingRecord {
 /// What a setting costs; money as decimal dollars in a string, exact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChargesRecord {
-    cost_usd: String,
-    /// The same with what the agent reads again; the plain cost where nobody asked for it.
-    net_cost_usd: String,
-    /// Sessions with a refusal that nothing mended in the loop that the net cost is of.
-    net_failed_sessions: u64,
-    cache_read_tokens: u64,
-    billed_prompt_tokens: u64,
+    #[serde(flatten)]
+    sums: Fields,
     calls: u64,
     unpriced_calls: u64,
     unpriced_sessions: u64,
 }
 
 impl ChargesRecord {
+    /// The record of what a setting costs.
     pub fn new(charges: &Charges) -> ChargesRecord {
-        ChargesRecord {
-            cost_usd: usd(charges.nano_usd),
-            net_cost_usd: usd(charges.net_nano_usd),
-            net_failed_sessions: charges.net_failed_sessions,
-            cache_read_tokens: charges.cache_read,
-            billed_prompt_tokens: charges.prompt_tokens,
-            calls: charges.calls,
-            unpriced_calls: charges.unpriced_calls,
-            unpriced_sessions: charges.unpriced_sessions,
-        }
+        let Charges { calls, unpriced_calls, unpriced_sessions, .. } = *charges;
+        ChargesRecord { sums: Fields::of_charges(charges), calls, unpriced_calls, unpriced_sessions }
     }
 }
 

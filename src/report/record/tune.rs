@@ -1,12 +1,12 @@
 //! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
 
 use super::figures::FiguresRecord;
+use super::number::{bound_number, number};
 use super::sweep::ChargesRecord;
 use crate::advice::Snippets;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};
 use crate::experiment::{Measure, Row, Value};
 use crate::report::asked::Found;
-use crate::report::measures::{bound_number, number};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
