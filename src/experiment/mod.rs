@@ -36,7 +36,7 @@ pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
-pub use least_budget::{LeastBudget, PERCENT, least_budget};
+pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
 pub use measure::{Measure, Value};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use own::{Own, OwnAgent, OwnSettings, lies_below, own_agents};
