@@ -16,6 +16,7 @@ mod document;
 pub mod drift;
 mod envelope;
 mod explain;
+mod field;
 mod figures;
 mod gate;
 mod guesses;
