@@ -2,6 +2,7 @@
 
 use super::asked::AskedBacktest;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+use super::field::Fields;
 use super::record::any::Record;
 use super::record::backtest::BacktestRecord;
 use super::record::corpus::CorpusRecord;
@@ -11,6 +12,7 @@ use super::words::{counted, grouped, percent};
 use super::{notes, read_again};
 use crate::corpus::Corpus;
 use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
+use crate::trace::Trace;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
                            the error of another. Recorded prunings that a policy does not make itself are imposed as well; others are replayed freely.";
@@ -31,7 +33,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
     if !rows.rows.is_empty() {
-        sections.push(Section { title: "Events".to_owned(), body: Body::Table(events(corpus, result)) });
+        sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
     sections.extend(by_policy(result));
     sections.extend(reasons(corpus, result));
@@ -81,50 +83,45 @@ fn summary(result: &Backtest) -> Vec<String> {
     lines
 }
 
-/// The table for people: an event a row.
-fn events(corpus: &Corpus, result: &Backtest) -> Table {
-    let number = |key, header, meaning, unit, provenance| Column { meaning, ..Column::number(key, header, unit, provenance) };
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::name("policy", "policy"),
-        Column::name("kind", "kind"),
-        number("recorded_call", "at call", "the first call after the recorded event", Unit::Count, Provenance::Recorded),
-        number("predicted_call", "predicted", "the first call after the predicted one", Unit::Count, Provenance::Simulated),
-        number("recorded_tokens", "tokens", "what the trigger saw", Unit::Tokens, Provenance::Recorded),
-        number("distance_tokens", "off by", "predicted less recorded tokens", Unit::Tokens, Provenance::Simulated),
-        number(
-            "estimate",
-            "estimate",
-            "the policy's, where the agent compacted and the policy did not",
-            Unit::Tokens,
-            Provenance::Simulated,
-        ),
-        number("recorded_after", "after", "the prompt of the first call after it", Unit::Tokens, Provenance::Recorded),
-        number("predicted_after", "predicted after", "the same, as simulated", Unit::Tokens, Provenance::Simulated),
-        number("recorded_summary", "summary", "its tokens", Unit::Tokens, Provenance::Estimated),
-        number("modelled_summary", "modelled", "its tokens by the model `recorded`", Unit::Tokens, Provenance::Estimated),
-        Column::name("verdict", "verdict"),
-    ];
-    let row = |(session, event): (&TestedSession, &Tested)| {
-        let recorded = event.recorded;
-        let predicted = event.predicted;
-        vec![
-            Cell::Text(id_of(corpus, session)),
-            Cell::Name(session.policy.clone()),
-            Cell::Name(kind_name(event.kind).to_owned()),
-            count(recorded.map(|recorded| recorded.call)),
-            count(predicted.map(|predicted| predicted.call)),
-            tokens(recorded.and_then(|recorded| recorded.tokens)),
-            event.distance_tokens().map_or(Cell::Empty, Cell::SignedTokens),
-            tokens(event.estimate),
-            tokens(recorded.and_then(|recorded| recorded.after)),
-            tokens(predicted.and_then(|predicted| predicted.after)),
-            tokens(recorded.and_then(|recorded| recorded.summary)),
-            tokens(event.modelled_summary),
-            Cell::Name(named(event.verdict).to_owned()),
-        ]
-    };
-    Table { labels: 3, columns, rows: all(result).map(row).collect() }
+/// An event that was tested, and its session.
+type Row<'a> = (&'a TestedSession, &'a Tested);
+
+fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, provenance: Provenance) -> Column {
+    Column::number(key, header, unit, provenance).says(meaning)
+}
+
+/// What is told of each event.
+fn fields(corpus: &Corpus) -> Fields<'_, Row<'_>> {
+    use Provenance::{Estimated, Recorded, Simulated};
+    use Unit::{Count, Tokens};
+    let estimate = "the policy's, where the agent compacted and the policy did not";
+    let recorded_call = number("recorded_call", "at call", "the first call after the recorded event", Count, Recorded);
+    let predicted_call = number("predicted_call", "predicted", "the first call after the predicted one", Count, Simulated);
+    let modelled = number("modelled_summary", "modelled", "its tokens by the model `recorded`", Tokens, Estimated);
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(session, _)| Cell::Text(id_of(corpus, session)))
+        .with(Column::name("policy", "policy"), |(session, _)| Cell::name(&session.policy))
+        .with(Column::name("kind", "kind"), |(_, event)| Cell::name(kind_name(event.kind)))
+        .with(recorded_call, |(_, event)| count(event.recorded.map(|recorded| recorded.call)))
+        .with(predicted_call, |(_, event)| count(event.predicted.map(|predicted| predicted.call)))
+        .with(number("recorded_tokens", "tokens", "what the trigger saw", Tokens, Recorded), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.tokens))
+        })
+        .with(number("distance_tokens", "off by", "predicted less recorded tokens", Tokens, Simulated), |(_, event)| {
+            event.distance_tokens().map_or(Cell::Empty, Cell::SignedTokens)
+        })
+        .with(number("estimate", "estimate", estimate, Tokens, Simulated), |(_, event)| tokens(event.estimate))
+        .with(number("recorded_after", "after", "the prompt of the first call after it", Tokens, Recorded), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.after))
+        })
+        .with(number("predicted_after", "predicted after", "the same, as simulated", Tokens, Simulated), |(_, event)| {
+            tokens(event.predicted.and_then(|predicted| predicted.after))
+        })
+        .with(number("recorded_summary", "summary", "its tokens", Tokens, Estimated), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.summary))
+        })
+        .with(modelled, |(_, event)| tokens(event.modelled_summary))
+        .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
 }
 
 /// A row a policy: how well it was predicted.
@@ -132,87 +129,56 @@ fn by_policy(result: &Backtest) -> Option<Section> {
     let mut policies: Vec<&str> = result.sessions.iter().map(|session| session.policy.as_str()).collect();
     policies.sort_unstable();
     policies.dedup();
-    let number = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded),
-        Column::number("events", "events", Unit::Count, Provenance::Recorded),
-        Column { better: Better::More, ..number("hits", "hits", Unit::Count) },
-        Column { better: Better::Less, ..number("missed", "missed", Unit::Count) },
-        Column { better: Better::Less, ..number("false_alarms", "false alarms", Unit::Count) },
-        number("recall", "recall", Unit::Share),
-        number("precision", "precision", Unit::Share),
-    ];
-    let row = |policy: &str| {
+    let row = |policy| {
         let sessions: Vec<&TestedSession> = result.sessions.iter().filter(|session| session.policy == policy).collect();
         let events: Vec<&Tested> = sessions.iter().flat_map(|session| &session.events).collect();
-        let (hits, demanded, predictions) = scores(&events);
-        vec![
-            Cell::Name(policy.to_owned()),
-            Cell::Count(sessions.len() as u64),
-            Cell::Count(events.iter().filter(|event| event.recorded.is_some()).count() as u64),
-            Cell::Count(hits),
-            Cell::Count(demanded - hits),
-            Cell::Count(predictions - hits),
-            Cell::share(hits, demanded),
-            Cell::share(hits, predictions),
-        ]
+        (policy, sessions.len() as u64, events.iter().filter(|event| event.recorded.is_some()).count() as u64, scores(&events))
     };
-    let rows: Vec<Vec<Cell>> = policies.into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| Section { title: "Policies".to_owned(), body: Body::Table(Table { labels: 1, columns, rows }) })
+    let recorded = |key, header| Column::number(key, header, Unit::Count, Provenance::Recorded);
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    Fields::<(&str, u64, u64, (u64, u64, u64))>::new()
+        .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
+        .with(recorded("sessions", "sessions"), |(_, sessions, ..)| Cell::Count(*sessions))
+        .with(recorded("events", "events"), |(_, _, events, _)| Cell::Count(*events))
+        .with(simulated("hits", "hits", Unit::Count).better(Better::More), |(.., (hits, ..))| Cell::Count(*hits))
+        .with(simulated("missed", "missed", Unit::Count).better(Better::Less), |(.., (hits, demanded, _))| Cell::Count(demanded - hits))
+        .with(simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |(.., (hits, _, predictions))| {
+            Cell::Count(predictions - hits)
+        })
+        .with(simulated("recall", "recall", Unit::Share), |(.., (hits, demanded, _))| Cell::share(*hits, *demanded))
+        .with(simulated("precision", "precision", Unit::Share), |(.., (hits, _, predictions))| Cell::share(*hits, *predictions))
+        .table(1, policies.into_iter().map(row))
+        .told("Policies")
 }
 
 /// Why an event is no hit, one by one.
 fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
-        Column::name("verdict", "verdict"),
-        Column::prose("reason", "why"),
-    ];
-    let unclear = all(result).filter(|(_, event)| event.verdict != Verdict::Hit);
-    let rows: Vec<Vec<Cell>> = unclear
-        .map(|(session, event)| {
-            let call = event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call));
-            vec![
-                Cell::Text(id_of(corpus, session)),
-                count(call),
-                Cell::Name(named(event.verdict).to_owned()),
-                Cell::Name(why(event.reason)),
-            ]
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(session, _)| Cell::Text(id_of(corpus, session)))
+        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, event)| {
+            count(event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call)))
         })
-        .collect();
-    (!rows.is_empty())
-        .then(|| Section { title: "What was no hit, and why".to_owned(), body: Body::Table(Table { labels: 2, columns, rows }) })
+        .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
+        .with(Column::prose("reason", "why"), |(_, event)| Cell::Name(why(event.reason)))
+        .table(2, all(result).filter(|(_, event)| event.verdict != Verdict::Hit))
+        .told("What was no hit, and why")
 }
 
 /// The flat table: an event a row, with all that is known of it.
 fn flat(corpus: &Corpus, result: &Backtest) -> Table {
-    let mut table = events(corpus, result);
-    let more = [
-        Column::name("source", "source"),
-        Column::name("agent", "agent"),
-        Column::name("version", "version"),
-        Column::number("window", "window", Unit::Tokens, Provenance::Recorded),
-        Column::number("predicted_tokens", "predicted tokens", Unit::Tokens, Provenance::Simulated),
-        Column::number("limit", "limit", Unit::Tokens, Provenance::Simulated),
-        Column::prose("reason", "reason"),
-    ];
-    table.columns.extend(more);
-    for (row, (session, event)) in table.rows.iter_mut().zip(all(result)) {
-        let trace = corpus.traces.get(session.place);
-        let text = |of: fn(&crate::trace::Trace) -> &String| trace.map_or(Cell::Empty, |trace| Cell::Text(of(trace).clone()));
-        row.extend([
-            text(|trace| &trace.source),
-            text(|trace| &trace.agent),
-            text(|trace| &trace.version),
-            Cell::Tokens(session.window),
-            tokens(event.predicted.map(|predicted| predicted.tokens)),
-            tokens(event.predicted.and_then(|predicted| predicted.limit)),
-            Cell::Name(why(event.reason)),
-        ]);
-    }
-    table
+    let text = |session: &TestedSession, of: fn(&Trace) -> &String| {
+        corpus.traces.get(session.place).map_or(Cell::Empty, |trace| Cell::text(of(trace)))
+    };
+    let simulated = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Simulated);
+    fields(corpus)
+        .with(Column::name("source", "source"), move |(session, _)| text(session, |trace| &trace.source))
+        .with(Column::name("agent", "agent"), move |(session, _)| text(session, |trace| &trace.agent))
+        .with(Column::name("version", "version"), move |(session, _)| text(session, |trace| &trace.version))
+        .with(Column::number("window", "window", Unit::Tokens, Provenance::Recorded), |(session, _)| Cell::Tokens(session.window))
+        .with(simulated("predicted_tokens", "predicted tokens"), |(_, event)| tokens(event.predicted.map(|predicted| predicted.tokens)))
+        .with(simulated("limit", "limit"), |(_, event)| tokens(event.predicted.and_then(|predicted| predicted.limit)))
+        .with(Column::prose("reason", "reason"), |(_, event)| Cell::Name(why(event.reason)))
+        .table(3, all(result))
 }
 
 fn all(result: &Backtest) -> impl Iterator<Item = (&TestedSession, &Tested)> {
