@@ -17,11 +17,19 @@ pub fn cell(figure: &Metric, recorded: &RecordedSession) -> Cell {
     if figure.in_logs { figures::cell(figure, &recorded.totals) } else { Cell::Empty }
 }
 
-/// The list price of what is recorded, and the share of the prompt tokens that caches read.
+/// The list price of what is recorded.
+pub fn cost(recorded: &RecordedSession) -> Cell {
+    if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty }
+}
+
+/// The share of its prompt tokens that caches read.
+pub fn hit_rate(recorded: &RecordedSession) -> Cell {
+    if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty }
+}
+
+/// Both.
 pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
-    let cost = if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty };
-    let hits = if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty };
-    [cost, hits]
+    [cost(recorded), hit_rate(recorded)]
 }
 
 /// What tables of policies show of a cost beside the recorded one.
