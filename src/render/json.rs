@@ -1,6 +1,6 @@
 //! For programs: the report's record, under its schema.
 
-use super::RenderError;
+use super::error::RenderError;
 use super::escape::{OLD_COMMAND, is_hazardous};
 use crate::report::{Envelope, Report};
 use std::fmt::Write;
