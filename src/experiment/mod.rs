@@ -21,8 +21,10 @@ mod read_again;
 mod recording;
 mod replay;
 mod sessions;
+mod settings;
 mod summaries;
 mod sweep;
+mod tested;
 pub mod tune;
 mod window;
 

@@ -42,7 +42,7 @@ const ON_CIRCLES: [(&str, usize); 11] = [
     ("corpus", 7),
     ("cost", 3),
     ("estimate", 6),
-    ("experiment", 14),
+    ("experiment", 4),
     ("format", 31),
     ("policy", 17),
     ("sim", 26),

@@ -1,7 +1,7 @@
 //! Sums that grow session by session. Settings that have come to the same in every session so far share one account, and part at the
 //! session in which they come to different things: most settings never do.
 
-use super::run::PARTS;
+use super::row::PARTS;
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{Metric, judged_by};

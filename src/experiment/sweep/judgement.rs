@@ -1,7 +1,7 @@
 //! Which settings are allowed, which is the best of them, which cannot be told from it, and which no other one beats in everything.
 
 use super::goal::{Constraint, Direction, Objective};
-use super::run::{Row, between};
+use super::row::{Row, between};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
 use crate::statistics::front;

@@ -6,6 +6,7 @@ mod dimension;
 pub(super) mod error;
 mod goal;
 mod judgement;
+mod row;
 mod run;
 mod store;
 
@@ -14,6 +15,7 @@ pub use dimension::Dimension;
 pub use error::SweepError;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Judgement, Standing, judgements};
-pub(super) use run::between;
-pub use run::{Row, Sweep};
+pub use row::Row;
+pub(super) use row::between;
+pub use run::Sweep;
 pub use store::{Header, Known, Store};

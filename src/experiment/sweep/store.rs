@@ -2,7 +2,7 @@
 //! behind the last whole line.
 
 use super::error::SweepError;
-use super::run::Row;
+use super::row::Row;
 use crate::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
