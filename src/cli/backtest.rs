@@ -5,7 +5,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{BacktestSettings, Mode, backtest};

@@ -3,9 +3,9 @@
 use super::door::{Door, NONE_IS_OWN, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::print::{page, print};
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;

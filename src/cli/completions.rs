@@ -1,7 +1,7 @@
 //! `ctxsim completions`: a script by which a shell completes commands and options.
 
 use super::failure::Failure;
-use super::output::print;
+use super::print::print;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 

@@ -7,12 +7,12 @@
 //! The file may be another person's: it comes with a repository that was cloned. It says what is read and how that is judged, and never where or
 //! what is written, nor what content is shown.
 
-use super::door::{SHOWS, WRITES};
 use super::failure::{Failure, tell};
-use super::output::print;
+use super::heading::{SHOWS, WRITES};
+use super::print::print;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, CommandFactory};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command};
 use ctxsim::policy::suggestion;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -343,12 +343,11 @@ fn is_of_another(_: &Path) -> bool {
 
 impl Config {
     /// Does it.
-    pub fn run(&self) -> Result<(), Failure> {
-        let command = super::Cli::command();
+    pub fn run(&self, command: &Command) -> Result<(), Failure> {
         if self.template {
-            return print(&template(&command));
+            return print(&template(command));
         }
-        let Some(project) = Project::discover(&command)?.project else {
+        let Some(project) = Project::discover(command)?.project else {
             tell(&format!("no {NAME} holds here: every option has the default that its command's --help names"));
             return Ok(());
         };
@@ -359,7 +358,7 @@ impl Config {
 impl Project {
     fn shown(&self) -> String {
         let escaped = |text: &str| ctxsim::render::escape(text).into_owned();
-        let line = |(name, values): (&String, &Vec<String>)| format!("  --{name} {}\n", escaped(&super::replay::quoted(values)));
+        let line = |(name, values): (&String, &Vec<String>)| format!("  --{name} {}\n", escaped(&super::shell::quoted(values)));
         let logs = |line: String| line.replacen("--logs", "LOGS", 1);
         let mut shown = format!("{}\n\nevery command\n", escaped(&self.path.to_string_lossy()));
         shown.extend(self.all.iter().map(line).map(logs));

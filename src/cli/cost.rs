@@ -8,7 +8,7 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{ReplaySettings, break_even, check_model, price, recording};

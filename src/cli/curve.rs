@@ -4,7 +4,7 @@ use super::door::Door;
 use super::failure::Failure;
 use super::logs::{Logs, tokens};
 use super::output::Output;
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::measure::{Kinds, Recall, Wanted};

@@ -3,7 +3,7 @@
 use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{page, print};
+use super::print::{page, print};
 use super::welcome::Welcome;
 use clap::Args;
 use ctxsim::catalog::Catalog;
@@ -65,7 +65,7 @@ impl Demo {
 
 /// What can be tried on the folder.
 fn next(folder: &str) -> String {
-    let folder = super::replay::quoted(&[folder.to_owned()]);
+    let folder = super::shell::quoted(&[folder.to_owned()]);
     format!(
         "
 Next: ctxsim replay {folder} --policy none --policy codex --by session

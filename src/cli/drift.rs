@@ -5,7 +5,7 @@ use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{MAIN_PRESETS, Policies};
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Vocabularies;

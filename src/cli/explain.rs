@@ -6,7 +6,7 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::refetch::Refetch;
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Replay;

@@ -1,7 +1,7 @@
 //! `ctxsim formats`: what can be read.
 
 use super::failure::Failure;
-use super::output::{page, print};
+use super::print::{page, print};
 use clap::Args;
 use ctxsim::format::READERS;
 use ctxsim::render::table_alone;

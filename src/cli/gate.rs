@@ -3,10 +3,10 @@
 use super::door::{Door, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
-use super::output::{page, print};
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::replay::quoted;
+use super::print::{page, print};
+use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::Billing;

@@ -3,8 +3,9 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
-use super::output::{Output, print};
-use super::replay::quoted;
+use super::output::Output;
+use super::print::print;
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Vocabularies;

@@ -2,7 +2,7 @@
 
 use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::Failure;
-use super::output::print;
+use super::print::print;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::path::PathBuf;

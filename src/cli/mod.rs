@@ -15,6 +15,7 @@ mod explain;
 mod failure;
 mod formats;
 mod gate;
+mod heading;
 mod inspect;
 mod logs;
 mod man;
@@ -24,10 +25,12 @@ mod own;
 mod policies;
 mod policy;
 mod pricing;
+mod print;
 mod progress;
 mod refetch;
 mod replay;
 mod report;
+mod shell;
 mod sweep;
 mod trace;
 mod tune;
@@ -153,7 +156,7 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Welcome(welcome)) => welcome.run(door),
         Some(Command::Convert(convert)) => convert.run(door),
         Some(Command::Demo(demo)) => demo.run(door),
-        Some(Command::Config(config)) => config.run(),
+        Some(Command::Config(config)) => config.run(&Cli::command()),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(door),
         Some(Command::Inspect(inspect)) => inspect.run(door),

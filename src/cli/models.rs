@@ -1,7 +1,7 @@
 //! `ctxsim models`: the catalogue.
 
 use super::failure::Failure;
-use super::output::{page, print};
+use super::print::{page, print};
 use clap::Args;
 use ctxsim::catalog::{Catalog, Model};
 use ctxsim::policy::suggestion;

@@ -2,17 +2,14 @@
 
 use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::Failure;
+use super::print::{USUAL_WIDTH, page, print};
 use clap::Args;
 use ctxsim::render::{Emphasis, Page, csv, html, json, markdown, text};
 use ctxsim::report::{Report, Story};
-use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 /// The option that names the folder.
 const OUT: &str = "out";
-
-/// The width of a page where nobody knows it.
-const USUAL_WIDTH: usize = 80;
 
 /// The form of the output, and where it goes.
 #[derive(Args, Clone, Debug, Default)]
@@ -116,29 +113,4 @@ fn rendered(report: &Report, form: Form) -> Result<String, Failure> {
         Form::Json => json(report)?,
         Form::Html => html(&Story::of(report))?,
     })
-}
-
-/// The page that stdout is.
-pub fn page() -> Page {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let terminal = io::stdout().is_terminal();
-    let wished = set("COLUMNS").and_then(|columns| columns.parse().ok());
-    let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| usize::from(width.0));
-    let emphasis = if terminal && set("NO_COLOR").is_none() { Emphasis::Bold } else { Emphasis::Plain };
-    Page { width: wished.or_else(measured).unwrap_or(USUAL_WIDTH), emphasis }
-}
-
-/// Prints to stdout. A reader who goes away early has had enough: that is no failure.
-pub fn print(text: &str) -> Result<(), Failure> {
-    print_bytes(text.as_bytes())
-}
-
-/// The same of bytes.
-pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
-        Err(error) => Err(Failure::writing(Path::new("standard output"), &error)),
-    }
 }

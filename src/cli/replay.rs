@@ -8,6 +8,7 @@ use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
+use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment;
@@ -149,13 +150,6 @@ impl Replay {
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
     }
-}
-
-/// Words as a shell would take them.
-pub fn quoted(words: &[String]) -> String {
-    let plain = |word: &str| !word.is_empty() && word.chars().all(|letter| letter.is_alphanumeric() || "_-./@:=,+%~".contains(letter));
-    let quote = |word: &String| if plain(word) { word.clone() } else { format!("'{}'", word.replace('\'', "'\\''")) };
-    words.iter().map(quote).collect::<Vec<_>>().join(" ")
 }
 
 impl By {

@@ -3,11 +3,11 @@
 use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
-use super::output::{page, print};
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
-use super::replay::quoted;
+use super::print::{page, print};
+use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};

@@ -6,7 +6,7 @@ use super::logs::Logs;
 use super::output::{Output, Printed};
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
-use super::replay::quoted;
+use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{

@@ -3,10 +3,11 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::Logs;
-use super::output::{Output, print};
+use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
+use super::print::print;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
@@ -69,7 +70,7 @@ fn next(corpus: &Corpus, replays: &[Replay]) -> String {
     let Some(replay) = replays.get(1).or_else(|| replays.first()) else { return String::new() };
     let worst =
         corpus.traces.iter().zip(&replay.outcomes).max_by_key(|(_, outcome)| (outcome.totals.overflows, outcome.totals.peak_tokens));
-    let id = |(trace, _): (&Trace, _)| super::replay::quoted(std::slice::from_ref(&trace.id));
+    let id = |(trace, _): (&Trace, _)| super::shell::quoted(std::slice::from_ref(&trace.id));
     let id = worst.map(id).map(|id| ctxsim::render::escape(&id).into_owned()).unwrap_or_default();
     format!("\nNext: ctxsim replay --by session\n      ctxsim explain {id} --policy {}\n", replay.policy)
 }

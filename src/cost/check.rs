@@ -80,6 +80,13 @@ impl Check {
             CacheKind::None | CacheKind::Perfect => None,
         }
     }
+
+    /// What that is off, in thousand-millionths of a dollar; absent where nothing is modelled or has a price.
+    pub fn off(&self, cache: CacheKind) -> Option<i64> {
+        let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let recorded = Some(self.recorded.nano_usd()).filter(|nano| *nano > 0)?;
+        Some(signed(self.bill(cache)?.nano_usd()) - signed(recorded))
+    }
 }
 
 /// How far bills are off on the recordings themselves: no difference between bills that is smaller says anything.

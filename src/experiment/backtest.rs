@@ -4,6 +4,7 @@ use super::judge::{Case, Reason, acts, judge, recorded_size};
 use super::own::choose;
 use super::replay::ReplaySettings;
 use super::summaries::{RecordedSummaries, summary_of};
+pub use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use super::window::window_of;
 use crate::corpus::{Bounds, Corpus, prompt_of, segment};
 use crate::policy::{Hook, Plan, Policy, PolicyError, RecordedBy, Switch, presets};
@@ -13,9 +14,6 @@ use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-
-/// So many calls may lie between a recorded event and its prediction.
-pub const TOLERANCE: u64 = 1;
 
 /// From which context the next event is predicted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,53 +31,6 @@ pub struct BacktestSettings<'a> {
     pub replay: &'a ReplaySettings<'a>,
     /// How it goes on after a recorded compaction.
     pub mode: Mode,
-}
-
-/// What became of an event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
-    /// Predicted within [`TOLERANCE`] calls.
-    Hit,
-    /// It happened by itself, and was not predicted there.
-    Missed,
-    /// It was predicted, and did not happen.
-    FalseAlarm,
-    /// Somebody asked for it: nothing to predict.
-    Manual,
-    /// The log does not say so, but all speaks for somebody having asked for it.
-    ProbablyManual,
-    /// Nothing to predict it from, or no rule that could.
-    Untested,
-}
-
-/// An event in a log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Recorded {
-    /// The first call after it, from 1; one more than there are calls where it came last.
-    pub call: u64,
-    /// Tokens that its trigger saw: by the log, else by the recorded usage before it. `None` where neither is there.
-    pub tokens: Option<u64>,
-    /// The recorded prompt of the first call after it, else what the log says. `None` where nothing does.
-    pub after: Option<u64>,
-    /// The summary's size.
-    pub summary: Option<u64>,
-    /// Did the agent do it by itself? `None` where the log does not say.
-    pub automatic: Option<bool>,
-}
-
-/// An event of a replay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Predicted {
-    /// The first call after it, from 1.
-    pub call: u64,
-    /// What the policy believed when its trigger fired.
-    pub tokens: u64,
-    /// The limit that this was held against.
-    pub limit: Option<u64>,
-    /// The simulated prompt of the first call after it.
-    pub after: Option<u64>,
-    /// Is it a pruning?
-    kind: CompactionKind,
 }
 
 /// An event, recorded or predicted or both.

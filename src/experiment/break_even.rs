@@ -3,7 +3,7 @@
 use super::price::price;
 use super::replay::{Replay, ReplaySettings, replay};
 use crate::corpus::Corpus;
-use crate::cost::{Prunes, Tariff, prunes};
+use crate::cost::{CacheKind, Prunes, Tariff, prunes};
 use crate::policy::{Policy, PolicyError};
 
 /// The minimums that are tried, in tokens.
@@ -52,4 +52,14 @@ pub fn break_even(
         }
     }
     Ok(BreakEven { policy: policy.name.clone(), param: param.to_owned(), value, prunes: found, tried })
+}
+
+impl BreakEven {
+    /// The smallest minimum of least cost, of those that fail the fewest sessions.
+    pub fn measured_best(&self, cache: CacheKind) -> Option<u64> {
+        let priced = self.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
+        priced
+            .min_by_key(|(minimum, replay)| (replay.totals.failed_sessions, replay.bill.with(cache).nano_usd(), *minimum))
+            .map(|(minimum, _)| *minimum)
+    }
 }

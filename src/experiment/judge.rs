@@ -1,6 +1,6 @@
 //! What became of a recorded event, and why: only what the log itself bears out.
 
-use super::backtest::{Predicted, Recorded, TOLERANCE, Verdict};
+use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use crate::corpus::{Segment, prompt_of};
 use crate::policy::{Hook, Measure, Plan, Rule, Trigger};
 use crate::sim::Outcome;

@@ -2,6 +2,7 @@
 
 mod backtest;
 mod break_even;
+mod charges;
 mod choice;
 mod composition;
 mod curve;
@@ -12,19 +13,24 @@ pub mod gate;
 mod inspect;
 mod judge;
 mod least_budget;
+mod measure;
+pub mod metric;
 mod own;
 mod price;
 mod read_again;
 mod recording;
 mod replay;
 mod sessions;
+mod settings;
 mod summaries;
 mod sweep;
+mod tested;
 pub mod tune;
 mod window;
 
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
+pub use charges::{Billing, Charges};
 pub use choice::{Choice, DRAWS, choose};
 pub use composition::{Composed, Composition, Content, compose, whole};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
@@ -32,7 +38,9 @@ pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
-pub use least_budget::{LeastBudget, PERCENT, least_budget};
+pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
+pub use measure::{Measure, Value};
+pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use own::{Own, OwnAgent, OwnSettings, lies_below, own_agents};
 pub use price::{calibrate, check_model, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
@@ -41,7 +49,7 @@ pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Billing, Charges, Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, Known, KnownFrom, METRICS, Measure, Metric,
-    MetricUnit, Objective, OverSessions, Row, Setting, Standing, Store, Sweep, SweepError, Value, judgements, settings,
+    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, Known, Objective, Row, Setting, Standing, Store, Sweep,
+    SweepError, judgements, settings,
 };
 pub use window::WindowFrom;

@@ -1,8 +1,8 @@
 //! Every session through every policy, on all cores; results stand in the order of sessions and policies.
 
+pub use super::settings::ReplaySettings;
 use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
-use crate::catalog::Catalog;
 use crate::corpus::Corpus;
 use crate::cost::Bills;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
@@ -11,25 +11,6 @@ use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What holds for all policies of a run.
-pub struct ReplaySettings<'a> {
-    /// The models.
-    pub catalog: &'a Catalog,
-    /// The window to take, instead of the model's.
-    pub window: Option<u64>,
-    /// The model to take, instead of the one that the log names.
-    pub model: Option<String>,
-    /// The output reserve to judge by, instead of each policy's own.
-    pub reserve: Option<u64>,
-}
-
-impl<'a> ReplaySettings<'a> {
-    /// Each session for its own model, in its own window.
-    pub fn new(catalog: &'a Catalog) -> ReplaySettings<'a> {
-        ReplaySettings { catalog, window: None, model: None, reserve: None }
-    }
-}
 
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]

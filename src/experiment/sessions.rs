@@ -1,7 +1,8 @@
 //! What one policy came to, session by session.
 
+use super::charges::{Billing, Charges};
+use super::metric::Metric;
 use super::replay::{ReplaySettings, replay, replay_closed};
-use super::sweep::{Billing, Charges, Metric};
 use crate::corpus::Corpus;
 use crate::policy::{Policy, PolicyError};
 use crate::sim::{Outcome, Refetching, Totals};
@@ -20,7 +21,7 @@ pub struct SessionFigures {
 impl SessionFigures {
     /// The value of a metric.
     pub fn value(&self, metric: &Metric) -> i64 {
-        (metric.of)(&self.totals, &self.charges)
+        metric.value(&self.totals, &self.charges)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The window that a session is replayed in, by one rule for every command: `--window`, `--model`, what the session's own log names, what its own compactions imply, the
 //! catalogue: for the host that served the session, else for the model.
 
-use super::replay::ReplaySettings;
+use super::settings::ReplaySettings;
 use crate::catalog::Family;
 use crate::policy::{FALLBACK_WINDOW, Facts, Recorder, implied_window, window_in_force};
 use crate::trace::{CompactionRow, Trace};

@@ -1,6 +1,6 @@
 //! For spreadsheets: the report's flat table, numbers without dress.
 
-use super::RenderError;
+use super::error::RenderError;
 use super::escape::escape;
 use crate::report::{Cell, Report, Table, decimal_dollars};
 

@@ -1,13 +1,13 @@
 //! For programs: the report's record, under its schema.
 
-use super::RenderError;
+use super::error::RenderError;
 use super::escape::{OLD_COMMAND, is_hazardous};
-use crate::report::Report;
+use crate::report::{Envelope, Report};
 use std::fmt::Write;
 
 /// The record as indented JSON, with a newline at its end.
 pub fn json(report: &Report) -> Result<String, RenderError> {
-    let mut plain = serde_json::to_string_pretty(&report.record)?;
+    let mut plain = serde_json::to_string_pretty(&Envelope::of(report))?;
     plain.push('\n');
     Ok(harmless_json(plain))
 }

@@ -1,13 +1,18 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
-use super::backtest_record::BacktestRecord;
+use super::asked::AskedBacktest;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
+use super::field::Fields;
+use super::record::any::Record;
+use super::record::backtest::BacktestRecord;
+use super::record::corpus::CorpusRecord;
+use super::title::title;
+use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, grouped, percent};
-use super::{notes, read_again, replay};
+use super::{notes, read_again};
 use crate::corpus::Corpus;
-use crate::experiment::{self, Backtest, Mode, Reason, TOLERANCE, Tested, TestedSession, Verdict};
-use crate::transcript::CompactionKind;
+use crate::experiment::{self, Backtest, Mode, TOLERANCE, Tested, TestedSession, Verdict};
+use crate::trace::Trace;
 
 const CONDITIONED: &str = "Each event is predicted from the context that the agent had after the recorded compaction before it: no prediction inherits \
                            the error of another. Recorded prunings that a policy does not make itself are imposed as well; others are replayed freely.";
@@ -19,15 +24,6 @@ const CALLS: &str = "Calls are numbered from 1 and name the first call after an 
                      the event, with the truth of what had come since where the policy's trigger counts that. What a policy adds by estimate \
                      (Codex: reasoning of earlier turns, which prompts lack) is in predictions alone.";
 
-/// What was asked.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AskedBacktest {
-    /// From which context events are predicted.
-    pub mode: Mode,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
 /// The report on a backtest.
 pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Report {
     let mut notes = notes::of_backtest(corpus, if asked.mode == Mode::Free { FREE } else { CONDITIONED });
@@ -37,7 +33,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
     if !rows.rows.is_empty() {
-        sections.push(Section { title: "Events".to_owned(), body: Body::Table(events(corpus, result)) });
+        sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
     sections.extend(by_policy(result));
     sections.extend(reasons(corpus, result));
@@ -45,113 +41,9 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     let of_again = read_again::sections(&again);
     notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
-    let record = BacktestRecord::new(corpus, result, &again, asked, notes.clone());
-    let title = replay::title(&corpus.facts);
-    Report { title, command: asked.command.clone(), sections, notes, rows, record: Record::Backtest(Box::new(record)) }
-}
-
-/// What a verdict is called.
-pub fn named(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Hit => "hit",
-        Verdict::Missed => "missed",
-        Verdict::FalseAlarm => "false alarm",
-        Verdict::Manual => "manual",
-        Verdict::ProbablyManual => "probably manual",
-        Verdict::Untested => "untested",
-    }
-}
-
-/// A reason in words; empty for a hit.
-pub fn why(reason: Reason) -> String {
-    match reason {
-        Reason::None => String::new(),
-        Reason::AskedFor => "a person asked for it".to_owned(),
-        Reason::NoRule => "the policy has no rule that does this, or it is off".to_owned(),
-        Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
-        Reason::NoUsage => "no call with usage stands before it".to_owned(),
-        Reason::Contradiction { said, used } => {
-            format!(
-                "the log contradicts itself: it says {} tokens before the event, its own usage comes to {}",
-                grouped(said),
-                grouped(used)
-            )
-        }
-        Reason::HigherLimit { limit, reached } => {
-            format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
-        }
-        Reason::Unseen { limit, tokens, estimate } => {
-            format!("{} tokens had reached the limit of {}, and {}", grouped(tokens), grouped(limit), believed(estimate))
-        }
-        Reason::ResultNotInLog { limit, tokens, estimate } => format!(
-            "{} tokens had reached the limit of {}; the log lacks what the last tool returned, and without it {}",
-            grouped(tokens),
-            grouped(limit),
-            believed(estimate)
-        ),
-        Reason::Overestimated { limit, estimate, used } => format!(
-            "the policy's estimate of {} had reached its limit of {}, where recorded usage and what came since come to {}",
-            grouped(estimate),
-            grouped(limit),
-            grouped(used)
-        ),
-        Reason::TurnWasOver { limit, tokens } => {
-            format!(
-                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
-                grouped(tokens),
-                grouped(limit)
-            )
-        }
-        Reason::ModelChanged { limit, tokens } => {
-            format!(
-                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
-                grouped(tokens),
-                grouped(limit)
-            )
-        }
-        Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
-            "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
-            grouped(tokens),
-            grouped(limit),
-            grouped(reasoning)
-        ),
-        Reason::LowerLimit { limit, went_on, tokens } if went_on < tokens => format!(
-            "another window or setting: a limit between {} and {} was in force, below the policy's of {}",
-            grouped(went_on),
-            grouped(tokens),
-            grouped(limit)
-        ),
-        Reason::LowerLimit { limit, went_on, tokens } => format!(
-            "it came at {} tokens, below the limit of {}, although the session had gone on at {} before: no fixed limit explains it",
-            grouped(tokens),
-            grouped(limit),
-            grouped(went_on)
-        ),
-        Reason::NothingNoted => "the policy's belief reached its limit; the log notes nothing there".to_owned(),
-    }
-}
-
-/// The policy's estimate at a recorded event, in words.
-fn believed(estimate: Option<u64>) -> String {
-    match estimate {
-        Some(estimate) => format!("the policy's estimate there was {}", grouped(estimate)),
-        None => "the policy looked at no size there".to_owned(),
-    }
-}
-
-/// What an event is called.
-pub fn kind_name(kind: CompactionKind) -> &'static str {
-    match kind {
-        CompactionKind::Compact => "compact",
-        CompactionKind::Prune => "prune",
-    }
-}
-
-/// Hits and what they are held against: recorded events that the agent made by itself; predictions that could be right or wrong.
-pub fn scores(events: &[&Tested]) -> (u64, u64, u64) {
-    let count = |verdict: Verdict| events.iter().filter(|event| event.verdict == verdict).count() as u64;
-    let hits = count(Verdict::Hit);
-    (hits, hits + count(Verdict::Missed), hits + count(Verdict::FalseAlarm))
+    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode)));
+    let facts = &corpus.facts;
+    Report { title: title(facts), command: asked.command.clone(), sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 fn summary(result: &Backtest) -> Vec<String> {
@@ -191,50 +83,45 @@ fn summary(result: &Backtest) -> Vec<String> {
     lines
 }
 
-/// The table for people: an event a row.
-fn events(corpus: &Corpus, result: &Backtest) -> Table {
-    let number = |key, header, meaning, unit, provenance| Column { meaning, ..Column::number(key, header, unit, provenance) };
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::name("policy", "policy"),
-        Column::name("kind", "kind"),
-        number("recorded_call", "at call", "the first call after the recorded event", Unit::Count, Provenance::Recorded),
-        number("predicted_call", "predicted", "the first call after the predicted one", Unit::Count, Provenance::Simulated),
-        number("recorded_tokens", "tokens", "what the trigger saw", Unit::Tokens, Provenance::Recorded),
-        number("distance_tokens", "off by", "predicted less recorded tokens", Unit::Tokens, Provenance::Simulated),
-        number(
-            "estimate",
-            "estimate",
-            "the policy's, where the agent compacted and the policy did not",
-            Unit::Tokens,
-            Provenance::Simulated,
-        ),
-        number("recorded_after", "after", "the prompt of the first call after it", Unit::Tokens, Provenance::Recorded),
-        number("predicted_after", "predicted after", "the same, as simulated", Unit::Tokens, Provenance::Simulated),
-        number("recorded_summary", "summary", "its tokens", Unit::Tokens, Provenance::Estimated),
-        number("modelled_summary", "modelled", "its tokens by the model `recorded`", Unit::Tokens, Provenance::Estimated),
-        Column::name("verdict", "verdict"),
-    ];
-    let row = |(session, event): (&TestedSession, &Tested)| {
-        let recorded = event.recorded;
-        let predicted = event.predicted;
-        vec![
-            Cell::Text(id_of(corpus, session)),
-            Cell::Name(session.policy.clone()),
-            Cell::Name(kind_name(event.kind).to_owned()),
-            count(recorded.map(|recorded| recorded.call)),
-            count(predicted.map(|predicted| predicted.call)),
-            tokens(recorded.and_then(|recorded| recorded.tokens)),
-            event.distance_tokens().map_or(Cell::Empty, Cell::SignedTokens),
-            tokens(event.estimate),
-            tokens(recorded.and_then(|recorded| recorded.after)),
-            tokens(predicted.and_then(|predicted| predicted.after)),
-            tokens(recorded.and_then(|recorded| recorded.summary)),
-            tokens(event.modelled_summary),
-            Cell::Name(named(event.verdict).to_owned()),
-        ]
-    };
-    Table { labels: 3, columns, rows: all(result).map(row).collect() }
+/// An event that was tested, and its session.
+type Row<'a> = (&'a TestedSession, &'a Tested);
+
+fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, provenance: Provenance) -> Column {
+    Column::number(key, header, unit, provenance).says(meaning)
+}
+
+/// What is told of each event.
+fn fields(corpus: &Corpus) -> Fields<'_, Row<'_>> {
+    use Provenance::{Estimated, Recorded, Simulated};
+    use Unit::{Count, Tokens};
+    let estimate = "the policy's, where the agent compacted and the policy did not";
+    let recorded_call = number("recorded_call", "at call", "the first call after the recorded event", Count, Recorded);
+    let predicted_call = number("predicted_call", "predicted", "the first call after the predicted one", Count, Simulated);
+    let modelled = number("modelled_summary", "modelled", "its tokens by the model `recorded`", Tokens, Estimated);
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(session, _)| Cell::Text(id_of(corpus, session)))
+        .with(Column::name("policy", "policy"), |(session, _)| Cell::name(&session.policy))
+        .with(Column::name("kind", "kind"), |(_, event)| Cell::name(kind_name(event.kind)))
+        .with(recorded_call, |(_, event)| count(event.recorded.map(|recorded| recorded.call)))
+        .with(predicted_call, |(_, event)| count(event.predicted.map(|predicted| predicted.call)))
+        .with(number("recorded_tokens", "tokens", "what the trigger saw", Tokens, Recorded), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.tokens))
+        })
+        .with(number("distance_tokens", "off by", "predicted less recorded tokens", Tokens, Simulated), |(_, event)| {
+            event.distance_tokens().map_or(Cell::Empty, Cell::SignedTokens)
+        })
+        .with(number("estimate", "estimate", estimate, Tokens, Simulated), |(_, event)| tokens(event.estimate))
+        .with(number("recorded_after", "after", "the prompt of the first call after it", Tokens, Recorded), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.after))
+        })
+        .with(number("predicted_after", "predicted after", "the same, as simulated", Tokens, Simulated), |(_, event)| {
+            tokens(event.predicted.and_then(|predicted| predicted.after))
+        })
+        .with(number("recorded_summary", "summary", "its tokens", Tokens, Estimated), |(_, event)| {
+            tokens(event.recorded.and_then(|recorded| recorded.summary))
+        })
+        .with(modelled, |(_, event)| tokens(event.modelled_summary))
+        .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
 }
 
 /// A row a policy: how well it was predicted.
@@ -242,87 +129,56 @@ fn by_policy(result: &Backtest) -> Option<Section> {
     let mut policies: Vec<&str> = result.sessions.iter().map(|session| session.policy.as_str()).collect();
     policies.sort_unstable();
     policies.dedup();
-    let number = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded),
-        Column::number("events", "events", Unit::Count, Provenance::Recorded),
-        Column { better: Better::More, ..number("hits", "hits", Unit::Count) },
-        Column { better: Better::Less, ..number("missed", "missed", Unit::Count) },
-        Column { better: Better::Less, ..number("false_alarms", "false alarms", Unit::Count) },
-        number("recall", "recall", Unit::Share),
-        number("precision", "precision", Unit::Share),
-    ];
-    let row = |policy: &str| {
+    let row = |policy| {
         let sessions: Vec<&TestedSession> = result.sessions.iter().filter(|session| session.policy == policy).collect();
         let events: Vec<&Tested> = sessions.iter().flat_map(|session| &session.events).collect();
-        let (hits, demanded, predictions) = scores(&events);
-        vec![
-            Cell::Name(policy.to_owned()),
-            Cell::Count(sessions.len() as u64),
-            Cell::Count(events.iter().filter(|event| event.recorded.is_some()).count() as u64),
-            Cell::Count(hits),
-            Cell::Count(demanded - hits),
-            Cell::Count(predictions - hits),
-            Cell::share(hits, demanded),
-            Cell::share(hits, predictions),
-        ]
+        (policy, sessions.len() as u64, events.iter().filter(|event| event.recorded.is_some()).count() as u64, scores(&events))
     };
-    let rows: Vec<Vec<Cell>> = policies.into_iter().map(row).collect();
-    (!rows.is_empty()).then(|| Section { title: "Policies".to_owned(), body: Body::Table(Table { labels: 1, columns, rows }) })
+    let recorded = |key, header| Column::number(key, header, Unit::Count, Provenance::Recorded);
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    Fields::<(&str, u64, u64, (u64, u64, u64))>::new()
+        .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
+        .with(recorded("sessions", "sessions"), |(_, sessions, ..)| Cell::Count(*sessions))
+        .with(recorded("events", "events"), |(_, _, events, _)| Cell::Count(*events))
+        .with(simulated("hits", "hits", Unit::Count).better(Better::More), |(.., (hits, ..))| Cell::Count(*hits))
+        .with(simulated("missed", "missed", Unit::Count).better(Better::Less), |(.., (hits, demanded, _))| Cell::Count(demanded - hits))
+        .with(simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |(.., (hits, _, predictions))| {
+            Cell::Count(predictions - hits)
+        })
+        .with(simulated("recall", "recall", Unit::Share), |(.., (hits, demanded, _))| Cell::share(*hits, *demanded))
+        .with(simulated("precision", "precision", Unit::Share), |(.., (hits, _, predictions))| Cell::share(*hits, *predictions))
+        .table(1, policies.into_iter().map(row))
+        .told("Policies")
 }
 
 /// Why an event is no hit, one by one.
 fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::number("call", "call", Unit::Count, Provenance::Recorded),
-        Column::name("verdict", "verdict"),
-        Column::prose("reason", "why"),
-    ];
-    let unclear = all(result).filter(|(_, event)| event.verdict != Verdict::Hit);
-    let rows: Vec<Vec<Cell>> = unclear
-        .map(|(session, event)| {
-            let call = event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call));
-            vec![
-                Cell::Text(id_of(corpus, session)),
-                count(call),
-                Cell::Name(named(event.verdict).to_owned()),
-                Cell::Name(why(event.reason)),
-            ]
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(session, _)| Cell::Text(id_of(corpus, session)))
+        .with(Column::number("call", "call", Unit::Count, Provenance::Recorded), |(_, event)| {
+            count(event.recorded.map(|recorded| recorded.call).or(event.predicted.map(|predicted| predicted.call)))
         })
-        .collect();
-    (!rows.is_empty())
-        .then(|| Section { title: "What was no hit, and why".to_owned(), body: Body::Table(Table { labels: 2, columns, rows }) })
+        .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
+        .with(Column::prose("reason", "why"), |(_, event)| Cell::Name(why(event.reason)))
+        .table(2, all(result).filter(|(_, event)| event.verdict != Verdict::Hit))
+        .told("What was no hit, and why")
 }
 
 /// The flat table: an event a row, with all that is known of it.
 fn flat(corpus: &Corpus, result: &Backtest) -> Table {
-    let mut table = events(corpus, result);
-    let more = [
-        Column::name("source", "source"),
-        Column::name("agent", "agent"),
-        Column::name("version", "version"),
-        Column::number("window", "window", Unit::Tokens, Provenance::Recorded),
-        Column::number("predicted_tokens", "predicted tokens", Unit::Tokens, Provenance::Simulated),
-        Column::number("limit", "limit", Unit::Tokens, Provenance::Simulated),
-        Column::prose("reason", "reason"),
-    ];
-    table.columns.extend(more);
-    for (row, (session, event)) in table.rows.iter_mut().zip(all(result)) {
-        let trace = corpus.traces.get(session.place);
-        let text = |of: fn(&crate::trace::Trace) -> &String| trace.map_or(Cell::Empty, |trace| Cell::Text(of(trace).clone()));
-        row.extend([
-            text(|trace| &trace.source),
-            text(|trace| &trace.agent),
-            text(|trace| &trace.version),
-            Cell::Tokens(session.window),
-            tokens(event.predicted.map(|predicted| predicted.tokens)),
-            tokens(event.predicted.and_then(|predicted| predicted.limit)),
-            Cell::Name(why(event.reason)),
-        ]);
-    }
-    table
+    let text = |session: &TestedSession, of: fn(&Trace) -> &String| {
+        corpus.traces.get(session.place).map_or(Cell::Empty, |trace| Cell::text(of(trace)))
+    };
+    let simulated = |key, header| Column::number(key, header, Unit::Tokens, Provenance::Simulated);
+    fields(corpus)
+        .with(Column::name("source", "source"), move |(session, _)| text(session, |trace| &trace.source))
+        .with(Column::name("agent", "agent"), move |(session, _)| text(session, |trace| &trace.agent))
+        .with(Column::name("version", "version"), move |(session, _)| text(session, |trace| &trace.version))
+        .with(Column::number("window", "window", Unit::Tokens, Provenance::Recorded), |(session, _)| Cell::Tokens(session.window))
+        .with(simulated("predicted_tokens", "predicted tokens"), |(_, event)| tokens(event.predicted.map(|predicted| predicted.tokens)))
+        .with(simulated("limit", "limit"), |(_, event)| tokens(event.predicted.and_then(|predicted| predicted.limit)))
+        .with(Column::prose("reason", "reason"), |(_, event)| Cell::Name(why(event.reason)))
+        .table(3, all(result))
 }
 
 fn all(result: &Backtest) -> impl Iterator<Item = (&TestedSession, &Tested)> {

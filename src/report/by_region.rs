@@ -1,43 +1,46 @@
 //! What the window was filled with.
 
-use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Cell, Column, Provenance, Section, Table, Unit};
+use super::field::Fields;
 use crate::experiment::Replay;
-use crate::sim::Totals;
 
-const REGION: Column = Column { meaning: "hidden: what calls carry and logs do not show", ..Column::name("region", "region") };
+/// A policy, a region and its tokens.
+type Row<'a> = (&'a Replay, String, u64);
 
-const FIGURES: [Column; 3] = [
-    Column { meaning: "summed over all calls", ..Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated) },
-    Column { meaning: "share of all prompt tokens", ..Column::number("share", "of prompts", Unit::Share, Provenance::Simulated) },
-    Column { meaning: "tokens over calls", ..Column::number("mean_tokens", "mean a call", Unit::Tokens, Provenance::Simulated) },
-];
+const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
+    Column::number(key, header, unit, Provenance::Simulated).says(meaning)
+}
+
+fn fields<'a>() -> Fields<'a, Row<'a>> {
+    Fields::<Row<'a>>::new()
+        .with(Column::name("region", "region").says("hidden: what calls carry and logs do not show"), |(_, region, _)| Cell::name(region))
+        .with(number("tokens", "tokens", "summed over all calls", Unit::Tokens), |(.., tokens)| Cell::Tokens(*tokens))
+        .with(number("share", "of prompts", "share of all prompt tokens", Unit::Share), |(replay, _, tokens)| {
+            Cell::share(*tokens, replay.totals.prompt_tokens)
+        })
+        .with(number("mean_tokens", "mean a call", "tokens over calls", Unit::Tokens), |(replay, _, tokens)| {
+            let calls = replay.totals.calls;
+            Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0))
+        })
+}
 
 /// A table a policy: regions in their order, then the sum.
 pub fn sections(replays: &[Replay]) -> Vec<Section> {
-    let table = |replay: &Replay| {
-        let columns = std::iter::once(REGION).chain(FIGURES).collect();
-        Table { labels: 1, columns, rows: rows(&replay.totals).collect() }
-    };
-    let section = |replay: &Replay| Section { title: format!("The window under {}", replay.policy), body: Body::Table(table(replay)) };
+    let section = |replay| fields().table(1, rows(replay)).titled(format!("The window under {}", replay.policy));
     replays.iter().map(section).collect()
 }
 
 /// All tables in one, with the policy in front.
 pub fn flat(replays: &[Replay]) -> Table {
-    let names = [Column::name("policy", "policy"), REGION];
-    let with_policy = |replay: &Replay, row: Vec<Cell>| std::iter::once(Cell::Name(replay.policy.clone())).chain(row).collect();
-    let rows = replays.iter().flat_map(|replay| rows(&replay.totals).map(move |row| with_policy(replay, row)));
-    Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
+    let policy = Fields::<Row<'_>>::new().with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy));
+    policy.and(fields()).table(2, replays.iter().flat_map(rows))
 }
 
 /// The sentence that explains what regions lack.
 pub const MISSING: &str = "What recorded prompts lacked for reasons that the logs do not tell, such as reasoning that was stripped, is taken \
                            off the regions of each call in proportion.";
 
-fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
-    let filled = totals.by_region().map(|(region, tokens)| (region.replace('_', " "), tokens));
-    filled.chain([("all".to_owned(), totals.prompt_tokens)]).map(|(region, tokens)| {
-        let mean = (tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0);
-        vec![Cell::Name(region), Cell::Tokens(tokens), Cell::share(tokens, totals.prompt_tokens), Cell::Tokens(mean)]
-    })
+fn rows(replay: &Replay) -> impl Iterator<Item = Row<'_>> {
+    let filled = replay.totals.by_region().map(|(region, tokens)| (region.replace('_', " "), tokens));
+    filled.chain([("all".to_owned(), replay.totals.prompt_tokens)]).map(move |(region, tokens)| (replay, region, tokens))
 }

@@ -1,50 +1,50 @@
 //! Which rule of a policy broke how many references.
 
-use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Better, Cell, Column, Provenance, Section, Table, Unit};
+use super::field::Fields;
+use super::words::evidence_name;
 use crate::experiment::Replay;
+use crate::sim::Fates;
 use crate::trace::Evidence;
 
 const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, better: Better::Less, ..Column::number(key, header, Unit::Count, Provenance::Simulated) }
+    Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning).better(Better::Less)
 }
 
-const COLUMNS: [Column; 7] = [
-    Column { better: Better::Neither, ..Column::name("evidence", "evidence") },
-    count("broken", "broken", "references whose latest source this rule took away or cut last"),
-    count("summarised", "summa\u{ad}rised", "a summary took its place, and may or may not hold it"),
-    count("truncated", "truncated", "it was cut away"),
-    count("cleared", "cleared", "a placeholder stands for it"),
-    count("dropped", "dropped", "its message was removed"),
-    Column {
-        meaning: "broken by this rule, of all references to lines or names",
-        better: Better::Less,
-        ..Column::number("broken_share", "share", Unit::Share, Provenance::Simulated)
-    },
-];
+const SHARE: Column = Column::number("broken_share", "share", Unit::Share, Provenance::Simulated)
+    .says("broken by this rule, of all references to lines or names")
+    .better(Better::Less);
 
 /// The rules of all policies. Absent where nothing is broken.
 pub fn section(replays: &[Replay]) -> Option<Section> {
-    let table = flat(replays);
-    (!table.rows.is_empty()).then(|| Section { title: "What broke them, by rule".to_owned(), body: Body::Table(table) })
+    flat(replays).told("What broke them, by rule")
 }
 
 /// A row a policy, rule and kind of evidence, the rules in the order of their names.
 pub fn flat(replays: &[Replay]) -> Table {
-    let names = [Column::name("policy", "policy"), Column::name("rule", "rule")];
     let rows = replays.iter().flat_map(|replay| {
-        replay.totals.retention.by_rule.iter().map(|((evidence, rule), fates)| {
-            vec![
-                Cell::Name(replay.policy.clone()),
-                Cell::Name(rule.clone()),
-                Cell::Name(if *evidence == Evidence::Line { "lines" } else { "names" }.to_owned()),
-                Cell::Count(fates.broken()),
-                Cell::Count(fates.summarised),
-                Cell::Count(fates.truncated),
-                Cell::Count(fates.cleared),
-                Cell::Count(fates.dropped),
-                Cell::share(fates.broken(), replay.totals.retention.of(*evidence).all()),
-            ]
-        })
+        let by_rule = replay.totals.retention.by_rule.iter();
+        by_rule.map(move |((evidence, rule), fates)| (replay, rule.as_str(), *evidence, *fates))
     });
-    Table { labels: 3, columns: names.into_iter().chain(COLUMNS).collect(), rows: rows.collect() }
+    Fields::<(&Replay, &str, Evidence, Fates)>::new()
+        .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
+        .with(Column::name("rule", "rule"), |(_, rule, ..)| Cell::name(rule))
+        .with(Column::name("evidence", "evidence"), |(.., evidence, _)| Cell::name(evidence_name(*evidence)))
+        .with(count("broken", "broken", "references whose latest source this rule took away or cut last"), |(.., fates)| {
+            Cell::Count(fates.broken())
+        })
+        .and(fates(|(.., fates): &(&Replay, &str, Evidence, Fates)| *fates))
+        .with(SHARE, |(replay, _, evidence, fates)| Cell::share(fates.broken(), replay.totals.retention.of(*evidence).all()))
+        .table(3, rows)
+}
+
+/// What became of references that are not kept.
+pub fn fates<'a, R>(of: impl Fn(&R) -> Fates + Copy + 'a) -> Fields<'a, R> {
+    Fields::new()
+        .with(count("summarised", "summa\u{ad}rised", "a summary took its place, and may or may not hold it"), move |row| {
+            Cell::Count(of(row).summarised)
+        })
+        .with(count("truncated", "truncated", "it was cut away"), move |row| Cell::Count(of(row).truncated))
+        .with(count("cleared", "cleared", "a placeholder stands for it"), move |row| Cell::Count(of(row).cleared))
+        .with(count("dropped", "dropped", "its message was removed"), move |row| Cell::Count(of(row).dropped))
 }

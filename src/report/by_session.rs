@@ -1,13 +1,15 @@
 //! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
 
+use super::asked::Baselines;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures::{FIGURES, FURTHER, Figure, told};
-use super::recording::{self, Baselines, RECORDED};
+use super::figures::{cells, column, told};
+use super::recording::{self, RECORDED};
 use super::{cost_figures, sparkline};
 use crate::corpus::Corpus;
 use crate::cost::{Bills, CacheKind};
+use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Recording, Replay};
-use crate::sim::{Outcome, Totals};
+use crate::sim::Outcome;
 use crate::trace::Trace;
 use std::cmp::Reverse;
 
@@ -16,7 +18,7 @@ pub fn worst_first(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Sec
     let mut columns =
         vec![Column::name("session", "session"), Column::name("policy", "policy"), Column::name("agent", "agent"), sparkline::COLUMN];
     let figures = told(replays.iter().map(|replay| &replay.totals));
-    columns.extend(figures.iter().map(|figure| figure.column));
+    columns.extend(figures.iter().map(|figure| column(figure)));
     columns.extend(cost_figures::COLUMNS);
     let mut all: Vec<(&Trace, &Replay, &Outcome, Option<&Bills>)> = pairs(corpus, replays).collect();
     // The sort is stable: equals stay in the order of policies and corpus.
@@ -38,7 +40,7 @@ pub fn flat(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, cache
     let names = [("policy", "policy"), ("session", "session"), ("source", "source"), ("agent", "agent"), ("model", "model")];
     let mut columns: Vec<Column> = names.iter().map(|(key, header)| Column::name(key, header)).collect();
     columns.push(Column::number("window", "window", Unit::Tokens, Provenance::Recorded));
-    columns.extend(FIGURES.iter().chain(FURTHER).map(|figure| figure.column));
+    columns.extend(in_spreadsheets().map(column));
     columns.extend(baselines.cost_columns());
     Table { labels: 2, rows: replays.iter().flat_map(|replay| rows_of(corpus, replay, baselines, cache)).collect(), columns }
 }
@@ -52,7 +54,7 @@ fn rows_of(corpus: &Corpus, replay: &Replay, baselines: Baselines<'_>, cache: Ca
             let beside = recording.beside(replay, cache, std::iter::once(place));
             if beside.sessions > 0 { recording::cost_beside(&beside, replay) } else { Cell::Empty }
         };
-        let figures = cells(FIGURES, &outcome.totals).chain(cells(FURTHER, &outcome.totals));
+        let figures = cells(in_spreadsheets(), &outcome.totals);
         names.into_iter().chain(figures).chain(costs(bills, cache)).chain(baselines.recording.map(beside)).collect()
     };
     sessions.filter(|(_, (_, _, outcome, _))| outcome.totals.sessions > 0).map(row).collect()
@@ -68,7 +70,7 @@ fn names(policy: &str, trace: &Trace, window: Cell) -> [Cell; 6] {
 pub fn put_before(table: &mut Table, corpus: &Corpus, baselines: Baselines<'_>, cache: CacheKind) {
     let recorded = baselines.recording.into_iter().flat_map(|recording| corpus.traces.iter().zip(&recording.sessions));
     let recorded = recorded.map(|(trace, session)| {
-        let figures = FIGURES.iter().chain(FURTHER).map(|figure| recording::cell(figure, session));
+        let figures = in_spreadsheets().map(|figure| recording::cell(figure, session));
         names(RECORDED, trace, Cell::Empty).into_iter().chain(figures).chain(recording::costs(session)).collect()
     });
     let own = baselines.own.into_iter().flat_map(|own| rows_of(corpus, &own.replay, baselines, cache));
@@ -87,9 +89,4 @@ fn pairs<'a>(corpus: &'a Corpus, replays: &'a [Replay]) -> impl Iterator<Item = 
 
 fn costs(bills: Option<&Bills>, cache: CacheKind) -> [Cell; 2] {
     bills.map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(bills, cache))
-}
-
-/// The cells of some figures for some sums.
-pub fn cells<'a>(figures: impl IntoIterator<Item = &'a Figure>, totals: &'a Totals) -> impl Iterator<Item = Cell> {
-    figures.into_iter().map(|figure| (figure.cell)(totals))
 }

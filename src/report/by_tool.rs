@@ -1,73 +1,58 @@
 //! Which tools fill the window: tools ranked by the tokens that calls carried for them.
 
-use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use super::document::{Cell, Column, Provenance, Section, Table, Unit};
+use super::field::Fields;
+use super::record::replay::ranked;
 use crate::experiment::Replay;
-use crate::sim::{Carried, Totals};
-use std::cmp::Reverse;
+use crate::sim::Carried;
 
-const FIGURES: [Column; 6] = [
-    Column { meaning: "results that arrived", ..Column::number("results", "results", Unit::Count, Provenance::Recorded) },
-    Column { meaning: "their tokens, counted once", ..Column::number("tokens", "tokens", Unit::Tokens, Provenance::Estimated) },
-    Column {
-        meaning: "their tokens times the calls that carried them",
-        ..Column::number("carried_tokens", "carried", Unit::Tokens, Provenance::Simulated)
-    },
-    Column {
-        meaning: "carried tokens as a share of all prompt tokens",
-        ..Column::number("carried_share", "of prompts", Unit::Share, Provenance::Simulated)
-    },
-    Column {
-        meaning: "carried tokens over the tokens counted once: how many calls carried a token",
-        ..Column::number("calls_carried", "calls carried", Unit::Count, Provenance::Simulated)
-    },
-    Column {
-        meaning: "overflows before which this tool's result was the largest arrival",
-        ..Column::number("overflows", "overflows", Unit::Count, Provenance::Simulated)
-    },
-];
+/// A policy, a tool and what calls carried for it.
+type Row<'a> = (&'a Replay, Cell, Carried);
+
+const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, provenance: Provenance) -> Column {
+    Column::number(key, header, unit, provenance).says(meaning)
+}
+
+fn fields<'a>() -> Fields<'a, Row<'a>> {
+    use Provenance::{Estimated, Recorded, Simulated};
+    use Unit::{Count, Share, Tokens};
+    let times = "carried tokens over the tokens counted once: how many calls carried a token";
+    let largest = "overflows before which this tool's result was the largest arrival";
+    Fields::<Row<'a>>::new()
+        .with(Column::name("tool", "tool"), |(_, tool, _)| tool.clone())
+        .with(number("results", "results", "results that arrived", Count, Recorded), |(.., carried)| Cell::Count(carried.results))
+        .with(number("tokens", "tokens", "their tokens, counted once", Tokens, Estimated), |(.., carried)| Cell::Tokens(carried.tokens))
+        .with(number("carried_tokens", "carried", "their tokens times the calls that carried them", Tokens, Simulated), |(.., carried)| {
+            Cell::Tokens(carried.carried)
+        })
+        .with(number("carried_share", "of prompts", "carried tokens as a share of all prompt tokens", Share, Simulated), |row| {
+            Cell::share(row.2.carried, row.0.totals.prompt_tokens)
+        })
+        .with(number("calls_carried", "calls carried", times, Count, Simulated), |(.., carried)| {
+            (carried.carried + carried.tokens / 2).checked_div(carried.tokens).map_or(Cell::Empty, Cell::Count)
+        })
+        .with(number("overflows", "overflows", largest, Count, Simulated), |(.., carried)| Cell::Count(carried.overflows))
+}
 
 /// A table a policy, the heaviest tool first.
 pub fn sections(replays: &[Replay]) -> Vec<Section> {
-    let table = |replay: &Replay| {
-        let columns = std::iter::once(Column::name("tool", "tool")).chain(FIGURES).collect();
-        Table { labels: 1, columns, rows: rows(&replay.totals).collect() }
-    };
-    let section = |replay: &Replay| Section { title: format!("Tools under {}", replay.policy), body: Body::Table(table(replay)) };
+    let section = |replay| fields().table(1, rows(replay)).titled(format!("Tools under {}", replay.policy));
     replays.iter().map(section).collect()
 }
 
 /// All tables in one, with the policy in front.
 pub fn flat(replays: &[Replay]) -> Table {
-    let names = [Column::name("policy", "policy"), Column::name("tool", "tool")];
-    let with_policy = |replay: &Replay, row: Vec<Cell>| std::iter::once(Cell::Name(replay.policy.clone())).chain(row).collect();
-    let rows = replays.iter().flat_map(|replay| rows(&replay.totals).map(move |row| with_policy(replay, row)));
-    Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
-}
-
-/// Tools by the tokens carried for them, then by name.
-pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
-    let mut tools: Vec<_> = totals.tools.iter().collect();
-    tools.sort_by_key(|(name, carried)| (Reverse(carried.carried), *name));
-    tools
+    let policy = Fields::<Row<'_>>::new().with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy));
+    policy.and(fields()).table(2, replays.iter().flat_map(rows))
 }
 
 /// Overflows before which no result came whose tool is named.
 const NO_TOOL: &str = "(no tool)";
 
 /// The overflows of all rows add up to those of the policy.
-fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
-    let other = Carried { overflows: totals.overflows_of_no_tool(), ..Carried::default() };
-    let tools = ranked(totals).into_iter().map(|(name, carried)| (Cell::Text(name.clone()), *carried));
-    let other = (other.overflows > 0).then(|| (Cell::Name(NO_TOOL.to_owned()), other));
-    tools.chain(other).map(|(name, carried)| {
-        vec![
-            name,
-            Cell::Count(carried.results),
-            Cell::Tokens(carried.tokens),
-            Cell::Tokens(carried.carried),
-            Cell::share(carried.carried, totals.prompt_tokens),
-            (carried.carried + carried.tokens / 2).checked_div(carried.tokens).map_or(Cell::Empty, Cell::Count),
-            Cell::Count(carried.overflows),
-        ]
-    })
+fn rows(replay: &Replay) -> impl Iterator<Item = Row<'_>> {
+    let other = Carried { overflows: replay.totals.overflows_of_no_tool(), ..Carried::default() };
+    let tools = ranked(&replay.totals).into_iter().map(|(name, carried)| (Cell::text(name), *carried));
+    let other = (other.overflows > 0).then(|| (Cell::name(NO_TOOL), other));
+    tools.chain(other).map(move |(name, carried)| (replay, name, carried))
 }

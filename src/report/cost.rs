@@ -1,50 +1,20 @@
 //! `cost`: what recorded sessions cost under each policy, the model of the cache held against the recording, and whether prunes pay.
 
-use super::cost_record::CostRecord;
+use super::asked::{Breakdown, Priced};
+use super::cost_figures::hits;
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
-use super::recording::{self, Baselines, COST_BESIDE, RECORDED};
-use super::replay::title;
+use super::field::Fields;
+use super::record::any::Record;
+use super::record::cost::CostRecord;
+use super::recording::{self, COST_BESIDE, RECORDED};
+use super::title::title;
 use super::words::{counted, dollars, grouped, percent};
 use super::{cost_figures, notes, refetch};
-use crate::corpus::Corpus;
-use crate::cost::{Bill, CacheKind, Check, Prunes};
-use crate::experiment::{BreakEven, Replay};
-use crate::sim::Outcome;
+use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
+use crate::experiment::{BreakEven, Recording, Replay};
+use crate::sim::{EventKind, Outcome};
 use crate::statistics::median;
 use std::collections::BTreeMap;
-
-/// What a report on cost is made of.
-pub struct Priced<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The policies, with their bills.
-    pub replays: &'a [Replay],
-    /// The recording, and the user's own agents with their bills.
-    pub baselines: Baselines<'a>,
-    /// The sessions under no policy, with their bill: what the others are compared with.
-    pub unchanged: &'a Replay,
-    /// The model of the cache held against the recording, by agent.
-    pub checks: &'a BTreeMap<String, Check>,
-    /// What minimums do to a policy's cost, where somebody asked for it.
-    pub break_even: Option<&'a BreakEven>,
-    /// The cache by which policies are compared.
-    pub cache: CacheKind,
-    /// Is the breakdown by tier part of the report?
-    pub breakdown: Breakdown,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// Is the breakdown by tier shown?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Breakdown {
-    /// It is.
-    Shown,
-    /// It is not.
-    #[default]
-    LeftOut,
-}
 
 const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the session's request before is read from the cache, the rest \
                             costs the input price. Modelled: the provider's minimum, steps, lifetime and prices of writes hold as well. \
@@ -66,119 +36,126 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(beside(priced.checks));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
-    let mut sections = vec![Section { title: String::new(), body: Body::Table(table.clone()) }];
+    let mut sections = vec![table.clone().titled("")];
     if priced.breakdown == Breakdown::Shown {
-        sections.push(Section { title: "Bills by tier".to_owned(), body: Body::Table(by_tier(priced)) });
+        sections.push(by_tier(priced).titled("Bills by tier"));
     }
     sections.extend(refetch::sections(priced.replays, priced.cache));
-    sections.push(Section {
-        title: "The unchanged recording, recorded beside modelled".to_owned(),
-        body: Body::Table(by_agent(priced.checks)),
-    });
+    sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
-    let record = Record::Cost(Box::new(CostRecord::new(priced, notes.clone())));
-    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, record }
+    let record = Record::Cost(Box::new(CostRecord::new(priced)));
+    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, notes, rows: table, corpus: None, record }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {
-    Column { meaning, better: Better::Less, ..Column::number(key, header, Unit::Money, provenance) }
+    Column::number(key, header, Unit::Money, provenance).says(meaning).better(Better::Less)
 }
 
-fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, ..Column::number(key, header, Unit::Share, Provenance::Simulated) }
+const fn share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning)
 }
 
-fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, priority: 2, ..Column::number(key, header, Unit::Count, Provenance::Simulated) }
+const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column { priority: 2, ..Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning) }
 }
 
 fn by_policy(priced: &Priced<'_>) -> Table {
     use Provenance::Simulated;
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") },
-        money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated),
-        money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
-        money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
-        money("calibrated_usd", "recorded cache", "the same, as far as the recorded calls got with it", Simulated),
-        money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated),
-        share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"),
-        COST_BESIDE,
-        Column { better: Better::More, ..share("hits", "hits", "share of the prompt tokens that the chosen cache reads") },
-        Column { better: Better::More, ..share("modelled_hits", "modelled hits", "the same for the modelled cache") },
-        Column { better: Better::More, ..share("calibrated_hits", "recorded hits", "the same for the recorded cache") },
-        Column { better: Better::More, ..share("perfect_hits", "perfect hits", "the same for the perfect cache") },
-        Column {
-            meaning: "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
-            priority: 2,
-            better: Better::More,
-            ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
-        },
-        Column {
-            priority: 2,
-            ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated)
-        },
-        count("summariser_calls", "summa\u{ad}riser calls", "how many they are"),
-        Column {
-            better: Better::Less,
-            ..count("refused", "refused tries", "calls wasted on prompts that the provider would have refused")
-        },
-    ];
-    let none = priced.unchanged.bill.with(priced.cache).nano_usd();
-    let row = |replay: &Replay| {
-        let (bill, totals) = (&replay.bill, &replay.totals);
-        let chosen = bill.with(priced.cache);
-        let cost = |bill: &Bill| cost_figures::cost(&replay.bill, bill.nano_usd());
-        let change =
-            |from: u64| if from == 0 { Cell::Empty } else { Cell::Share { part: signed(chosen.nano_usd()) - signed(from), whole: from } };
-        vec![
-            Cell::Name(replay.policy.clone()),
-            Cell::Count(bill.calls),
-            cost(chosen),
-            cost(&bill.uncached),
-            cost(&bill.modelled),
-            cost(&bill.calibrated),
-            cost(&bill.perfect),
-            change(none),
-            priced.baselines.cost_beside(replay, priced.cache).unwrap_or(Cell::Empty),
-            hits(chosen),
-            hits(&bill.modelled),
-            hits(&bill.calibrated),
-            hits(&bill.perfect),
-            if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty },
-            cost_figures::cost(bill, chosen.summariser.nano_usd),
-            Cell::Count(totals.summariser_calls),
-            Cell::Count(totals.refused),
-        ]
+    /// The recording, or a policy.
+    enum Row<'a> {
+        Recorded(&'a Recording),
+        Policy(&'a Replay),
+    }
+    let cache = priced.cache;
+    let none = priced.unchanged.bill.with(cache).nano_usd();
+    // What the recording has no figure for is empty.
+    let of = |cell: fn(&Replay, &Bill) -> Cell, bill: fn(&Bills, CacheKind) -> &Bill| {
+        move |row: &Row<'_>| match row {
+            Row::Recorded(_) => Cell::Empty,
+            Row::Policy(replay) => cell(replay, bill(&replay.bill, cache)),
+        }
     };
-    let recorded = priced.baselines.recording.map(|recording| {
-        let [cost, hits] = recording::costs(&recording.sum);
-        let known = [
-            ("policy", Cell::Name(RECORDED.to_owned())),
-            ("calls", Cell::Count(recording.sum.totals.calls)),
-            ("cost_usd", cost),
-            ("hits", hits),
-        ];
-        let cell = |column: &Column| known.iter().find(|(key, _)| *key == column.key).map_or(Cell::Empty, |(_, cell)| cell.clone());
-        columns.iter().map(cell).collect()
-    });
-    let rows = recorded.into_iter().chain(priced.baselines.with_own(priced.replays).map(row)).collect();
-    Table { labels: 1, columns, rows }
-}
-
-/// Share of the prompt tokens that were read from the cache.
-pub(super) fn hits(bill: &Bill) -> Cell {
-    Cell::share(bill.cache_read.tokens, bill.prompt_tokens())
+    let cost = |bill: fn(&Bills, CacheKind) -> &Bill| of(|replay, bill| cost_figures::cost(&replay.bill, bill.nano_usd()), bill);
+    let read = |bill: fn(&Bills, CacheKind) -> &Bill| of(|_, bill| hits(bill), bill);
+    let told = |cell: fn(&Replay, &Bill) -> Cell| of(cell, Bills::with);
+    let calls = Column { priority: 3, ..count("calls", "calls", "requests, the summariser's included") };
+    let saved = Column {
+        priority: 2,
+        ..Column::number("tokens_saved", "tokens saved", Unit::Tokens, Simulated)
+            .says("prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end")
+            .better(Better::More)
+    };
+    let summariser = Column {
+        priority: 2,
+        ..money("summariser_usd", "summa\u{ad}riser", "cost of the summariser's own calls, with the chosen cache", Simulated)
+    };
+    let refused = count("refused", "refused tries", "calls wasted on prompts that the provider would have refused").better(Better::Less);
+    let rows = priced.baselines.recording.map(Row::Recorded).into_iter();
+    Fields::<Row<'_>>::new()
+        .with(Column::name("policy", "policy"), |row| match row {
+            Row::Recorded(_) => Cell::name(RECORDED),
+            Row::Policy(replay) => Cell::name(&replay.policy),
+        })
+        .with(calls, |row| match row {
+            Row::Recorded(recording) => Cell::Count(recording.sum.totals.calls),
+            Row::Policy(replay) => Cell::Count(replay.bill.calls),
+        })
+        .with(money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated), move |row| {
+            match row {
+                Row::Recorded(recording) => recording::cost(&recording.sum),
+                Row::Policy(_) => cost(Bills::with)(row),
+            }
+        })
+        .with(
+            money("uncached_usd", "no cache", "cost where every prompt token costs the input price", Simulated),
+            cost(|bills, _| &bills.uncached),
+        )
+        .with(
+            money("modelled_usd", "modelled cache", "cost by the rules of the provider's cache", Simulated),
+            cost(|bills, _| &bills.modelled),
+        )
+        .with(
+            money("calibrated_usd", "recorded cache", "the same, as far as the recorded calls got with it", Simulated),
+            cost(|bills, _| &bills.calibrated),
+        )
+        .with(money("perfect_usd", "perfect cache", "cost where a cache forgets nothing", Simulated), cost(|bills, _| &bills.perfect))
+        .with(share("against_none", "against none", "cost with the chosen cache less that under no policy, as a share of it"), move |row| {
+            match row {
+                Row::Policy(replay) => apart(replay.bill.with(cache).nano_usd(), none),
+                Row::Recorded(_) => Cell::Empty,
+            }
+        })
+        .with(COST_BESIDE, |row| match row {
+            Row::Policy(replay) => priced.baselines.cost_beside(replay, cache).unwrap_or(Cell::Empty),
+            Row::Recorded(_) => Cell::Empty,
+        })
+        .with(share("hits", "hits", "share of the prompt tokens that the chosen cache reads").better(Better::More), move |row| match row {
+            Row::Recorded(recording) => recording::hit_rate(&recording.sum),
+            Row::Policy(_) => read(Bills::with)(row),
+        })
+        .with(
+            share("modelled_hits", "modelled hits", "the same for the modelled cache").better(Better::More),
+            read(|bills, _| &bills.modelled),
+        )
+        .with(
+            share("calibrated_hits", "recorded hits", "the same for the recorded cache").better(Better::More),
+            read(|bills, _| &bills.calibrated),
+        )
+        .with(share("perfect_hits", "perfect hits", "the same for the perfect cache").better(Better::More), read(|bills, _| &bills.perfect))
+        .with(
+            saved,
+            told(|Replay { totals, .. }, _| if totals.is_comparable() { Cell::SignedTokens(totals.tokens_saved()) } else { Cell::Empty }),
+        )
+        .with(summariser, told(|replay, chosen| cost_figures::cost(&replay.bill, chosen.summariser.nano_usd)))
+        .with(
+            count("summariser_calls", "summa\u{ad}riser calls", "how many they are"),
+            told(|replay, _| Cell::Count(replay.totals.summariser_calls)),
+        )
+        .with(refused, told(|replay, _| Cell::Count(replay.totals.refused)))
+        .table(1, rows.chain(priced.baselines.with_own(priced.replays).map(Row::Policy)))
 }
 
 fn by_tier(priced: &Priced<'_>) -> Table {
-    let columns = vec![
-        Column::name("policy", "policy"),
-        Column::name("tier", "tier"),
-        Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated),
-        money("cost_usd", "cost", "", Provenance::Simulated),
-        Column::number("share", "of the bill", Unit::Share, Provenance::Simulated),
-    ];
     let rows = priced.replays.iter().flat_map(|replay| {
         let bill = replay.bill.with(priced.cache);
         let whole = bill.nano_usd();
@@ -187,69 +164,60 @@ fn by_tier(priced: &Priced<'_>) -> Table {
         let sums = used.map(|(name, charge)| (name, charge.tokens, charge.nano_usd)).chain([("all", all, whole)]);
         let refused: u64 = replay.outcomes.iter().flat_map(Outcome::requests).map(|call| call.refused_tokens).sum();
         let refused = (refused > 0).then_some(("refused, not billed", refused, 0));
-        sums.chain(refused)
-            .map(|(name, tokens, nano)| {
-                let name = [Cell::Name(replay.policy.clone()), Cell::Name(name.to_owned())];
-                let figures = [Cell::Tokens(tokens), cost_figures::cost(&replay.bill, nano), Cell::share(nano, whole)];
-                name.into_iter().chain(figures).collect()
-            })
-            .collect::<Vec<_>>()
+        sums.chain(refused).map(move |(name, tokens, nano)| (replay, name, tokens, nano)).collect::<Vec<_>>()
     });
-    Table { labels: 2, columns, rows: rows.collect() }
+    Fields::<(&Replay, &str, u64, u64)>::new()
+        .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
+        .with(Column::name("tier", "tier"), |(_, name, ..)| Cell::name(name))
+        .with(Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated), |(_, _, tokens, _)| Cell::Tokens(*tokens))
+        .with(money("cost_usd", "cost", "", Provenance::Simulated), |(replay, .., nano)| cost_figures::cost(&replay.bill, *nano))
+        .with(share("share", "of the bill", ""), |(replay, .., nano)| Cell::share(*nano, replay.bill.with(priced.cache).nano_usd()))
+        .table(2, rows)
 }
 
 fn by_agent(checks: &BTreeMap<String, Check>) -> Table {
     use Provenance::{Recorded, Simulated};
     let tokens = |key, header, provenance| Column::number(key, header, Unit::Tokens, provenance);
-    let error = |key, header| Column { meaning: "modelled less recorded, as a share of the recorded", ..share(key, header, "") };
-    let columns = vec![
-        Column::name("agent", "agent"),
-        Column::number("calls", "calls", Unit::Count, Recorded),
-        tokens("recorded_read_tokens", "cache reads, recorded", Recorded),
-        tokens("modelled_read_tokens", "modelled", Simulated),
-        error("read_error", "error of reads"),
-        tokens("recorded_write_tokens", "cache writes, recorded", Recorded),
-        tokens("modelled_write_tokens", "modelled writes", Simulated),
-        error("write_error", "error of writes"),
-        money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded),
-        money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
-        money(
-            "recorded_usd",
-            "all at list price",
-            "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder",
-            Recorded,
-        ),
-        money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated),
-        error("cost_error", "error of cost"),
-        money("held_out_usd", "all, recorded cache", "all calls with factors of every second call, itself not among them", Simulated),
-        error("held_out_error", "its error"),
-    ];
-    let row = |(agent, check): (&String, &Check)| {
-        let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
-        let (recorded, modelled) = (&check.recorded, &check.modelled);
-        let priced = check.calls > check.unpriced_calls;
-        let cost = |nano: u64| if priced { Cell::money(nano) } else { Cell::Empty };
-        let logged = |nano: u64| if check.logged_calls > 0 { cost(nano) } else { Cell::Empty };
-        let in_log = if check.logged_calls > 0 { Cell::money(check.logged_nano_usd) } else { Cell::Empty };
-        vec![
-            Cell::Text(agent.clone()),
-            Cell::Count(check.calls),
-            Cell::Tokens(recorded.cache_read.tokens),
-            Cell::Tokens(modelled.cache_read.tokens),
-            apart(modelled.cache_read.tokens, recorded.cache_read.tokens),
-            Cell::Tokens(written(recorded)),
-            Cell::Tokens(written(modelled)),
-            apart(written(modelled), written(recorded)),
-            in_log,
-            logged(check.logged_list_nano_usd),
-            cost(recorded.nano_usd()),
-            cost(modelled.nano_usd()),
-            if priced { apart(modelled.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
-            cost(check.held_out.nano_usd()),
-            if priced { apart(check.held_out.nano_usd(), recorded.nano_usd()) } else { Cell::Empty },
-        ]
-    };
-    Table { labels: 1, columns, rows: checks.iter().filter(|(_, check)| check.calls > 0).map(row).collect() }
+    let error = |key, header| share(key, header, "modelled less recorded, as a share of the recorded");
+    let written = |bill: &Bill| bill.cache_write.tokens + bill.cache_write_1h.tokens;
+    let priced = |check: &Check, cell: Cell| if check.calls > check.unpriced_calls { cell } else { Cell::Empty };
+    let logged = |check: &Check, cell: Cell| if check.logged_calls > 0 { cell } else { Cell::Empty };
+    let list = "the recorded usage of all calls at list prices, replies by estimate where the log holds a placeholder";
+    let held_out = "all calls with factors of every second call, itself not among them";
+    Fields::<(&String, &Check)>::new()
+        .with(Column::name("agent", "agent"), |(agent, _)| Cell::text(agent))
+        .with(Column::number("calls", "calls", Unit::Count, Recorded), |(_, check)| Cell::Count(check.calls))
+        .with(tokens("recorded_read_tokens", "cache reads, recorded", Recorded), |(_, check)| {
+            Cell::Tokens(check.recorded.cache_read.tokens)
+        })
+        .with(tokens("modelled_read_tokens", "modelled", Simulated), |(_, check)| Cell::Tokens(check.modelled.cache_read.tokens))
+        .with(error("read_error", "error of reads"), |(_, check)| apart(check.modelled.cache_read.tokens, check.recorded.cache_read.tokens))
+        .with(tokens("recorded_write_tokens", "cache writes, recorded", Recorded), move |(_, check)| Cell::Tokens(written(&check.recorded)))
+        .with(tokens("modelled_write_tokens", "modelled writes", Simulated), move |(_, check)| Cell::Tokens(written(&check.modelled)))
+        .with(error("write_error", "error of writes"), move |(_, check)| apart(written(&check.modelled), written(&check.recorded)))
+        .with(money("logged_usd", "cost in the log", "what logs say that their calls cost", Recorded), move |(_, check)| {
+            logged(check, Cell::money(check.logged_nano_usd))
+        })
+        .with(
+            money("logged_list_usd", "their list price", "the recorded usage of these calls at list prices", Recorded),
+            move |(_, check)| logged(check, priced(check, Cell::money(check.logged_list_nano_usd))),
+        )
+        .with(money("recorded_usd", "all at list price", list, Recorded), move |(_, check)| {
+            priced(check, Cell::money(check.recorded.nano_usd()))
+        })
+        .with(money("modelled_usd", "all, modelled", "all calls with the modelled cache at list prices", Simulated), move |(_, check)| {
+            priced(check, Cell::money(check.modelled.nano_usd()))
+        })
+        .with(error("cost_error", "error of cost"), move |(_, check)| {
+            priced(check, apart(check.modelled.nano_usd(), check.recorded.nano_usd()))
+        })
+        .with(money("held_out_usd", "all, recorded cache", held_out, Simulated), move |(_, check)| {
+            priced(check, Cell::money(check.held_out.nano_usd()))
+        })
+        .with(error("held_out_error", "its error"), move |(_, check)| {
+            priced(check, apart(check.held_out.nano_usd(), check.recorded.nano_usd()))
+        })
+        .table(1, checks.iter().filter(|(_, check)| check.calls > 0))
 }
 
 fn apart(modelled: u64, recorded: u64) -> Cell {
@@ -270,39 +238,20 @@ fn beside(checks: &BTreeMap<String, Check>) -> Option<String> {
 }
 
 fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
-    let columns = vec![
-        Column::number("minimum", "minimum", Unit::Tokens, Provenance::Simulated),
-        Column {
-            meaning: "how often old items were replaced by placeholders; where that holds for one request alone, it counts at each",
-            ..Column::number("prunes", "prunes", Unit::Count, Provenance::Simulated)
-        },
-        Column::number("tokens_saved", "tokens saved", Unit::Tokens, Provenance::Simulated),
-        Column::number("hits", "hits", Unit::Share, Provenance::Simulated),
-        money("cost_usd", "cost", "", Provenance::Simulated),
-    ];
-    let prune = crate::sim::EventKind::Prune;
-    let rows = found.tried.iter().map(|(minimum, replay)| {
-        let bill = replay.bill.with(cache);
-        vec![
-            Cell::Tokens(*minimum),
-            Cell::Count(replay.totals.events_of(prune)),
-            Cell::SignedTokens(replay.totals.tokens_saved()),
-            hits(bill),
-            cost_figures::cost(&replay.bill, bill.nano_usd()),
-        ]
-    });
-    let table = Table { labels: 1, columns, rows: rows.collect() };
-    let title = format!("Where {} of {} should stand", found.param, found.policy);
-    let measured = Section { title, body: Body::Table(table) };
+    let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
+    let prunes = simulated("prunes", "prunes", Unit::Count)
+        .says("how often old items were replaced by placeholders; where that holds for one request alone, it counts at each");
+    let measured = Fields::<&(u64, Replay)>::new()
+        .with(simulated("minimum", "minimum", Unit::Tokens), |(minimum, _)| Cell::Tokens(*minimum))
+        .with(prunes, |(_, replay)| Cell::Count(replay.totals.events_of(EventKind::Prune)))
+        .with(simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, replay)| Cell::SignedTokens(replay.totals.tokens_saved()))
+        .with(simulated("hits", "hits", Unit::Share), |(_, replay)| hits(replay.bill.with(cache)))
+        .with(money("cost_usd", "cost", "", Provenance::Simulated), |(_, replay)| {
+            cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd())
+        })
+        .table(1, &found.tried)
+        .titled(format!("Where {} of {} should stand", found.param, found.policy));
     [measured, Section { title: String::new(), body: Body::Lines(sentences(found, cache)) }]
-}
-
-/// The smallest minimum of least cost, of those that fail the fewest sessions.
-pub(super) fn measured_best(found: &BreakEven, cache: CacheKind) -> Option<u64> {
-    let priced = found.tried.iter().filter(|(_, replay)| replay.bill.is_priced());
-    priced
-        .min_by_key(|(minimum, replay)| (replay.totals.failed_sessions, replay.bill.with(cache).nano_usd(), *minimum))
-        .map(|(minimum, _)| *minimum)
 }
 
 fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
@@ -328,6 +277,6 @@ fn sentences(found: &BreakEven, cache: CacheKind) -> Vec<String> {
         percent(paid, count),
     );
     let predicted = found.prunes.best_size().map_or_else(|| "none, for reads cost nothing".to_owned(), grouped);
-    let measured = measured_best(found, cache).map_or_else(|| "none, for no price is known".to_owned(), grouped);
+    let measured = found.measured_best(cache).map_or_else(|| "none, for no price is known".to_owned(), grouped);
     vec![first, format!("Predicted best minimum: {predicted} tokens. Measured best of those tried: {measured} tokens.")]
 }

@@ -2,7 +2,7 @@
 
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::words::{counted, dollars, first_few, grouped, percent};
-use crate::cost::{Bills, CacheKind, Charge, Check, OwnError};
+use crate::cost::{Bill, Bills, CacheKind, Charge, Check, OwnError};
 use crate::experiment::{Charges, Replay};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,12 +28,17 @@ pub const COLUMNS: [Column; 2] = [
 /// Their cells.
 pub fn cells(bills: &Bills, cache: CacheKind) -> [Cell; 2] {
     let bill = bills.with(cache);
-    [cost(bills, bill.nano_usd()), super::cost::hits(bill)]
+    [cost(bills, bill.nano_usd()), hits(bill)]
 }
 
 /// An amount of a bill; nothing where no call of it has a price.
 pub fn cost(bills: &Bills, nano_usd: u64) -> Cell {
     if bills.is_priced() { Cell::money(nano_usd) } else { Cell::Empty }
+}
+
+/// Share of the prompt tokens that were read from the cache.
+pub fn hits(bill: &Bill) -> Cell {
+    Cell::share(bill.cache_read.tokens, bill.prompt_tokens())
 }
 
 /// The same of the charges of a setting.
@@ -60,7 +65,7 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
     let error = OwnError::over(checks.values(), cache)?;
     let agents: Vec<String> = checks
         .iter()
-        .filter_map(|(agent, check)| Some(format!("{agent} {}", percent(off(check, cache)?, check.recorded.nano_usd()))))
+        .filter_map(|(agent, check)| Some(format!("{agent} {}", percent(check.off(cache)?, check.recorded.nano_usd()))))
         .collect();
     let by = match cache {
         CacheKind::Recorded => " (each call by the factors of its session's other calls)",
@@ -72,13 +77,6 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
         dollars(i64::try_from(error.recorded_nano_usd).unwrap_or(i64::MAX)),
         first_few(&agents, NAMED),
     ))
-}
-
-/// What the bill of an agent's recordings is off, in thousand-millionths of a dollar; absent where nothing is modelled or has a price.
-pub fn off(check: &Check, cache: CacheKind) -> Option<i64> {
-    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let recorded = Some(check.recorded.nano_usd()).filter(|nano| *nano > 0)?;
-    Some(signed(check.bill(cache)?.nano_usd()) - signed(recorded))
 }
 
 /// Says how much of the recorded usage is estimated.

@@ -1,63 +1,16 @@
 //! `curve`: from how far back replies take up earlier texts again, and what a limit on retention would keep of it.
 
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::{CorpusRecord, Record};
-use super::replay::title;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::curve::{AXES, CurveRecord, KINDS};
+use super::title::title;
 use super::words::{FEWEST, counted, grouped, percent};
 use super::{notes, references};
 use crate::corpus::Corpus;
 use crate::experiment::{Axis, Curve, Distance, curve as curve_of, distances, kept_by, protections, quantile, to_results, tool_of};
-use crate::trace::Evidence;
-use serde::Serialize;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// Schema `ctxsim.curve/1`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CurveRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
-    curves: Vec<SeriesRecord>,
-    presets: Vec<PresetRecord>,
-    notes: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct SeriesRecord {
-    axis: &'static str,
-    evidence: Evidence,
-    references: u64,
-    sessions: u64,
-    knee: Option<u64>,
-    points: Vec<PointRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct PointRecord {
-    retained: u64,
-    kept: u64,
-    kept_share_low: Option<f64>,
-    kept_share_high: Option<f64>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct PresetRecord {
-    preset: &'static str,
-    rule: String,
-    axis: &'static str,
-    limit: u64,
-    lines_kept: u64,
-    lines: u64,
-    names_kept: u64,
-    names: u64,
-}
-
-const KINDS: [(Evidence, &str); 2] = [(Evidence::Line, "lines"), (Evidence::Identifier, "names")];
-
-const AXES: [Axis; 2] = [Axis::Tokens, Axis::Messages];
 
 const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
                         Shown are references to tool results. Bands: 95 % of 1,000 draws of whole sessions.";
@@ -79,8 +32,9 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     sections.push(Section { title: "By tool".to_owned(), body: Body::Table(groups("tool", &by_kind, &tool)) });
     let mut notes = notes::without_replay(corpus);
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
-    let record = record(corpus, &by_kind, window, command.clone(), notes.clone());
-    Report { title: title(&corpus.facts), command, sections, notes, rows: flat(&by_kind), record: Record::Curve(Box::new(record)) }
+    let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
+    let facts = &corpus.facts;
+    Report { title: title(facts), command, sections, notes, rows: flat(&by_kind), corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {
@@ -236,41 +190,4 @@ fn flat(by_kind: &[(&str, Vec<&Distance>)]) -> Table {
         })
     });
     Table { labels: 2, rows: rows.collect(), columns }
-}
-
-fn record(corpus: &Corpus, by_kind: &[(&str, Vec<&Distance>)], window: u64, command: Option<String>, notes: Vec<String>) -> CurveRecord {
-    let series = |axis: Axis, evidence: Evidence, distances: &[&Distance]| {
-        let curve = curve_of(distances, axis);
-        let point = |point: &crate::experiment::Point| PointRecord {
-            retained: point.retained,
-            kept: point.kept,
-            kept_share_low: point.band.map(|band| band.0 as f64 / 1e6),
-            kept_share_high: point.band.map(|band| band.1 as f64 / 1e6),
-        };
-        SeriesRecord {
-            axis: axis.name(),
-            evidence,
-            references: curve.references,
-            sessions: curve.sessions,
-            knee: curve.knee,
-            points: curve.points.iter().map(point).collect(),
-        }
-    };
-    let with_kinds = || KINDS.iter().zip(by_kind).map(|((kind, _), (_, distances))| (*kind, distances));
-    let curves = AXES.into_iter().flat_map(|axis| with_kinds().map(move |(kind, distances)| series(axis, kind, distances))).collect();
-    let presets = protections(window).into_iter().map(|protection| {
-        let of = |kind: usize| by_kind.get(kind).map_or((0, 0), |(_, all)| kept_by(all, protection.axis, protection.limit));
-        let ((lines_kept, lines), (names_kept, names)) = (of(0), of(1));
-        let (preset, axis, limit) = (protection.preset, protection.axis.name(), protection.limit);
-        PresetRecord { preset, rule: protection.rule.clone(), axis, limit, lines_kept, lines, names_kept, names }
-    });
-    CurveRecord {
-        schema: "ctxsim.curve/1",
-        version: env!("CARGO_PKG_VERSION"),
-        command,
-        corpus: CorpusRecord::new(&corpus.facts),
-        curves,
-        presets: presets.collect(),
-        notes,
-    }
 }

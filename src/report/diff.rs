@@ -1,17 +1,16 @@
 //! `diff`: where two policies part, what each did there, and how their contexts go on from it.
 
-mod record;
-
-pub use record::DiffRecord;
-
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::Record;
+use super::field::Fields;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
+use super::title::title;
 use super::words::{counted, first_few, grouped, percent};
-use super::{explain, notes, replay};
+use super::{explain, notes};
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Dropped, Parting, Side};
 use crate::sim::{CallOutcome, Event, Outcome};
-use crate::statistics::median;
 use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -25,12 +24,12 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
     let parted = parted(corpus, diff);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(corpus, diff, &parted)) }];
     if !parted.is_empty() {
-        let numbers = Table { labels: 2, columns: columns(), rows: rows(&parted) };
-        sections.push(Section { title: "Where they part, the largest difference first".to_owned(), body: Body::Table(numbers) });
-        sections.push(Section { title: "What each did there".to_owned(), body: Body::Table(deeds(&parted)) });
+        sections.push(numbers().table(2, rows(&parted)).titled("Where they part, the largest difference first"));
+        sections.push(with_deeds(names()).table(2, rows(&parted)).titled("What each did there"));
     }
-    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff, command.clone(), notes.clone())));
-    Report { title: replay::title(&corpus.facts), command, sections, notes, rows: flat(corpus, diff), record }
+    let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
+    let (facts, rows) = (&corpus.facts, flat(corpus, diff));
+    Report { title: title(facts), command, sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 /// A session in which they part.
@@ -78,11 +77,6 @@ fn parted<'a>(corpus: &'a Corpus, diff: &'a Diff) -> Vec<Parted<'a>> {
     // The sort is stable: equals stay in the order of the corpus.
     parted.sort_by_key(|parted| Reverse(parted.distance()));
     parted
-}
-
-/// The median call, from 1, at which they part.
-fn median_call(diff: &Diff) -> Option<u64> {
-    median(diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect())
 }
 
 fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
@@ -140,87 +134,73 @@ fn share(part: u64, whole: u64) -> String {
     percent(i64::try_from(part).unwrap_or(i64::MAX), whole)
 }
 
-/// Calls that the provider would have refused, from this one on.
-fn overflows_from(outcome: &Outcome, call: u32) -> u64 {
-    outcome.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
-}
-
-/// The call so many calls behind the parting; `None` where the session ends before it.
-fn later(outcome: &Outcome, call: u32, calls: usize) -> Option<&CallOutcome> {
-    outcome.calls.get(call as usize + calls)
-}
+/// A session in which they part, or not, and a policy's half of it.
+type Row<'a> = (&'a Trace, &'a str, Option<(&'a Parting, Half<'a>)>);
 
 const CALL: Column = Column {
-    meaning: "the first call at which their contexts differ",
     priority: 1,
-    ..Column::number("call", "call", Unit::Count, Provenance::Simulated)
+    ..Column::number("call", "call", Unit::Count, Provenance::Simulated).says("the first call at which their contexts differ")
 };
 
 const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, priority: u8) -> Column {
-    Column { meaning, priority, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated) }
+    Column { priority, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning) }
 }
 
-fn columns() -> Vec<Column> {
-    vec![
-        Column::name("session", "session"),
-        Column::name("policy", "policy"),
-        CALL,
-        tokens("before_tokens", "before", "that call's context if neither had done anything since the call before", 1),
-        tokens("context_tokens", "context", "that call's context as it went out", 1),
-        tokens("dropped_tokens", "dropped", "what the policy took out in between", 1),
-        tokens("after_1_tokens", "+1", "context one call later", 2),
-        tokens("after_10_tokens", "+10", "context ten calls later", 2),
-        tokens("end_tokens", "end", "context of the last call", 2),
-        tokens("peak_tokens", "peak", "the largest context that a call of the session was tried with", 2),
-        tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", 3),
-        tokens("difference_tokens", "against the other", "prompt tokens less those of the other policy", 3),
-        Column {
-            meaning: "calls that the provider would have refused, from that call on",
-            priority: 2,
-            ..Column::number("overflows_later", "over\u{ad}flows", Unit::Count, Provenance::Simulated)
-        },
-    ]
+/// What is told where they part.
+fn of<'a>(cell: impl Fn(u32, &Parting, &Half<'a>) -> Cell + 'a) -> impl Fn(&Row<'a>) -> Cell + 'a {
+    move |(.., parted)| parted.as_ref().map_or(Cell::Empty, |(parting, half)| cell(parting.call, parting, half))
 }
 
-fn rows(parted: &[Parted<'_>]) -> Vec<Vec<Cell>> {
-    parted.iter().flat_map(|parted| parted.halves().map(|half| row(parted, &half))).collect()
+/// The session, the policy and the call.
+fn names<'a>() -> Fields<'a, Row<'a>> {
+    Fields::<Row<'a>>::new()
+        .with(Column::name("session", "session"), |(trace, ..)| Cell::text(&trace.id))
+        .with(Column::name("policy", "policy"), |(_, name, _)| Cell::name(name))
+        .with(CALL, of(|call, _, _| Cell::Count(u64::from(call) + 1)))
 }
 
-fn row(parted: &Parted<'_>, half: &Half<'_>) -> Vec<Cell> {
-    let call = parted.parting.call;
+fn numbers<'a>() -> Fields<'a, Row<'a>> {
     let context = |call: Option<&CallOutcome>| call.map_or(Cell::Empty, |call| Cell::Tokens(call.actual));
-    let prompts = half.outcome.totals.prompt_tokens;
-    vec![
-        Cell::Text(parted.trace.id.clone()),
-        Cell::Name(half.name.to_owned()),
-        Cell::Count(u64::from(call) + 1),
-        Cell::Tokens(parted.parting.before),
-        context(later(half.outcome, call, 0)),
-        Cell::Tokens(half.side.dropped.tokens),
-        context(later(half.outcome, call, 1)),
-        context(later(half.outcome, call, 10)),
-        context(half.outcome.calls.last()),
-        Cell::Tokens(half.outcome.totals.peak_tokens),
-        Cell::Tokens(prompts),
-        Cell::SignedTokens(difference(prompts, half.other.totals.prompt_tokens)),
-        Cell::Count(overflows_from(half.outcome, call)),
-    ]
-}
-
-fn difference(one: u64, other: u64) -> i64 {
-    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
-    signed(one) - signed(other)
-}
-
-/// What each policy did, in words.
-fn deeds(parted: &[Parted<'_>]) -> Table {
-    let columns = vec![Column::name("session", "session"), Column::name("policy", "policy"), CALL, Column::prose("what", "what it did")];
-    let row = |parted: &Parted<'_>, half: Half<'_>| {
-        let names =
-            [Cell::Text(parted.trace.id.clone()), Cell::Name(half.name.to_owned()), Cell::Count(u64::from(parted.parting.call) + 1)];
-        names.into_iter().chain([Cell::Text(story(half.side, parted.parting.call))]).collect()
+    let overflows = Column {
+        priority: 2,
+        ..Column::number("overflows_later", "over\u{ad}flows", Unit::Count, Provenance::Simulated)
+            .says("calls that the provider would have refused, from that call on")
     };
-    Table { labels: 2, columns, rows: parted.iter().flat_map(|parted| parted.halves().map(|half| row(parted, half))).collect() }
+    let before = tokens("before_tokens", "before", "that call's context if neither had done anything since the call before", 1);
+    let peak = tokens("peak_tokens", "peak", "the largest context that a call of the session was tried with", 2);
+    let against = tokens("difference_tokens", "against the other", "prompt tokens less those of the other policy", 3);
+    names()
+        .with(before, of(|_, parting, _| Cell::Tokens(parting.before)))
+        .with(
+            tokens("context_tokens", "context", "that call's context as it went out", 1),
+            of(move |call, _, half| context(later(half.outcome, call, 0))),
+        )
+        .with(
+            tokens("dropped_tokens", "dropped", "what the policy took out in between", 1),
+            of(|_, _, half| Cell::Tokens(half.side.dropped.tokens)),
+        )
+        .with(tokens("after_1_tokens", "+1", "context one call later", 2), of(move |call, _, half| context(later(half.outcome, call, 1))))
+        .with(
+            tokens("after_10_tokens", "+10", "context ten calls later", 2),
+            of(move |call, _, half| context(later(half.outcome, call, 10))),
+        )
+        .with(tokens("end_tokens", "end", "context of the last call", 2), of(move |_, _, half| context(half.outcome.calls.last())))
+        .with(peak, of(|_, _, half| Cell::Tokens(half.outcome.totals.peak_tokens)))
+        .with(
+            tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", 3),
+            of(|_, _, half| Cell::Tokens(half.outcome.totals.prompt_tokens)),
+        )
+        .with(against, of(|_, _, half| Cell::SignedTokens(difference(half.outcome.totals.prompt_tokens, half.other.totals.prompt_tokens))))
+        .with(overflows, of(|call, _, half| Cell::Count(overflows_from(half.outcome, call))))
+}
+
+/// The same with what each policy did, in words.
+fn with_deeds<'a>(fields: Fields<'a, Row<'a>>) -> Fields<'a, Row<'a>> {
+    fields.with(Column::prose("what", "what it did"), of(|call, _, half| Cell::Text(story(half.side, call))))
+}
+
+fn rows<'a>(parted: &'a [Parted<'a>]) -> impl Iterator<Item = Row<'a>> {
+    parted.iter().flat_map(|parted| parted.halves().map(|half| (parted.trace, half.name, Some((parted.parting, half)))))
 }
 
 fn story(side: &Side, call: u32) -> String {
@@ -268,21 +248,10 @@ fn places(dropped: &Dropped) -> String {
 
 /// A row a session and policy, in the corpus's order; those that never part have no call.
 fn flat(corpus: &Corpus, diff: &Diff) -> Table {
-    let mut columns = columns();
-    columns.push(Column::prose("what", "what it did"));
     let [one, other] = &diff.replays;
-    let alike = |trace: &Trace, name: &str| {
-        let empty = std::iter::repeat_n(Cell::Empty, columns.len().saturating_sub(2));
-        [Cell::Text(trace.id.clone()), Cell::Name(name.to_owned())].into_iter().chain(empty).collect::<Vec<Cell>>()
-    };
     let rows = sessions(corpus, diff).flat_map(|(trace, parted)| match parted {
-        Some(parted) => parted.halves().map(|half| {
-            let mut cells = row(&parted, &half);
-            cells.push(Cell::Text(story(half.side, parted.parting.call)));
-            cells
-        }),
-        None => [alike(trace, &one.policy), alike(trace, &other.policy)],
+        Some(parted) => parted.halves().map(|half| (trace, half.name, Some((parted.parting, half)))),
+        None => [(trace, one.policy.as_str(), None), (trace, other.policy.as_str(), None)],
     });
-    let rows = rows.collect();
-    Table { labels: 2, rows, columns }
+    with_deeds(numbers()).table(2, rows)
 }

@@ -1,6 +1,8 @@
 //! A report: typed cells, sentences, notes. It knows no width, no colour, no separator.
 
-use super::record::Record;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+pub use crate::experiment::{Better, Provenance, Unit};
 
 /// What a question found out, ready for any rendering.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,7 +17,9 @@ pub struct Report {
     pub notes: Vec<String>,
     /// The flat table for spreadsheets.
     pub rows: Table,
-    /// The same facts for programs, under a schema.
+    /// What was read, for programs. Absent where a document tells nothing of it.
+    pub corpus: Option<CorpusRecord>,
+    /// The same facts for programs.
     pub record: Record,
 }
 
@@ -67,45 +71,6 @@ pub struct Column {
     pub priority: u8,
     /// Which end of it is the good one.
     pub better: Better,
-}
-
-/// What the cells of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Names and ids, which may be shortened.
-    Name,
-    /// Sentences, which may be wrapped. A table has one such column at most, and it is the last.
-    Prose,
-    /// Calls, events, sessions.
-    Count,
-    /// Tokens.
-    Tokens,
-    /// A share of something.
-    Share,
-    /// Dollars.
-    Money,
-}
-
-/// Where a number comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Provenance {
-    /// It stands in the logs.
-    Recorded,
-    /// It is counted by a tokenizer, or rests partly on such counts.
-    Estimated,
-    /// It is what a policy would have done.
-    Simulated,
-}
-
-/// Which end of a column is the good one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// The smaller, the better.
-    Less,
-    /// The larger, the better.
-    More,
-    /// Neither.
-    Neither,
 }
 
 /// One cell.

@@ -2,29 +2,17 @@
 
 mod folding;
 
+use super::asked::Subject;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::record::{ExplainRecord, Record};
+use super::record::any::Record;
+use super::record::replay::ExplainRecord;
 use super::words::{counted, grouped, percent};
 use super::{causes, notes, references, refetch};
-use crate::corpus::Corpus;
-use crate::experiment::Replay;
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;
 use folding::{Fold, folds};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What is explained.
-pub struct Subject<'a> {
-    /// A corpus of this one session; its facts may be those of all that was read.
-    pub corpus: &'a Corpus,
-    /// The policy, for where its rules stand in the loop.
-    pub policy: &'a Policy,
-    /// Its replay of this one session.
-    pub replay: &'a Replay,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// The report on one session.
 pub fn explain(subject: &Subject<'_>) -> Report {
@@ -49,14 +37,14 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     if subject.replay.closed.is_some() {
         notes.insert(0, refetch::NOTE.to_owned());
     }
-    let record = ExplainRecord::new(trace, replay, outcome, subject.command.clone(), notes.clone());
     Report {
         title: format!("Session {} under {}", trace.id, subject.replay.policy),
         command: subject.command.clone(),
         sections,
         notes,
         rows: timeline(&rules, outcome, &BTreeMap::new()),
-        record: Record::Explain(Box::new(record)),
+        corpus: None,
+        record: Record::Explain(Box::new(ExplainRecord::new(trace, replay, outcome))),
     }
 }
 

@@ -1,29 +1,20 @@
 //! `gate`: a policy beside its baseline: what moved, in which sessions, and what of it is not allowed.
 
+use super::asked::Gated;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::gate_record::GateRecord;
+use super::field::Fields;
 use super::measures::{cell, phrase};
 use super::notes;
-use super::record::Record;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::gate::GateRecord;
+use super::title::title;
 use super::words::{counted, grouped};
-use crate::corpus::Corpus;
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
 use crate::experiment::{Measure, Value};
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
-
-/// What a report on a gate is made of.
-pub struct Gated<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The policy's name.
-    pub policy: &'a str,
-    /// What moved.
-    pub comparison: &'a Comparison,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// One check of a gate, for whoever counts checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,10 +56,11 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
     Report {
-        title: format!("Policy {} over {}", gated.policy, super::replay::title(&gated.corpus.facts)),
+        title: format!("Policy {} over {}", gated.policy, title(&gated.corpus.facts)),
         command: gated.command.clone(),
         sections,
-        record: Record::Gate(Box::new(GateRecord::new(gated, notes.clone()))),
+        corpus: Some(CorpusRecord::new(&gated.corpus.facts)),
+        record: Record::Gate(Box::new(GateRecord::new(gated))),
         notes,
         rows: table,
     }
@@ -164,69 +156,52 @@ fn difference(baseline: Value, now: Value) -> Value {
     Value { part: i64::try_from(scaled(now) - scaled(baseline)).unwrap_or(i64::MAX), whole: 1_000_000 }
 }
 
-fn columns(first: Vec<Column>) -> Vec<Column> {
-    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
-    let mut columns = first;
-    columns.extend([
-        simulated("baseline", "baseline", "what the policy came to when the baseline was written"),
-        simulated("now", "now", "what it comes to now"),
-        simulated("difference", "difference", "the second less the first; that of shares in points (pp)"),
-        simulated(
-            "change",
-            "change",
-            "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought",
-        ),
-    ]);
-    columns
+/// What a measure came to, in all sessions or in one of them; no values where sessions are only counted.
+type Row<'a> = (&'a Moved, Cell, Option<(Value, Value)>);
+
+fn values<'a>() -> Fields<'a, Row<'a>> {
+    let simulated = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning);
+    let told = |values: &Option<(Value, Value)>, cell: &dyn Fn(Value, Value) -> Cell| values.map_or(Cell::Empty, |(was, is)| cell(was, is));
+    let change_says = "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought";
+    Fields::<Row<'a>>::new()
+        .with(simulated("baseline", "baseline", "what the policy came to when the baseline was written"), move |(moved, _, values)| {
+            told(values, &|was, _| cell(was, &moved.measure))
+        })
+        .with(simulated("now", "now", "what it comes to now"), move |(moved, _, values)| told(values, &|_, is| cell(is, &moved.measure)))
+        .with(
+            simulated("difference", "difference", "the second less the first; that of shares in points (pp)"),
+            move |(moved, _, values)| told(values, &|was, is| Cell::Name(signed(was, is, &moved.measure))),
+        )
+        .with(simulated("change", "change", change_says), move |(.., values)| told(values, &|was, is| Cell::Name(change(was, is))))
+}
+
+fn measure<'a>() -> Fields<'a, Row<'a>> {
+    Fields::<Row<'a>>::new().with(Column::name("measure", "measure"), |(moved, ..)| Cell::Name(moved.measure.name()))
 }
 
 fn table(measures: &[Moved]) -> Table {
-    let mut columns = columns(vec![Column::name("measure", "measure")]);
-    columns.push(Column { meaning: "how far it may go; nothing where nobody said", ..Column::name("allowed", "allowed") });
-    columns.push(Column::name("verdict", "verdict"));
-    let row = |moved: &Moved| {
-        let measure = &moved.measure;
-        let verdict = match (moved.allowed.is_empty(), moved.exceeded.is_empty()) {
-            (true, _) => "moved",
-            (false, true) => "kept",
-            (false, false) => "exceeded",
-        };
-        vec![
-            Cell::Name(measure.name()),
-            cell(moved.baseline, measure),
-            cell(moved.now, measure),
-            Cell::Name(signed(moved.baseline, moved.now, measure)),
-            Cell::Name(change(moved.baseline, moved.now)),
-            Cell::Name(moved.allowed.join(", ")),
-            Cell::Name(verdict.to_owned()),
-        ]
+    let allowed = Column::name("allowed", "allowed").says("how far it may go; nothing where nobody said");
+    let verdict = |moved: &Moved| match (moved.allowed.is_empty(), moved.exceeded.is_empty()) {
+        (true, _) => "moved",
+        (false, true) => "kept",
+        (false, false) => "exceeded",
     };
-    Table { labels: 1, columns, rows: measures.iter().map(row).collect() }
+    let rows = measures.iter().map(|moved| (moved, Cell::Empty, Some((moved.baseline, moved.now))));
+    measure()
+        .and(values())
+        .with(allowed, |(moved, ..)| Cell::Name(moved.allowed.join(", ")))
+        .with(Column::name("verdict", "verdict"), move |(moved, ..)| Cell::name(verdict(moved)))
+        .table(1, rows)
 }
 
 /// The sessions that moved what has a limit.
 fn movers(measures: &[Moved]) -> Table {
-    let columns = columns(vec![Column::name("measure", "measure"), Column::name("session", "session")]);
-    let limited = measures.iter().filter(|moved| !moved.allowed.is_empty());
-    let row = |moved: &Moved, session: &MovedSession| {
-        let measure = &moved.measure;
-        vec![
-            Cell::Name(measure.name()),
-            Cell::Text(session.session.clone()),
-            cell(session.baseline, measure),
-            cell(session.now, measure),
-            Cell::Name(signed(session.baseline, session.now, measure)),
-            Cell::Name(change(session.baseline, session.now)),
-        ]
-    };
-    let mut rows = Vec::new();
-    for moved in limited {
-        rows.extend(moved.sessions.iter().take(SHOWN).map(|session| row(moved, session)));
+    let mut rows: Vec<Row<'_>> = Vec::new();
+    for moved in measures.iter().filter(|moved| !moved.allowed.is_empty()) {
+        let row = |session: &MovedSession| (moved, Cell::text(&session.session), Some((session.baseline, session.now)));
+        rows.extend(moved.sessions.iter().take(SHOWN).map(row));
         let rest = moved.sessions.len().saturating_sub(SHOWN);
-        if rest > 0 {
-            let more = Cell::Name(format!("and {} more", grouped(rest as u64)));
-            rows.push(vec![Cell::Name(moved.measure.name()), more, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
-        }
+        rows.extend((rest > 0).then(|| (moved, Cell::Name(format!("and {} more", grouped(rest as u64))), None)));
     }
-    Table { labels: 2, columns, rows }
+    measure().with(Column::name("session", "session"), |(_, session, _)| session.clone()).and(values()).table(2, rows)
 }

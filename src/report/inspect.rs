@@ -1,10 +1,12 @@
 //! `inspect`: what logs hold, before any policy looks at them.
 
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::inspect_record::InspectRecord;
+use super::field::Fields;
 use super::notes;
-use super::record::Record;
-use super::replay::title;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::inspect::InspectRecord;
+use super::title::title;
 use super::words::{counted, grouped, percent};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
@@ -24,21 +26,22 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let agents = by_agent(corpus);
     let models = by_model(corpus, catalog);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(facts(corpus, &agents)) }];
-    sections.push(Section { title: "Agents".to_owned(), body: Body::Table(agent_table(&agents)) });
-    sections.push(Section { title: "Messages".to_owned(), body: Body::Table(message_table(&agents)) });
-    sections.push(Section { title: "Models".to_owned(), body: Body::Table(model_table(&models)) });
+    sections.push(agent_table(&agents).titled("Agents"));
+    sections.push(message_table(&agents).titled("Messages"));
+    sections.push(model_table(&models).titled("Models"));
     let shown = sessions.len().min(SHOWN);
     let heading = if shown < sessions.len() {
         format!("The {SHOWN} largest of {}", counted(sessions.len() as u64, "session"))
     } else {
         "Sessions".to_owned()
     };
-    sections.push(Section { title: heading, body: Body::Table(session_table(&sessions, shown)) });
+    sections.push(session_table(&sessions, shown).titled(heading));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
-    let record = InspectRecord::new(corpus, &sessions, &models, command.clone(), notes.clone());
+    let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
+    let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
-    Report { title: title(&corpus.facts), command, sections, notes, rows, record: Record::Inspect(Box::new(record)) }
+    Report { title: title(facts), command, sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {
@@ -123,44 +126,36 @@ const HIDDEN: Column = Column {
 
 const WITH_USAGE: Column = count("calls_with_usage", "with usage", "calls whose usage is recorded");
 
+type Agent<'a> = (&'a String, &'a Contents);
+
+const COMPACTIONS: Column =
+    count("compactions", "compac\u{ad}tions", "old messages that the agent itself replaced by a summary, how often");
+
+const PRUNINGS: Column = count("prunings", "prun\u{ad}ings", "old results that the agent itself replaced by placeholders, how often");
+
+const CALLS: Column = count("calls", "calls", "requests to the model, those of summarisers and side calls included");
+
+const PROMPTS: Column = tokens("prompt_tokens", "prompt tokens", "sum of the recorded prompts");
+
 fn agent_table(agents: &BTreeMap<String, Contents>) -> Table {
-    let columns = vec![
-        Column::name("agent", "agent"),
-        Column::name("versions", "versions"),
-        count(
-            "files",
-            "files",
-            "files with sessions of this agent that no other file holds; one reader may read the logs of several agents",
-        ),
-        count("sessions", "ses\u{ad}sions", ""),
-        count("sub_agents", "sub-agents", "sessions that another one started"),
-        count("calls", "calls", "requests to the model, those of summarisers and side calls included"),
-        WITH_USAGE,
-        tokens("prompt_tokens", "prompt tokens", "sum of the recorded prompts"),
-        tokens("output_tokens", "output tokens", OUTPUTS),
-        LARGEST,
-        HIDDEN,
-        count("compactions", "compac\u{ad}tions", "old messages that the agent itself replaced by a summary, how often"),
-        count("prunings", "prun\u{ad}ings", "old results that the agent itself replaced by placeholders, how often"),
-    ];
-    let row = |(agent, contents): (&String, &Contents)| {
-        vec![
-            Cell::Text(agent.clone()),
-            Cell::Text(versions(contents)),
-            Cell::Count(contents.sources.len() as u64),
-            Cell::Count(contents.sessions),
-            Cell::Count(contents.sub_agents),
-            Cell::Count(contents.calls),
-            Cell::Count(contents.calls_with_usage),
-            recorded(contents, contents.prompt_tokens),
-            recorded(contents, contents.outputs.all()),
-            recorded(contents, contents.largest_prompt),
-            contents.overhead().map_or(Cell::Empty, Cell::Tokens),
-            Cell::Count(contents.compactions),
-            Cell::Count(contents.prunings),
-        ]
-    };
-    Table { labels: 1, columns, rows: agents.iter().map(row).collect() }
+    let files = "files with sessions of this agent that no other file holds; one reader may read the logs of several agents";
+    Fields::<Agent<'_>>::new()
+        .with(Column::name("agent", "agent"), |(agent, _)| Cell::text(agent))
+        .with(Column::name("versions", "versions"), |(_, contents)| Cell::Text(versions(contents)))
+        .with(count("files", "files", files), |(_, contents)| Cell::Count(contents.sources.len() as u64))
+        .with(count("sessions", "ses\u{ad}sions", ""), |(_, contents)| Cell::Count(contents.sessions))
+        .with(count("sub_agents", "sub-agents", "sessions that another one started"), |(_, contents)| Cell::Count(contents.sub_agents))
+        .with(CALLS, |(_, contents)| Cell::Count(contents.calls))
+        .with(WITH_USAGE, |(_, contents)| Cell::Count(contents.calls_with_usage))
+        .with(PROMPTS, |(_, contents)| recorded(contents.calls_with_usage, contents.prompt_tokens))
+        .with(tokens("output_tokens", "output tokens", OUTPUTS), |(_, contents)| {
+            recorded(contents.calls_with_usage, contents.outputs.all())
+        })
+        .with(LARGEST, |(_, contents)| recorded(contents.calls_with_usage, contents.largest_prompt))
+        .with(HIDDEN, |(_, contents)| contents.overhead().map_or(Cell::Empty, Cell::Tokens))
+        .with(COMPACTIONS, |(_, contents)| Cell::Count(contents.compactions))
+        .with(PRUNINGS, |(_, contents)| Cell::Count(contents.prunings))
+        .table(1, agents)
 }
 
 /// The first and the last of an agent's versions, in the order of their numbers.
@@ -178,108 +173,62 @@ fn versions(contents: &Contents) -> String {
 }
 
 /// A sum over calls with usage says nothing where there are none.
-fn recorded(contents: &Contents, tokens: u64) -> Cell {
-    if contents.calls_with_usage == 0 { Cell::Empty } else { Cell::Tokens(tokens) }
+fn recorded(calls_with_usage: u64, tokens: u64) -> Cell {
+    if calls_with_usage == 0 { Cell::Empty } else { Cell::Tokens(tokens) }
 }
 
 fn message_table(agents: &BTreeMap<String, Contents>) -> Table {
-    let columns = vec![
-        Column::name("agent", "agent"),
-        count("system", "system", "instructions"),
-        count("user", "user", "what people said"),
-        count("injected", "in\u{ad}jected", "what the agent said in their name"),
-        count("assistant", "assis\u{ad}tant", "replies"),
-        count("results", "results", "messages with results of tools"),
-        count("tool_calls", "tool calls", "requests to run a tool"),
-        count("failures", "fail\u{ad}ures", "results that tell of a failure"),
-        count("images", "pic\u{ad}tures", ""),
-    ];
-    let row = |(agent, contents): (&String, &Contents)| {
-        let counts = [
-            contents.system,
-            contents.user,
-            contents.injected,
-            contents.assistant,
-            contents.results,
-            contents.tool_calls,
-            contents.failures,
-            contents.images,
-        ];
-        std::iter::once(Cell::Text(agent.clone())).chain(counts.map(Cell::Count)).collect()
-    };
-    Table { labels: 1, columns, rows: agents.iter().map(row).collect() }
+    Fields::<Agent<'_>>::new()
+        .with(Column::name("agent", "agent"), |(agent, _)| Cell::text(agent))
+        .with(count("system", "system", "instructions"), |(_, contents)| Cell::Count(contents.system))
+        .with(count("user", "user", "what people said"), |(_, contents)| Cell::Count(contents.user))
+        .with(count("injected", "in\u{ad}jected", "what the agent said in their name"), |(_, contents)| Cell::Count(contents.injected))
+        .with(count("assistant", "assis\u{ad}tant", "replies"), |(_, contents)| Cell::Count(contents.assistant))
+        .with(count("results", "results", "messages with results of tools"), |(_, contents)| Cell::Count(contents.results))
+        .with(count("tool_calls", "tool calls", "requests to run a tool"), |(_, contents)| Cell::Count(contents.tool_calls))
+        .with(count("failures", "fail\u{ad}ures", "results that tell of a failure"), |(_, contents)| Cell::Count(contents.failures))
+        .with(count("images", "pic\u{ad}tures", ""), |(_, contents)| Cell::Count(contents.images))
+        .table(1, agents)
 }
 
 fn model_table(models: &BTreeMap<String, ModelShare>) -> Table {
-    let columns = vec![
-        Column::name("model", "model"),
-        tokens("window_tokens", "window", "by the catalogue; empty where it does not know the model"),
-        count("sessions", "ses\u{ad}sions", ""),
-        count("calls", "calls", "calls of the conversations"),
-        WITH_USAGE,
-        tokens("prompt_tokens", "prompt tokens", "sum of the recorded prompts"),
-        tokens("output_tokens", "output tokens", OUTPUTS),
-        LARGEST,
-    ];
     let mut all: Vec<(&String, &ModelShare)> = models.iter().collect();
     all.sort_by_key(|(name, share)| (Reverse(share.calls), *name));
-    let row = |(name, share): (&String, &ModelShare)| {
-        let recorded = |tokens| if share.calls_with_usage == 0 { Cell::Empty } else { Cell::Tokens(tokens) };
-        vec![
-            if name.is_empty() { Cell::Name("(not named)".to_owned()) } else { Cell::Text(name.clone()) },
-            share.window.map_or(Cell::Empty, Cell::Tokens),
-            Cell::Count(share.sessions),
-            Cell::Count(share.calls),
-            Cell::Count(share.calls_with_usage),
-            recorded(share.prompt_tokens),
-            recorded(share.outputs.all()),
-            recorded(share.largest_prompt),
-        ]
-    };
-    Table { labels: 1, columns, rows: all.into_iter().map(row).collect() }
+    let window = tokens("window_tokens", "window", "by the catalogue; empty where it does not know the model");
+    Fields::<(&String, &ModelShare)>::new()
+        .with(Column::name("model", "model"), |(name, _)| if name.is_empty() { Cell::name("(not named)") } else { Cell::text(name) })
+        .with(window, |(_, share)| share.window.map_or(Cell::Empty, Cell::Tokens))
+        .with(count("sessions", "ses\u{ad}sions", ""), |(_, share)| Cell::Count(share.sessions))
+        .with(count("calls", "calls", "calls of the conversations"), |(_, share)| Cell::Count(share.calls))
+        .with(WITH_USAGE, |(_, share)| Cell::Count(share.calls_with_usage))
+        .with(PROMPTS, |(_, share)| recorded(share.calls_with_usage, share.prompt_tokens))
+        .with(tokens("output_tokens", "output tokens", OUTPUTS), |(_, share)| recorded(share.calls_with_usage, share.outputs.all()))
+        .with(LARGEST, |(_, share)| recorded(share.calls_with_usage, share.largest_prompt))
+        .table(1, all)
 }
 
 /// The sessions with the largest prompts first; those without usage by their messages.
 fn session_table(sessions: &[(&Trace, Contents)], shown: usize) -> Table {
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::name("agent", "agent"),
-        Column::name("version", "version"),
-        Column::name("model", "model"),
-        Column::name("started", "started"),
-        count("messages", "mes\u{ad}sages", ""),
-        count("calls", "calls", "requests to the model, those of summarisers and side calls included"),
-        WITH_USAGE,
-        LARGEST,
-        HIDDEN,
-        count("compactions", "compac\u{ad}tions", "old messages that the agent itself replaced by a summary, how often"),
-        count("prunings", "prun\u{ad}ings", "old results that the agent itself replaced by placeholders, how often"),
-        Column::name("parent", "parent"),
-        Column::name("source", "file"),
-    ];
     let mut largest: Vec<&(&Trace, Contents)> = sessions.iter().collect();
     // The sort is stable: equals stay in the order of the corpus.
     largest.sort_by_key(|(_, contents)| Reverse((contents.largest_prompt, contents.messages())));
-    let row = |(trace, contents): &(&Trace, Contents)| {
-        let text = |text: &str| if text.is_empty() { Cell::Empty } else { Cell::Text(text.to_owned()) };
-        vec![
-            Cell::Text(trace.id.clone()),
-            text(&trace.agent),
-            text(&trace.version),
-            trace.main_model().map_or(Cell::Empty, text),
-            contents.first.map_or(Cell::Empty, |first| Cell::Name(day(first))),
-            Cell::Count(contents.messages()),
-            Cell::Count(contents.calls),
-            Cell::Count(contents.calls_with_usage),
-            recorded(contents, contents.largest_prompt),
-            contents.overhead().map_or(Cell::Empty, Cell::Tokens),
-            Cell::Count(contents.compactions),
-            Cell::Count(contents.prunings),
-            trace.parent.as_deref().map_or(Cell::Empty, text),
-            text(&trace.source),
-        ]
-    };
-    Table { labels: 1, columns, rows: largest.into_iter().take(shown).map(row).collect() }
+    let text = |text: &str| if text.is_empty() { Cell::Empty } else { Cell::text(text) };
+    Fields::<&(&Trace, Contents)>::new()
+        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+        .with(Column::name("agent", "agent"), move |(trace, _)| text(&trace.agent))
+        .with(Column::name("version", "version"), move |(trace, _)| text(&trace.version))
+        .with(Column::name("model", "model"), move |(trace, _)| trace.main_model().map_or(Cell::Empty, text))
+        .with(Column::name("started", "started"), |(_, contents)| contents.first.map_or(Cell::Empty, |first| Cell::Name(day(first))))
+        .with(count("messages", "mes\u{ad}sages", ""), |(_, contents)| Cell::Count(contents.messages()))
+        .with(CALLS, |(_, contents)| Cell::Count(contents.calls))
+        .with(WITH_USAGE, |(_, contents)| Cell::Count(contents.calls_with_usage))
+        .with(LARGEST, |(_, contents)| recorded(contents.calls_with_usage, contents.largest_prompt))
+        .with(HIDDEN, |(_, contents)| contents.overhead().map_or(Cell::Empty, Cell::Tokens))
+        .with(COMPACTIONS, |(_, contents)| Cell::Count(contents.compactions))
+        .with(PRUNINGS, |(_, contents)| Cell::Count(contents.prunings))
+        .with(Column::name("parent", "parent"), move |(trace, _)| trace.parent.as_deref().map_or(Cell::Empty, text))
+        .with(Column::name("source", "file"), move |(trace, _)| text(&trace.source))
+        .table(1, largest.into_iter().take(shown))
 }
 
 /// The day of a moment, in UTC.

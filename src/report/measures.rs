@@ -2,7 +2,7 @@
 
 use super::document::Cell;
 use super::words::dollars;
-use crate::experiment::{Measure, MetricUnit, Value};
+use crate::experiment::{Measure, Unit, Value};
 
 /// What is said where a net cost is sought or limited.
 pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
@@ -12,10 +12,10 @@ pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut a
 /// A value as a cell: a count, tokens or money; a share where both are of one kind; else a quotient with two decimals. What happens less
 /// than once a call is told per 100 calls, for two decimals of one call would hide it.
 pub fn cell(value: Value, measure: &Measure) -> Cell {
-    let money = measure.part.unit == MetricUnit::Money;
+    let money = measure.part.unit == Unit::Money;
     match measure.whole {
         None if money => Cell::Money(value.part),
-        None if measure.part.unit == MetricUnit::Count => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Count),
+        None if measure.part.unit == Unit::Count => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Count),
         None => u64::try_from(value.part).map_or(Cell::SignedTokens(value.part), Cell::Tokens),
         Some(_) if measure.is_share() => Cell::Share { part: value.part, whole: value.whole },
         Some(_) if money => Cell::Money(value.part.checked_div(i64::try_from(value.whole).unwrap_or(i64::MAX)).unwrap_or(0)),
@@ -32,17 +32,6 @@ pub fn cell(value: Value, measure: &Measure) -> Cell {
 /// A bound over resampled sessions as a cell: bounds of quotients are told in millionths.
 pub fn bound_cell(part: i64, measure: &Measure) -> Cell {
     cell(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
-}
-
-/// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money.
-pub fn number(value: Value, measure: &Measure) -> f64 {
-    let quotient = if value.whole == 0 { 0.0 } else { value.part as f64 / value.whole as f64 };
-    if measure.part.unit == MetricUnit::Money { quotient / 1e9 } else { (quotient * 1e6).round() / 1e6 }
-}
-
-/// A bound as a number for programs.
-pub fn bound_number(part: i64, measure: &Measure) -> f64 {
-    number(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
 }
 
 /// A value within a sentence.

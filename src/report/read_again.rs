@@ -1,73 +1,10 @@
 //! What was read again after recorded compactions, beside what references call needed: how far the method can be trusted.
 
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures_record::share;
+use super::field::Fields;
+use super::record::read_again::standing;
 use super::words::{counted, grouped};
-use crate::experiment::{Basis, Group, ReadAgain, SourceStanding};
-use serde::Serialize;
-
-/// Part of schema `ctxsim.backtest/1`.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct ReadAgainRecord {
-    compactions: u64,
-    prunings: u64,
-    readings: u64,
-    repeated: u64,
-    groups: Vec<GroupRecord>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-struct GroupRecord {
-    standing: &'static str,
-    basis: &'static str,
-    taken_up: bool,
-    results: u64,
-    sessions: u64,
-    again: u64,
-    again_share: f64,
-    again_share_low: Option<f64>,
-    again_share_high: Option<f64>,
-    file_again: u64,
-}
-
-impl ReadAgainRecord {
-    pub fn new(found: &ReadAgain) -> ReadAgainRecord {
-        let group = |group: &Group| {
-            let interval = group.interval();
-            GroupRecord {
-                standing: standing(group.standing),
-                basis: match group.basis {
-                    Basis::Lines => "lines",
-                    Basis::Names => "names",
-                    Basis::LinesAnyTime => "lines_any_time",
-                },
-                taken_up: group.taken_up,
-                results: group.results,
-                sessions: group.sessions,
-                again: group.again,
-                again_share: share(group.again as f64, group.results),
-                again_share_low: interval.map(|(low, _)| low as f64 / 1e6),
-                again_share_high: interval.map(|(_, high)| high as f64 / 1e6),
-                file_again: group.file_again,
-            }
-        };
-        ReadAgainRecord {
-            compactions: found.compactions,
-            prunings: found.prunings,
-            readings: found.readings,
-            repeated: found.repeated,
-            groups: found.groups.iter().map(group).collect(),
-        }
-    }
-}
-
-fn standing(standing: SourceStanding) -> &'static str {
-    match standing {
-        SourceStanding::Removed => "removed",
-        SourceStanding::Kept => "kept",
-        SourceStanding::Undisturbed => "undisturbed",
-    }
-}
+use crate::experiment::{Basis, Group, ReadAgain};
 
 /// A table of the groups, below a sentence; nothing where nothing was read.
 pub fn sections(found: &ReadAgain) -> Vec<Section> {
@@ -93,39 +30,27 @@ pub const NOTE: &str = "Read again: the result of a reading call before a record
      looked at from their middle on. Intervals (95 %, Wilson) take results for independent, so they are too narrow.";
 
 fn table(found: &ReadAgain) -> Table {
-    let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Recorded) };
-    let part = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Share, Provenance::Recorded) };
-    let columns = vec![
-        Column::name("standing", "result"),
-        Column::name("taken_up", "later taken up"),
-        count("results", "results", ""),
-        count("sessions", "sessions", ""),
-        count("again", "again", "asked for again with the same tool and arguments"),
-        part("again_share", "share", "the same as a share"),
-        part("low", "from", ""),
-        part("high", "to", ""),
-        part("file_share", "file again", "share whose file was read again, with whatever arguments"),
-    ];
-    let row = |group: &Group| {
-        let basis = match group.basis {
-            Basis::Lines => "by lines",
-            Basis::Names => "by names",
-            Basis::LinesAnyTime => "by lines, at any time",
-        };
-        let taken_up = if group.taken_up { basis.to_owned() } else { format!("not {basis}") };
-        let interval = group.interval();
-        let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
-        vec![
-            Cell::Name(standing(group.standing).to_owned()),
-            Cell::Name(taken_up),
-            Cell::Count(group.results),
-            Cell::Count(group.sessions),
-            Cell::Count(group.again),
-            Cell::share(group.again, group.results),
-            edge(interval.map(|(low, _)| low)),
-            edge(interval.map(|(_, high)| high)),
-            Cell::share(group.file_again, group.results),
-        ]
-    };
-    Table { labels: 2, columns, rows: found.groups.iter().map(row).collect() }
+    let count = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning);
+    let part = |key, header, meaning| Column::number(key, header, Unit::Share, Provenance::Recorded).says(meaning);
+    let edge = |edge: Option<u64>| edge.map_or(Cell::Empty, |millionths| Cell::share(millionths, 1_000_000));
+    Fields::<&Group>::new()
+        .with(Column::name("standing", "result"), |group| Cell::name(standing(group.standing)))
+        .with(Column::name("taken_up", "later taken up"), |group| {
+            let basis = match group.basis {
+                Basis::Lines => "by lines",
+                Basis::Names => "by names",
+                Basis::LinesAnyTime => "by lines, at any time",
+            };
+            Cell::Name(if group.taken_up { basis.to_owned() } else { format!("not {basis}") })
+        })
+        .with(count("results", "results", ""), |group| Cell::Count(group.results))
+        .with(count("sessions", "sessions", ""), |group| Cell::Count(group.sessions))
+        .with(count("again", "again", "asked for again with the same tool and arguments"), |group| Cell::Count(group.again))
+        .with(part("again_share", "share", "the same as a share"), |group| Cell::share(group.again, group.results))
+        .with(part("low", "from", ""), move |group| edge(group.interval().map(|(low, _)| low)))
+        .with(part("high", "to", ""), move |group| edge(group.interval().map(|(_, high)| high)))
+        .with(part("file_share", "file again", "share whose file was read again, with whatever arguments"), |group| {
+            Cell::share(group.file_again, group.results)
+        })
+        .table(2, &found.groups)
 }

@@ -1,39 +1,35 @@
 //! What policies stand beside: the recording, and the user's own agents.
 
+use super::asked::Baselines;
 use super::cost_figures;
 use super::document::{Better, Cell, Column, Provenance, Unit};
-use super::figures::Figure;
+use super::figures;
 use super::words::{counted, first_few, grouped};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
-use crate::experiment::{Beside, Own, RecordedSession, Recording, Replay};
+use crate::experiment::{Beside, Metric, RecordedSession, Replay};
 
 /// The name of the recording's row.
 pub const RECORDED: &str = "recorded";
 
-/// What policies stand beside.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Baselines<'a> {
-    /// What the logs say happened. Absent where nobody worked it out.
-    pub recording: Option<&'a Recording>,
-    /// The user's own agents. Absent where no session has a preset of its agent.
-    pub own: Option<&'a Own>,
-}
-
-/// Figures that a log knows as well as a replay.
-const KNOWN: [&str; 8] =
-    ["calls", "failed_sessions", "prunes", "compactions", "peak_tokens", "mean_tokens", "prompt_tokens", "anchored_share"];
-
 /// The cell of a figure for what is recorded; empty where no log has such a figure.
-pub fn cell(figure: &Figure, recorded: &RecordedSession) -> Cell {
-    if KNOWN.contains(&figure.column.key) { (figure.cell)(&recorded.totals) } else { Cell::Empty }
+pub fn cell(figure: &Metric, recorded: &RecordedSession) -> Cell {
+    if figure.in_logs { figures::cell(figure, &recorded.totals) } else { Cell::Empty }
 }
 
-/// The list price of what is recorded, and the share of the prompt tokens that caches read.
+/// The list price of what is recorded.
+pub fn cost(recorded: &RecordedSession) -> Cell {
+    if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty }
+}
+
+/// The share of its prompt tokens that caches read.
+pub fn hit_rate(recorded: &RecordedSession) -> Cell {
+    if recorded.bill.prompt_tokens() > 0 { cost_figures::hits(&recorded.bill) } else { Cell::Empty }
+}
+
+/// Both.
 pub fn costs(recorded: &RecordedSession) -> [Cell; 2] {
-    let cost = if recorded.is_priced() { Cell::money(recorded.nano_usd()) } else { Cell::Empty };
-    let hits = if recorded.bill.prompt_tokens() > 0 { super::cost::hits(&recorded.bill) } else { Cell::Empty };
-    [cost, hits]
+    [cost(recorded), hit_rate(recorded)]
 }
 
 /// What tables of policies show of a cost beside the recorded one.
@@ -101,7 +97,7 @@ impl<'a> Baselines<'a> {
     }
 
     /// A row for the recording, where it is at hand.
-    pub fn recorded_row(&self, figures: &[&Figure]) -> Option<Vec<Cell>> {
+    pub fn recorded_row(&self, figures: &[&Metric]) -> Option<Vec<Cell>> {
         let recorded = &self.recording?.sum;
         let name = std::iter::once(Cell::Name(RECORDED.to_owned()));
         let cells = figures.iter().map(|figure| cell(figure, recorded));

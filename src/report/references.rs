@@ -2,89 +2,80 @@
 
 use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::words::{counted, counted_as, grouped};
+use super::field::Fields;
+use super::words::{counted, counted_as, evidence_name, grouped};
 use crate::corpus::Corpus;
 use crate::experiment::{LeastBudget, PERCENT, Replay};
-use crate::sim::{Broken, Category, Fates, Outcome, Totals};
-use crate::trace::{Evidence, Trace};
+use crate::sim::{Broken, Category, Fates, Outcome};
+use crate::trace::Evidence;
 use std::cmp::Reverse;
 
 /// So many broken references of a corpus are named: the heaviest.
 const NAMED: usize = 10;
 
-const fn fates(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
-    Column { meaning, better: Better::Less, ..Column::number(key, header, Unit::Count, Provenance::Simulated) }
+/// A policy, a kind of text, where it stood, and what became of references to it.
+type Row<'a> = (&'a Replay, &'static str, &'static str, Fates);
+
+const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning)
 }
 
-const FIGURES: [Column; 7] = [
-    Column {
-        meaning: "times that a reply takes up text of one source",
-        ..Column::number("references", "references", Unit::Count, Provenance::Estimated)
-    },
-    fates("kept", "kept", "the text is still there"),
-    fates("summarised", "summa\u{ad}rised", "a summary took its place, and may or may not hold it"),
-    fates("truncated", "truncated", "it was cut away"),
-    fates("cleared", "cleared", "a placeholder stands for it"),
-    fates("dropped", "dropped", "its message was removed"),
-    Column {
-        meaning: "kept as a share of all",
-        better: Better::More,
-        ..Column::number("kept_share", "kept, share", Unit::Share, Provenance::Simulated)
-    },
-];
+const REFERENCES: Column =
+    Column::number("references", "references", Unit::Count, Provenance::Estimated).says("times that a reply takes up text of one source");
+
+const fn kept_share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning).better(Better::More)
+}
+
+fn fields<'a>() -> Fields<'a, Row<'a>> {
+    Fields::<Row<'a>>::new()
+        .with(Column::name("evidence", "evidence"), |(_, evidence, ..)| Cell::name(evidence))
+        .with(Column::name("source", "source"), |(_, _, source, _)| Cell::name(source))
+        .with(REFERENCES, |(.., fates)| Cell::Count(fates.all()))
+        .with(count("kept", "kept", "the text is still there").better(Better::Less), |(.., fates)| Cell::Count(fates.kept))
+        .and(by_rule::fates(|(.., fates): &Row<'a>| *fates))
+        .with(kept_share("kept_share", "kept, share", "kept as a share of all"), |(.., fates)| Cell::share(fates.kept, fates.all()))
+}
 
 /// A table a policy, and the worst cases.
 pub fn sections(corpus: &Corpus, replays: &[Replay], least: Option<&LeastBudget>) -> Vec<Section> {
-    let table = |replay: &Replay| {
-        let names = [Column::name("evidence", "evidence"), Column::name("source", "source")];
-        Table { labels: 2, columns: names.into_iter().chain(FIGURES).collect(), rows: rows(&replay.totals).collect() }
-    };
-    let section = |replay: &Replay| Section { title: format!("References under {}", replay.policy), body: Body::Table(table(replay)) };
+    let section = |replay: &Replay| fields().table(2, rows(replay)).titled(format!("References under {}", replay.policy));
     let could = [achievable(replays)].into_iter().chain(least.map(least_section));
     replays.iter().map(section).chain(by_rule::section(replays)).chain(could).chain(worst(corpus, replays)).collect()
 }
 
 /// All tables in one, with the policy in front.
 pub fn flat(replays: &[Replay]) -> Table {
-    let names = [Column::name("policy", "policy"), Column::name("evidence", "evidence"), Column::name("source", "source")];
-    let with_policy = |replay: &Replay, row: Vec<Cell>| std::iter::once(Cell::Name(replay.policy.clone())).chain(row).collect();
-    let rows = replays.iter().flat_map(|replay| rows(&replay.totals).map(move |row| with_policy(replay, row)));
-    Table { labels: 3, columns: names.into_iter().chain(FIGURES).collect(), rows: rows.collect() }
+    let policy = Fields::<Row<'_>>::new().with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy));
+    policy.and(fields()).table(3, replays.iter().flat_map(rows))
 }
 
 /// What each policy kept of what any policy could have kept while it carried as much.
 pub(super) fn achievable(replays: &[Replay]) -> Section {
-    let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
-    let tokens = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Tokens, Provenance::Simulated) };
-    let columns = vec![
-        Column::name("policy", "policy"),
-        count("kept", "kept", "references to lines that it kept"),
-        count("oracle", "oracle", "the same of the oracle, which knows what comes, in contexts of the same sizes"),
-        count("achievable", "achievable", "nobody could keep more of them in contexts of the same sizes"),
-        Column {
-            meaning: "kept as a share of that",
-            better: Better::More,
-            ..Column::number("achieved_share", "of achievable", Unit::Share, Provenance::Simulated)
-        },
-        tokens("content_tokens", "content", "recorded content in the mean context"),
-        tokens("needed_tokens", "needed", "with less content than this in the mean context no policy keeps 99 % of them"),
-    ];
-    let row = |replay: &Replay| {
-        let (retention, calls) = (&replay.totals.retention, replay.totals.calls);
-        let kept = retention.of(Evidence::Line).kept;
-        let mean = |tokens: u64| Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0));
-        vec![
-            Cell::Name(replay.policy.clone()),
-            Cell::Count(kept),
-            Cell::Count(retention.oracle),
-            Cell::Count(retention.achievable),
-            Cell::share(kept, retention.achievable),
-            mean(retention.carried_tokens),
-            mean(retention.needed_tokens),
-        ]
+    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning);
+    let mean = |replay: &Replay, tokens: u64| {
+        let calls = replay.totals.calls;
+        Cell::Tokens((tokens + calls / 2).checked_div(calls).unwrap_or(0))
     };
-    let table = Table { labels: 1, columns, rows: replays.iter().map(row).collect() };
-    Section { title: "What could have been kept".to_owned(), body: Body::Table(table) }
+    let kept = |replay: &Replay| replay.totals.retention.of(Evidence::Line).kept;
+    let oracle = "the same of the oracle, which knows what comes, in contexts of the same sizes";
+    let needed = "with less content than this in the mean context no policy keeps 99 % of them";
+    Fields::<&Replay>::new()
+        .with(Column::name("policy", "policy"), |replay| Cell::name(&replay.policy))
+        .with(count("kept", "kept", "references to lines that it kept"), move |replay| Cell::Count(kept(replay)))
+        .with(count("oracle", "oracle", oracle), |replay| Cell::Count(replay.totals.retention.oracle))
+        .with(count("achievable", "achievable", "nobody could keep more of them in contexts of the same sizes"), |replay| {
+            Cell::Count(replay.totals.retention.achievable)
+        })
+        .with(kept_share("achieved_share", "of achievable", "kept as a share of that"), move |replay| {
+            Cell::share(kept(replay), replay.totals.retention.achievable)
+        })
+        .with(tokens("content_tokens", "content", "recorded content in the mean context"), move |replay| {
+            mean(replay, replay.totals.retention.carried_tokens)
+        })
+        .with(tokens("needed_tokens", "needed", needed), move |replay| mean(replay, replay.totals.retention.needed_tokens))
+        .table(1, replays)
+        .titled("What could have been kept")
 }
 
 fn least_section(least: &LeastBudget) -> Section {
@@ -120,104 +111,59 @@ pub fn left_out(corpus: &Corpus) -> Option<String> {
 
 /// The heaviest broken references of one session.
 pub fn worst_of(outcome: &Outcome) -> Option<Section> {
-    let paths = Paths::of(outcome.broken.iter());
-    let rows: Vec<Vec<Cell>> = outcome.broken.iter().map(|broken| cells(broken, paths).collect()).collect();
-    let table = Table { labels: 1, columns: case_columns(paths).collect(), rows };
-    (!table.rows.is_empty()).then(|| Section { title: "Broken references, the heaviest".to_owned(), body: Body::Table(table) })
+    let all: Vec<Case<'_>> = outcome.broken.iter().map(|broken| ("", "", broken)).collect();
+    cases(&all).table(1, all).told(WORST)
 }
 
 fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
-    let of_replay = |replay: &Replay| -> Vec<(String, String, Broken)> {
-        let pairs = corpus.traces.iter().zip(&replay.outcomes);
-        let named = |(trace, outcome): (&Trace, &Outcome)| -> Vec<(String, String, Broken)> {
-            outcome.broken.iter().map(|broken| (replay.policy.clone(), trace.id.clone(), broken.clone())).collect()
-        };
-        pairs.flat_map(named).collect()
-    };
-    let mut all: Vec<(String, String, Broken)> = replays.iter().flat_map(of_replay).collect();
+    let mut all: Vec<Case<'_>> = Vec::new();
+    for replay in replays {
+        for (trace, outcome) in corpus.traces.iter().zip(&replay.outcomes) {
+            all.extend(outcome.broken.iter().map(|broken| (replay.policy.as_str(), trace.id.as_str(), broken)));
+        }
+    }
     // The sort is stable: equals stay in the order of policies and corpus.
     all.sort_by_key(|(.., broken)| (broken.kind, Reverse(broken.weight)));
     all.truncate(NAMED);
-    let paths = Paths::of(all.iter().map(|(.., broken)| broken));
-    let row = |(policy, session, broken): &(String, String, Broken)| {
-        [Cell::Name(policy.clone()), Cell::Text(session.clone())].into_iter().chain(cells(broken, paths)).collect()
-    };
-    let names = [Column::name("policy", "policy"), Column::name("session", "session")];
-    let columns = names.into_iter().chain(case_columns(paths)).collect();
-    let table = Table { labels: 2, columns, rows: all.iter().map(row).collect() };
-    (!table.rows.is_empty()).then(|| Section { title: "Broken references, the heaviest".to_owned(), body: Body::Table(table) })
+    let names = Fields::<Case<'_>>::new()
+        .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
+        .with(Column::name("session", "session"), |(_, session, _)| Cell::text(session));
+    names.and(cases(&all)).table(2, all).told(WORST)
 }
 
-/// Are paths known, so that a column shows them?
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Paths {
-    Known,
-    Unknown,
+const WORST: &str = "Broken references, the heaviest";
+
+/// A policy, a session and a reference that broke there.
+type Case<'a> = (&'a str, &'a str, &'a Broken);
+
+/// What is said of such references; with a path where one is known.
+fn cases<'a>(all: &[Case<'a>]) -> Fields<'a, Case<'a>> {
+    let text = |text: &Option<String>| text.as_deref().map_or(Cell::Empty, Cell::text);
+    let distance =
+        Column::number("distance_tokens", "tokens ago", Unit::Tokens, Provenance::Estimated).says("what arrived between the two");
+    let fields = Fields::<Case<'a>>::new()
+        .with(count("call", "call", "the call whose reply takes the text up"), |(.., broken)| Cell::Count(u64::from(broken.call) + 1))
+        .with(count("source_message", "source", "number of the message that holds the text"), |(.., broken)| {
+            Cell::Count(u64::from(broken.source) + 1)
+        })
+        .with(Column::name("category", "what it was"), |(.., broken)| {
+            Cell::Name(format!("{} of {}", evidence_name(broken.kind), broken.category.name()))
+        })
+        .with(Column::name("tool", "tool"), move |(.., broken)| text(&broken.tool))
+        .with(Column::name("fate", "fate"), |(.., broken)| Cell::name(broken.fate.name()))
+        .with(Column::name("rule", "rule"), move |(.., broken)| text(&broken.rule))
+        .with(count("weight", "pieces", "how many lines or names are taken up"), |(.., broken)| Cell::Count(u64::from(broken.weight)))
+        .with(distance, |(.., broken)| Cell::Tokens(broken.distance_tokens))
+        .with(count("distance_calls", "calls ago", "calls between the two"), |(.., broken)| Cell::Count(u64::from(broken.distance_calls)));
+    let with_path = all.iter().any(|(.., broken)| broken.path.is_some());
+    if with_path { fields.with(Column::name("path", "path"), move |(.., broken)| text(&broken.path)) } else { fields }
 }
 
-impl Paths {
-    fn of<'a>(mut all: impl Iterator<Item = &'a Broken>) -> Paths {
-        if all.any(|broken| broken.path.is_some()) { Paths::Known } else { Paths::Unknown }
-    }
-}
-
-fn case_columns(paths: Paths) -> impl Iterator<Item = Column> {
-    let count = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
-    [
-        count("call", "call", "the call whose reply takes the text up"),
-        count("source_message", "source", "number of the message that holds the text"),
-        Column::name("category", "what it was"),
-        Column::name("tool", "tool"),
-        Column::name("fate", "fate"),
-        Column::name("rule", "rule"),
-        count("weight", "pieces", "how many lines or names are taken up"),
-        Column {
-            meaning: "what arrived between the two",
-            ..Column::number("distance_tokens", "tokens ago", Unit::Tokens, Provenance::Estimated)
-        },
-        count("distance_calls", "calls ago", "calls between the two"),
-    ]
-    .into_iter()
-    .chain((paths == Paths::Known).then(|| Column::name("path", "path")))
-}
-
-fn cells(broken: &Broken, paths: Paths) -> impl Iterator<Item = Cell> {
-    let text = |text: &Option<String>| text.clone().map_or(Cell::Empty, Cell::Text);
-    let evidence = if broken.kind == Evidence::Line { "lines" } else { "names" };
-    [
-        Cell::Count(u64::from(broken.call) + 1),
-        Cell::Count(u64::from(broken.source) + 1),
-        Cell::Name(format!("{evidence} of {}", broken.category.name())),
-        text(&broken.tool),
-        Cell::Name(broken.fate.name().to_owned()),
-        text(&broken.rule),
-        Cell::Count(u64::from(broken.weight)),
-        Cell::Tokens(broken.distance_tokens),
-        Cell::Count(u64::from(broken.distance_calls)),
-    ]
-    .into_iter()
-    .chain((paths == Paths::Known).then(|| text(&broken.path)))
-}
-
-fn rows(totals: &Totals) -> impl Iterator<Item = Vec<Cell>> {
-    let kinds = [(Evidence::Line, "lines"), (Evidence::Identifier, "names")];
-    kinds.into_iter().flat_map(move |(kind, name)| {
-        let of = move |category: Category| totals.retention.fates.get(&(kind, category)).map(|fates| (category.name(), *fates));
-        let all = std::iter::once(("all", totals.retention.of(kind)));
-        all.chain(Category::ALL.into_iter().filter_map(of)).map(move |(source, fates)| row(name, source, fates))
+fn rows(replay: &Replay) -> impl Iterator<Item = Row<'_>> {
+    let retention = &replay.totals.retention;
+    [Evidence::Line, Evidence::Identifier].into_iter().flat_map(move |kind| {
+        let of = move |category: Category| retention.fates.get(&(kind, category)).map(|fates| (category.name(), *fates));
+        let all = std::iter::once(("all", retention.of(kind)));
+        all.chain(Category::ALL.into_iter().filter_map(of)).map(move |(source, fates)| (replay, evidence_name(kind), source, fates))
     })
-}
-
-fn row(evidence: &str, source: &str, fates: Fates) -> Vec<Cell> {
-    vec![
-        Cell::Name(evidence.to_owned()),
-        Cell::Name(source.to_owned()),
-        Cell::Count(fates.all()),
-        Cell::Count(fates.kept),
-        Cell::Count(fates.summarised),
-        Cell::Count(fates.truncated),
-        Cell::Count(fates.cleared),
-        Cell::Count(fates.dropped),
-        Cell::share(fates.kept, fates.all()),
-    ]
 }

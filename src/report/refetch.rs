@@ -1,12 +1,13 @@
 //! The closed loop beside the open one: what an agent would read again, and what is left of the saving.
 
-use super::by_session::cells as figures;
 use super::cost_figures;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
-use super::figures::{Figure, Stands, compactions};
+use super::field::Fields;
+use super::figures;
 use super::words::{counted, dollars, grouped, percent};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
+use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
 use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
 
 /// What the closed loop supposes.
@@ -14,37 +15,70 @@ pub const NOTE: &str = "Closed loop: before a call whose reply takes up lines th
                         which brings the source back at its size. That it would do just this is a supposition.";
 
 const fn column(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
-    Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) }
+    Column::number(key, header, unit, Provenance::Simulated).says(meaning)
 }
 
-const fn less(column: Column) -> Column {
-    Column { better: Better::Less, ..column }
+const fn less(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
+    column(key, header, meaning, unit).better(Better::Less)
 }
 
-const fn more(column: Column) -> Column {
-    Column { better: Better::More, ..column }
-}
+const IF_READ_AGAIN: &str = "the same if lost sources are read again";
 
-fn columns() -> Vec<Column> {
+/// A policy in the open and in the closed loop, side by side.
+fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
     use Unit::{Count, Money, Share, Tokens};
-    vec![
-        Column::name("policy", "policy"),
-        less(column("refetches", "read again", "requests that read a lost source again", Count)),
-        less(column("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share)),
-        column("refetched_sources", "sources", "different sources among them", Count),
-        less(column("sources_again", "more than once", "sources that were lost and read again more than once", Count)),
-        column("saved_open", "saved, open", "prompt tokens saved as a share, if nothing is read again", Share),
-        more(column("saved_net", "saved, net", "the same net of all that reading again leads to", Share)),
-        column("prompt_tokens_open", "prompt tokens, open", "the contexts of all calls, summed, if nothing is read again", Tokens),
-        less(column("prompt_tokens_closed", "prompt tokens, closed", "the same if lost sources are read again", Tokens)),
-        column("compactions_open", "compac\u{ad}tions, open", "messages replaced by a summary, if nothing is read again", Count),
-        less(column("compactions_closed", "compac\u{ad}tions, closed", "the same if lost sources are read again", Count)),
-        column("overflows_open", "over\u{ad}flows, open", "calls that the provider would have refused, if nothing is read again", Count),
-        less(column("overflows_closed", "over\u{ad}flows, closed", "the same if lost sources are read again", Count)),
-        column("cost_open_usd", "cost, open", "list price with the chosen cache, if nothing is read again", Money),
-        less(column("cost_closed_usd", "cost, closed", "the same if lost sources are read again", Money)),
-        less(column("still_broken", "still broken", "references to lines that are broken all the same", Count)),
-    ]
+    let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
+    let cost = move |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
+    let net = column("saved_net", "saved, net", "the same net of all that reading again leads to", Share).better(Better::More);
+    let again = less("sources_again", "more than once", "sources that were lost and read again more than once", Count);
+    Fields::<(&'a Replay, &'a Replay)>::new()
+        .with(Column::name("policy", "policy"), |(open, _)| Cell::name(&open.policy))
+        .with(less("refetches", "read again", "requests that read a lost source again", Count), |(_, closed)| {
+            Cell::Count(closed.totals.refetches.calls)
+        })
+        .with(less("refetches_per_call", "of calls", "the same as a share of the recorded calls", Share), |(open, closed)| {
+            Cell::share(closed.totals.refetches.calls, open.totals.calls)
+        })
+        .with(column("refetched_sources", "sources", "different sources among them", Count), |(_, closed)| {
+            Cell::Count(closed.totals.refetches.sources)
+        })
+        .with(again, |(_, closed)| Cell::Count(closed.totals.refetches.sources_again))
+        .with(column("saved_open", "saved, open", "prompt tokens saved as a share, if nothing is read again", Share), move |(open, _)| {
+            saved(&open.totals)
+        })
+        .with(net, move |(_, closed)| saved(&closed.totals))
+        .with(
+            column("prompt_tokens_open", "prompt tokens, open", "the contexts of all calls, summed, if nothing is read again", Tokens),
+            |(open, _)| Cell::Tokens(open.totals.prompt_tokens),
+        )
+        .with(less("prompt_tokens_closed", "prompt tokens, closed", IF_READ_AGAIN, Tokens), |(_, closed)| {
+            Cell::Tokens(closed.totals.prompt_tokens)
+        })
+        .with(
+            column("compactions_open", "compac\u{ad}tions, open", "messages replaced by a summary, if nothing is read again", Count),
+            |(open, _)| Cell::Count(compactions(&open.totals)),
+        )
+        .with(less("compactions_closed", "compac\u{ad}tions, closed", IF_READ_AGAIN, Count), |(_, closed)| {
+            Cell::Count(compactions(&closed.totals))
+        })
+        .with(
+            column(
+                "overflows_open",
+                "over\u{ad}flows, open",
+                "calls that the provider would have refused, if nothing is read again",
+                Count,
+            ),
+            |(open, _)| Cell::Count(open.totals.overflows),
+        )
+        .with(less("overflows_closed", "over\u{ad}flows, closed", IF_READ_AGAIN, Count), |(_, closed)| Cell::Count(closed.totals.overflows))
+        .with(
+            column("cost_open_usd", "cost, open", "list price with the chosen cache, if nothing is read again", Money),
+            move |(open, _)| cost(open),
+        )
+        .with(less("cost_closed_usd", "cost, closed", IF_READ_AGAIN, Money), move |(_, closed)| cost(closed))
+        .with(less("still_broken", "still broken", "references to lines that are broken all the same", Count), |(_, closed)| {
+            Cell::Count(still_broken(&closed.totals))
+        })
 }
 
 /// Open and closed loop side by side, a row a policy, and what stands out in words. Nothing where no loop was closed.
@@ -53,41 +87,13 @@ pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
     if both.is_empty() {
         return Vec::new();
     }
-    let rows = both.iter().map(|(open, closed)| row(open, closed, cache)).collect();
-    let table = Table { labels: 1, columns: columns(), rows };
     let mut words: Vec<String> = both.iter().flat_map(|(open, closed)| sentences(open, closed, cache)).collect();
     if both.iter().any(|(_, closed)| closed.totals.refetches.passed_over > 0) {
         let (call, session) = (MOST_IN_A_CALL, grouped(MOST_IN_A_SESSION));
         words.push(format!("At most {call} sources are read again before a call, and {session} in a session."));
     }
     let told = (!words.is_empty()).then(|| Section { title: String::new(), body: Body::Lines(words) });
-    let title = "Open and closed loop: with what the agent reads again".to_owned();
-    std::iter::once(Section { title, body: Body::Table(table) }).chain(told).collect()
-}
-
-fn row(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<Cell> {
-    let (before, after) = (&open.totals, &closed.totals);
-    let saved = |totals: &Totals| Cell::Share { part: totals.tokens_saved(), whole: totals.recorded_tokens };
-    let cost = |replay: &Replay| cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd());
-    let refetches = &after.refetches;
-    vec![
-        Cell::Name(open.policy.clone()),
-        Cell::Count(refetches.calls),
-        Cell::share(refetches.calls, before.calls),
-        Cell::Count(refetches.sources),
-        Cell::Count(refetches.sources_again),
-        saved(before),
-        saved(after),
-        Cell::Tokens(before.prompt_tokens),
-        Cell::Tokens(after.prompt_tokens),
-        Cell::Count(compactions(before)),
-        Cell::Count(compactions(after)),
-        Cell::Count(before.overflows),
-        Cell::Count(after.overflows),
-        cost(open),
-        cost(closed),
-        Cell::Count(still_broken(after)),
-    ]
+    std::iter::once(fields(cache).table(1, both).titled("Open and closed loop: with what the agent reads again")).chain(told).collect()
 }
 
 fn still_broken(totals: &Totals) -> u64 {
@@ -147,42 +153,26 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
     words
 }
 
-/// What spreadsheets get of the closed loop: the figures under their names with `closed_` in front.
-pub const CLOSED: &[Figure] = &[
-    figure("closed_refetches", "refetches", "requests that read a lost source again", Unit::Count, |totals| {
-        Cell::Count(totals.refetches.calls)
-    }),
-    figure("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", Unit::Tokens, |totals| {
-        Cell::Tokens(totals.prompt_tokens)
-    }),
-    figure(
-        "closed_tokens_saved",
-        "tokens saved, net",
-        "prompt tokens saved net of all that reading again leads to",
-        Unit::Tokens,
-        |totals| Cell::SignedTokens(totals.tokens_saved()),
-    ),
-    figure("closed_overflows", "overflows, closed", "overflows if lost sources are read again", Unit::Count, |totals| {
-        Cell::Count(totals.overflows)
-    }),
-    figure("closed_sources_again", "sources again", "sources that were read again more than once", Unit::Count, |totals| {
-        Cell::Count(totals.refetches.sources_again)
-    }),
+/// What spreadsheets get of the closed loop: measures under their names with `closed_` in front.
+#[rustfmt::skip]
+const CLOSED: &[Metric] = &[
+    count("closed_refetches", "refetches", "requests that read a lost source again", |totals| totals.refetches.calls),
+    tokens("closed_prompt_tokens", "prompt tokens, closed", "prompt tokens if lost sources are read again", |totals| totals.prompt_tokens),
+    metric("closed_tokens_saved", "tokens saved, net", "prompt tokens saved net of all that reading again leads to",
+        Unit::Tokens, Of::Difference(Totals::tokens_saved)),
+    count("closed_overflows", "overflows, closed", "overflows if lost sources are read again", |totals| totals.overflows),
+    count("closed_sources_again", "sources again", "sources that were read again more than once", |totals| totals.refetches.sources_again),
 ];
-
-const fn figure(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, cell: fn(&Totals) -> Cell) -> Figure {
-    Figure { column: column(key, header, meaning, unit), cell, stands: Stands::Always }
-}
 
 /// Puts the closed loop's figures behind the rows of a flat table, a row a policy and session in the order of both.
 pub fn widen(table: &mut Table, replays: &[Replay]) {
     if replays.iter().all(|replay| replay.closed.is_none()) {
         return;
     }
-    table.columns.extend(CLOSED.iter().map(|figure| figure.column));
+    table.columns.extend(CLOSED.iter().map(figures::column));
     let closed = replays.iter().filter_map(|replay| replay.closed.as_deref()).flat_map(|replay| &replay.outcomes);
     for (row, outcome) in table.rows.iter_mut().zip(closed) {
-        row.extend(figures(CLOSED, &outcome.totals));
+        row.extend(figures::cells(CLOSED, &outcome.totals));
     }
 }
 

@@ -1,74 +1,18 @@
 //! `replay`: what each policy would have done to the recorded sessions, a row a policy.
 
+use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::document::{Body, Cell, Column, Report, Section, Table};
-use super::figures::{oracle_cell, told};
-use super::record::{Record, ReplayRecord, Series};
-use super::recording::Baselines;
-use super::words::{counted, first_few};
+use super::figures::{cells as figure_cells, column, oracle_cell, told};
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::replay::ReplayRecord;
+use super::title::title;
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
-use crate::corpus::{Corpus, CorpusFacts};
-use crate::cost::{Bills, CacheKind, Check};
+use crate::corpus::Corpus;
+use crate::cost::Bills;
 use crate::experiment::{Replay, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
-use std::collections::BTreeMap;
-
-/// What a row stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum By {
-    /// A policy.
-    #[default]
-    Policy,
-    /// A session under a policy.
-    Session,
-    /// A tool under a policy.
-    Tool,
-    /// A region of the window under a policy.
-    Region,
-    /// A kind of text that replies refer to, under a policy.
-    Reference,
-    /// A rule of a policy.
-    Rule,
-}
-
-/// The policy that knows the future, in the contexts of another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Oracle {
-    /// It has no row.
-    #[default]
-    LeftOut,
-    /// It has a row below each policy.
-    Beside,
-}
-
-/// How sessions that another one started are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum SubAgents {
-    /// With all others.
-    #[default]
-    Together,
-    /// With all others, and once more by themselves.
-    Apart,
-}
-
-/// What was asked, beside the question itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked<'a> {
-    /// What a row stands for.
-    pub by: By,
-    /// Are the calls one by one part of the record?
-    pub series: Series,
-    /// Does the oracle have a row beside each policy?
-    pub oracle: Oracle,
-    /// Have sessions that another one started rows of their own?
-    pub sub_agents: SubAgents,
-    /// The cache that costs are shown with.
-    pub cache: CacheKind,
-    /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
-    pub checks: Option<&'a BTreeMap<String, Check>>,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// The report on a replay, beside the recording and the user's own agents.
 pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Report {
@@ -120,21 +64,22 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         refetch::widen(&mut rows, replays);
         by_session::put_before(&mut rows, corpus, baselines, asked.cache);
     }
-    let record = ReplayRecord::new(corpus, replays, asked.series, asked.command.clone(), notes.clone()).with_least(least.as_ref());
+    let record = ReplayRecord::new(corpus, replays, asked.series).with_least(least.as_ref());
     let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
-    Report { title: title(&corpus.facts), command: asked.command.clone(), sections, notes, rows, record }
+    let facts = &corpus.facts;
+    Report { title: title(facts), command: asked.command.clone(), sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 /// A row a policy, below those of the recording and the user's own agents.
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
     let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
     let mut columns: Vec<Column> =
-        std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| figure.column)).collect();
+        std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| column(figure))).collect();
     columns.extend(baselines.cost_columns());
     let cells = |name: String, totals: &Totals, bill: &Bills, beside: Option<Cell>| -> Vec<Cell> {
         let name = std::iter::once(Cell::Name(name));
-        let figures = name.chain(by_session::cells(figures.iter().copied(), totals));
+        let figures = name.chain(figure_cells(figures.iter().copied(), totals));
         figures.chain(cost_figures::cells(bill, asked.cache)).chain(beside).collect()
     };
     let row = |replay: &Replay| cells(replay.policy.clone(), &replay.totals, &replay.bill, baselines.cost_beside(replay, asked.cache));
@@ -166,27 +111,4 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baseline
     });
     let rows = before.chain(rows).collect();
     Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows }) }
-}
-
-/// So many formats are named where there is little room.
-const FORMATS: usize = 6;
-
-/// One line on what was read.
-pub fn title(facts: &CorpusFacts) -> String {
-    let formats: Vec<String> = facts.formats.iter().map(|(format, files)| format!("{format} {files}")).collect();
-    let formats = if formats.is_empty() { String::new() } else { format!(" ({})", first_few(&formats, formats.len())) };
-    read_from(facts, &formats)
-}
-
-/// The same for a line with little room: many formats are counted.
-pub fn short_title(facts: &CorpusFacts) -> String {
-    match facts.formats.len() {
-        0..=FORMATS => title(facts),
-        many => read_from(facts, &format!(" of {many} formats")),
-    }
-}
-
-fn read_from(facts: &CorpusFacts, formats: &str) -> String {
-    let from = format!("{}{formats}", counted(facts.files, "file"));
-    format!("{}, {} from {from}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
 }

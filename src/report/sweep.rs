@@ -1,118 +1,43 @@
 //! `sweep`: many settings of policies, the best first.
 
+use super::asked::{Billed, Swept};
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::{FIGURES, FURTHER, Figure, told};
+use super::figures::{cells, column, told};
+use super::judged::{Judged, judged, words};
 use super::measures::{CLOSED_LOOP, bound_cell, cell};
-use super::record::Record;
-use super::sweep_record::SweepRecord;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::sweep::SweepRecord;
 use super::ties::ties;
+use super::title::title;
 use super::words::{counted, counted_as, grouped};
 use super::{cost_figures, notes};
-use crate::corpus::Corpus;
-use crate::experiment::{Constraint, Direction, Judgement, KnownFrom, Objective, Row, Setting, Standing, judgements};
-use crate::policy::Policy;
+use crate::experiment::metric::in_spreadsheets;
+use crate::experiment::{Direction, KnownFrom, Metric, Row, Standing};
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
 const SHOWN: usize = 20;
 
-/// A sweep that has been run.
-pub struct Swept<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The base policies.
-    pub bases: &'a [Policy],
-    /// The settings.
-    pub settings: &'a [Setting],
-    /// A row for each of them.
-    pub rows: &'a [Row],
-    /// What is sought.
-    pub objective: Objective,
-    /// What must be kept.
-    pub constraints: &'a [Constraint],
-    /// How often sessions were resampled, and the seed.
-    pub chance: (usize, u64),
-    /// Do the rows hold costs?
-    pub billed: Billed,
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
-
-/// Do rows hold costs?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Billed {
-    /// They do.
-    Yes,
-    /// They do not: nobody asked.
-    #[default]
-    No,
-}
-
-/// One setting with all that is said of it.
-pub(super) struct Judged<'a> {
-    pub policy: &'a str,
-    pub setting: &'a Setting,
-    pub row: &'a Row,
-    pub verdict: Judgement,
-}
-
-impl Swept<'_> {
-    /// A verdict on each row.
-    pub(super) fn judgements(&self) -> Vec<Judgement> {
-        let remoteness: Vec<f64> = self.settings.iter().map(|setting| setting.remoteness(self.bases)).collect();
-        judgements(self.rows, &self.objective, self.constraints, &remoteness)
-    }
-
-    /// The name of the policy that a setting turns.
-    pub(super) fn policy(&self, setting: &Setting) -> &str {
-        self.bases.get(setting.base).map_or("", |policy| policy.name.as_str())
-    }
-}
-
 /// The report on a sweep.
 pub fn sweep(swept: &Swept<'_>) -> Report {
     let judged = judged(swept);
     let notes = all_notes(swept, &judged);
-    let further: Vec<&Figure> = FIGURES.iter().chain(FURTHER).collect();
+    let further: Vec<&Metric> = in_spreadsheets().collect();
     let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
     let figures = told(shown.iter().map(|judged| &judged.row.totals));
     let mut sections: Vec<Section> =
         ties(swept, &judged).into_iter().map(|ties| Section { title: String::new(), body: Body::Lines(vec![ties]) }).collect();
     sections.push(Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) });
-    let record = SweepRecord::new(swept, &judged, notes.clone());
     Report {
-        title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), super::replay::title(&swept.corpus.facts)),
+        title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(&swept.corpus.facts)),
         command: swept.command.clone(),
         sections,
         notes,
         rows: table(swept, &judged, &further),
-        record: Record::Sweep(Box::new(record)),
+        corpus: Some(CorpusRecord::new(&swept.corpus.facts)),
+        record: Record::Sweep(Box::new(SweepRecord::new(swept, &judged))),
     }
-}
-
-/// All settings: those that are allowed first, from the best on.
-pub(super) fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
-    let rows = swept.rows.iter().zip(swept.judgements()).filter_map(|(row, verdict)| {
-        let setting = swept.settings.get(row.setting)?;
-        Some(Judged { policy: swept.policy(setting), setting, row, verdict })
-    });
-    let mut judged: Vec<Judged<'a>> = rows.collect();
-    let objective = swept.objective;
-    let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
-    judged.sort_by(|one, other| {
-        let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
-        let failed = |judged: &Judged<'_>| judged.row.failed_sessions();
-        let order = worth(one).compare(worth(other));
-        let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
-        let below = |judged: &Judged<'_>| judged.verdict.standing != Standing::Best;
-        breaks(one)
-            .cmp(&breaks(other))
-            .then(failed(one).cmp(&failed(other)))
-            .then(order)
-            .then(below(one).cmp(&below(other)))
-            .then(one.row.setting.cmp(&other.row.setting))
-    });
-    judged
 }
 
 fn goal(swept: &Swept<'_>) -> String {
@@ -122,7 +47,7 @@ fn goal(swept: &Swept<'_>) -> String {
     format!("By {verb} {}{subject}", swept.objective.measure.name())
 }
 
-fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) -> Table {
+fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Metric]) -> Table {
     let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
     let mut columns = vec![
         Column::name("policy", "policy"),
@@ -139,7 +64,7 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
     if let Some(column) = columns.get_mut(4) {
         column.better = if swept.objective.direction == Direction::Minimise { Better::Less } else { Better::More };
     }
-    columns.extend(figures.iter().map(|figure| figure.column));
+    columns.extend(figures.iter().map(|figure| column(figure)));
     let billed = swept.billed == Billed::Yes;
     columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| billed));
     let row = |judged: &Judged<'_>| {
@@ -155,25 +80,11 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Figure]) 
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
         ];
-        row.extend(figures.iter().map(|figure| (figure.cell)(&judged.row.totals)));
+        row.extend(cells(figures.iter().copied(), &judged.row.totals));
         row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| billed));
         row
     };
     Table { labels: 2, columns, rows: judged.iter().map(row).collect() }
-}
-
-/// A verdict in words.
-pub(super) fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
-    match verdict.standing {
-        Standing::Best => "best".to_owned(),
-        Standing::Equal => "as good".to_owned(),
-        Standing::NoDifference => "no difference".to_owned(),
-        Standing::Worse => "worse".to_owned(),
-        Standing::Breaks => {
-            let broken = verdict.broken.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
-            format!("breaks {}", broken.collect::<Vec<_>>().join(", "))
-        }
-    }
 }
 
 /// Where every setting that is allowed fails sessions, so does the best one.

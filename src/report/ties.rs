@@ -1,6 +1,7 @@
 //! Settings that come to the same: which they are, and why one of them is shown as the best.
 
-use super::sweep::{Judged, Swept};
+use super::asked::Swept;
+use super::judged::Judged;
 use super::words::{counted, first_few};
 use crate::experiment::{Setting, Standing};
 use crate::policy::number;

@@ -1,40 +1,28 @@
 //! `tune`: the setting that was found beside the defaults, on sessions that it was not sought on.
 
+use super::asked::Found;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
-use super::figures::FIGURES;
+use super::field::Fields;
+use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
-use super::record::Record;
-use super::tune_record::TuneRecord;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::tune::TuneRecord;
+use super::title::title;
 use super::words::{counted, grouped, percent};
 use super::{cost_figures, notes};
 use crate::advice::{Snippets, Unset};
-use crate::experiment::tune::{Axis, Bound, Decided, Difference, FEWEST, Part, Split, Trial, Tuned, Verdict};
-use crate::experiment::{Direction, KnownFrom, MetricUnit, Row};
+use crate::experiment::metric::in_tables;
+use crate::experiment::tune::{Bound, Decided, Difference, FEWEST, Part, Trial, Tuned, Verdict};
+use crate::experiment::{self, Direction, KnownFrom, Measure, Row, Value};
 use crate::policy::{Policy, figure};
+use crate::trace::Evidence;
 
 /// So many sessions are named; the record holds all.
 const SHOWN: usize = 20;
 
 /// The figures that stand beside what is sought.
 const BESIDE: [&str; 5] = ["overflows", "over_budget", "compactions", "prunes", "failed_sessions"];
-
-/// What a report on tuning is made of.
-pub struct Found<'a> {
-    /// The policy, its parameters as they were before.
-    pub policy: &'a Policy,
-    /// The parameters that were tuned.
-    pub axes: &'a [Axis],
-    /// The sessions in two parts.
-    pub split: &'a Split,
-    /// What came of it.
-    pub tuned: &'a Tuned,
-    /// What each session came to; `None` where nobody asked which of them decided.
-    pub decided: Option<&'a [Decided]>,
-    /// How often sessions were resampled, and the seed.
-    pub chance: (usize, u64),
-    /// The command, where the report is to name it.
-    pub command: Option<String>,
-}
 
 /// The report on tuning.
 pub fn tune(found: &Found<'_>) -> Report {
@@ -47,14 +35,14 @@ pub fn tune(found: &Found<'_>) -> Report {
     ];
     sections.extend(configuration(found.policy, &snippets));
     sections.extend(found.decided.map(|decided| explained(found, decided)));
-    let record = TuneRecord::new(found, &snippets, notes.clone());
     Report {
-        title: format!("Policy {} tuned over {}", found.policy.name, super::replay::title(&found.split.facts)),
+        title: format!("Policy {} tuned over {}", found.policy.name, title(&found.split.facts)),
         command: found.command.clone(),
         sections,
         notes,
         rows: table,
-        record: Record::Tune(Box::new(record)),
+        corpus: Some(CorpusRecord::new(&found.split.facts)),
+        record: Record::Tune(Box::new(TuneRecord::new(found, &snippets))),
     }
 }
 
@@ -276,84 +264,76 @@ fn sought(found: &Found<'_>) -> String {
 }
 
 fn table(found: &Found<'_>) -> Table {
-    let measure = found.tuned.objective.measure;
-    let unit = match measure.part.unit {
-        MetricUnit::Count => Unit::Count,
-        MetricUnit::Tokens => Unit::Tokens,
-        MetricUnit::Money => Unit::Money,
-    };
-    let simulated = |key, header, unit, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
-    let mut columns = vec![
-        Column::name("setting", "setting"),
-        Column { meaning: "training: sought on these; held-out: judged on these", ..Column::name("part", "part") },
-        Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded),
-        simulated("objective", "objective", unit, "what is sought, over all sessions of the part"),
-        simulated("objective_low", "from", unit, "its 5th percentile over resampled sessions"),
-        simulated("objective_high", "to", unit, "its 95th percentile"),
-        simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone"),
-    ];
-    let beside: Vec<_> = FIGURES.iter().filter(|figure| BESIDE.contains(&figure.column.key)).collect();
-    columns.extend(beside.iter().map(|figure| figure.column));
-    columns.extend(cost_figures::COLUMNS);
-    columns.push(Column { meaning: "whether it keeps all constraints", ..Column::name("keeps", "keeps") });
-    let default = &found.tuned.default;
-    let trials = std::iter::once(default).chain(found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty()));
-    let mut rows = Vec::new();
-    for (part, name, sessions) in
-        [(Part::Training, "training", found.split.training.traces.len()), (Part::HeldOut, "held-out", found.split.held_out.traces.len())]
-    {
-        let of = |trial: &'_ Trial| if part == Part::Training { trial.training.clone() } else { trial.held_out.clone() };
-        for trial in trials.clone() {
-            let row = of(trial);
-            let spread = row.spread.get(&measure.name());
-            let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| bound_cell(bound, &measure));
-            let broken: Vec<String> =
-                found.tuned.bounds.iter().filter(|bound| !bound.holds(&row, &of(default))).map(|bound| bound.measure().name()).collect();
-            let words = if trial.setting.values.is_empty() { "defaults".to_owned() } else { trial.setting.words() };
-            let mut cells = vec![
-                Cell::Name(words),
-                Cell::Name(name.to_owned()),
-                Cell::Count(sessions as u64),
-                cell(row.value(&measure), &measure),
-                bound(spread.map(|(low, _)| *low)),
-                bound(spread.map(|(_, high)| *high)),
-                Cell::Count(row.totals.retention.of(crate::trace::Evidence::Line).broken()),
-            ];
-            cells.extend(beside.iter().map(|figure| (figure.cell)(&row.totals)));
-            cells.extend(cost_figures::of_charges(&row.charges));
-            cells.push(Cell::Name(if broken.is_empty() { "yes".to_owned() } else { format!("breaks {}", broken.join(", ")) }));
-            rows.push(cells);
-        }
+    /// A trial on one part of the sessions: how many they are, and what the defaults came to there.
+    struct Row<'a> {
+        trial: &'a Trial,
+        part: &'static str,
+        sessions: usize,
+        row: &'a experiment::Row,
+        default: &'a experiment::Row,
     }
-    Table { labels: 2, columns, rows }
+    let measure = found.tuned.objective.measure;
+    let spread = move |row: &Row<'_>| row.row.spread.get(&measure.name()).copied();
+    let bound = move |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| bound_cell(bound, &measure));
+    let simulated = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Simulated).says(meaning);
+    let unit = measure.part.unit;
+    let broken =
+        simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone");
+    let parts = Column::name("part", "part").says("training: sought on these; held-out: judged on these");
+    let mut fields = Fields::<Row<'_>>::new()
+        .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(row.trial)))
+        .with(parts, |row| Cell::name(row.part))
+        .with(Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded), |row| Cell::Count(row.sessions as u64))
+        .with(simulated("objective", "objective", unit, "what is sought, over all sessions of the part"), move |row| {
+            cell(row.row.value(&measure), &measure)
+        })
+        .with(simulated("objective_low", "from", unit, "its 5th percentile over resampled sessions"), move |row| {
+            bound(spread(row).map(|(low, _)| low))
+        })
+        .with(simulated("objective_high", "to", unit, "its 95th percentile"), move |row| bound(spread(row).map(|(_, high)| high)))
+        .with(broken, |row| Cell::Count(row.row.totals.retention.of(Evidence::Line).broken()));
+    for figure in in_tables().filter(|figure| BESIDE.contains(&figure.key)) {
+        fields = fields.with(column(figure), |row| figure_cell(figure, &row.row.totals));
+    }
+    for (place, column) in cost_figures::COLUMNS.into_iter().enumerate() {
+        fields = fields.with(column, move |row| cost_figures::of_charges(&row.row.charges).get(place).cloned().unwrap_or(Cell::Empty));
+    }
+    let Tuned { default, best, .. } = found.tuned;
+    let best = best.as_ref().filter(|best| !best.setting.values.is_empty());
+    let mut rows = Vec::new();
+    for trial in std::iter::once(default).chain(best) {
+        let (sessions, row) = (found.split.training.traces.len(), &trial.training);
+        rows.push(Row { trial, part: "training", sessions, row, default: &default.training });
+    }
+    for trial in std::iter::once(default).chain(best) {
+        let (sessions, row) = (found.split.held_out.traces.len(), &trial.held_out);
+        rows.push(Row { trial, part: "held-out", sessions, row, default: &default.held_out });
+    }
+    let keeps = |row: &Row<'_>| {
+        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row.row, row.default));
+        let broken: Vec<String> = broken.map(|bound| bound.measure().name()).collect();
+        Cell::Name(if broken.is_empty() { "yes".to_owned() } else { format!("breaks {}", broken.join(", ")) })
+    };
+    fields.with(Column::name("keeps", "keeps").says("whether it keeps all constraints"), keeps).table(2, rows)
+}
+
+fn setting_words(trial: &Trial) -> String {
+    if trial.setting.values.is_empty() { "defaults".to_owned() } else { trial.setting.words() }
 }
 
 fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
-    let measure = found.tuned.objective.measure;
-    let whole = crate::experiment::Measure { part: measure.part, whole: None };
-    let value = |part: i64| cell(crate::experiment::Value { part, whole: 1 }, &whole);
-    let unit = if measure.part.unit == MetricUnit::Money { Unit::Money } else { Unit::Tokens };
-    let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, unit, Provenance::Simulated) };
-    let columns = vec![
-        Column::name("session", "session"),
-        Column::name("agent", "agent"),
-        Column::name("part", "part"),
-        simulated("default", "defaults", "what is sought, under the defaults"),
-        simulated("best", "setting", "the same under the setting that was found"),
-        simulated("difference", "difference", "the second less the first"),
-    ];
-    let row = |decided: &&Decided| {
-        let part = if decided.part == Part::Training { "training" } else { "held-out" };
-        vec![
-            Cell::Text(decided.session.clone()),
-            Cell::Text(decided.agent.clone()),
-            Cell::Name(part.to_owned()),
-            value(decided.default),
-            value(decided.best),
-            value(decided.best - decided.default),
-        ]
-    };
-    Table { labels: 1, columns, rows: moved.iter().take(SHOWN).map(row).collect() }
+    let part = found.tuned.objective.measure.part;
+    let value = |value: i64| cell(Value { part: value, whole: 1 }, &Measure { part, whole: None });
+    let unit = if part.unit == Unit::Money { Unit::Money } else { Unit::Tokens };
+    let simulated = |key, header, meaning| Column::number(key, header, unit, Provenance::Simulated).says(meaning);
+    Fields::<&Decided>::new()
+        .with(Column::name("session", "session"), |decided| Cell::text(&decided.session))
+        .with(Column::name("agent", "agent"), |decided| Cell::text(&decided.agent))
+        .with(Column::name("part", "part"), |decided| Cell::name(if decided.part == Part::Training { "training" } else { "held-out" }))
+        .with(simulated("default", "defaults", "what is sought, under the defaults"), move |decided| value(decided.default))
+        .with(simulated("best", "setting", "the same under the setting that was found"), move |decided| value(decided.best))
+        .with(simulated("difference", "difference", "the second less the first"), move |decided| value(decided.best - decided.default))
+        .table(1, moved.iter().copied().take(SHOWN))
 }
 
 fn all_notes(found: &Found<'_>) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! Numbers and lists within sentences.
 
+use crate::trace::Evidence;
 pub use crate::units::{counted, counted_as, grouped};
 
 /// With fewer cases, or fewer sessions, than this a sentence says on how many it rests, and draws no conclusion: so few would say something else the next time.
@@ -40,4 +41,9 @@ pub fn decimal_dollars(nano_usd: i64) -> String {
     let (size, sign) = (nano_usd.unsigned_abs(), if nano_usd < 0 { "-" } else { "" });
     let text = format!("{sign}{}.{:09}", size / 1_000_000_000, size % 1_000_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// What pieces of evidence are called.
+pub fn evidence_name(evidence: Evidence) -> &'static str {
+    if evidence == Evidence::Line { "lines" } else { "names" }
 }

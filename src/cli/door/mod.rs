@@ -15,7 +15,8 @@ pub use spot::is_stdout;
 
 use super::config::{Project, innermost};
 use super::failure::Failure;
-use super::output::print_bytes;
+pub use super::heading::{SHOWS, WRITES};
+use super::print::print_bytes;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command};
 use ctxsim::corpus::{discover, is_log};
@@ -24,13 +25,6 @@ use spool::{Spool, Waiting};
 use spot::{Identity, Spot, There, Way};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// The heading in `--help` of options that say where or what is written. The heading is the mark: a project's file sets none of them, nothing is
-/// written for an option without it, and the tests find them by it.
-pub const WRITES: &str = "What is written";
-
-/// The heading of options that show content of logs. A project's file sets none of them.
-pub const SHOWS: &str = "What is shown of the logs' content";
 
 /// An option whose file is read, and written where the other one is typed.
 const WRITTEN_WITH: (&str, &str) = ("baseline", "update_baseline");

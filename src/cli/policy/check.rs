@@ -2,7 +2,7 @@
 
 use super::facts::ForModel;
 use crate::cli::failure::Failure;
-use crate::cli::output::print;
+use crate::cli::print::print;
 use clap::Args;
 use ctxsim::advice::{Finding, Gravity};
 use ctxsim::policy::{FALLBACK_WINDOW, Facts, Policy as Document, figure};

@@ -2,7 +2,7 @@
 
 use super::facts::ForModel;
 use crate::cli::failure::Failure;
-use crate::cli::output::print;
+use crate::cli::print::print;
 use clap::Args;
 use ctxsim::advice::differences;
 use ctxsim::policy::Policy as Document;

@@ -1,7 +1,7 @@
 //! `ctxsim policy list`: names of all presets.
 
 use crate::cli::failure::Failure;
-use crate::cli::output::{page, print};
+use crate::cli::print::{page, print};
 use ctxsim::policy::{Policy as Document, presets};
 use ctxsim::render::table_alone;
 use ctxsim::report::{Cell, Column, Table};

@@ -8,7 +8,7 @@ mod new;
 mod show;
 
 use super::failure::Failure;
-use super::output::print;
+use super::print::print;
 use clap::Subcommand;
 use ctxsim::policy::schema;
 

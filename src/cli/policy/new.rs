@@ -2,7 +2,7 @@
 
 use super::show::find;
 use crate::cli::failure::Failure;
-use crate::cli::output::print;
+use crate::cli::print::print;
 use clap::Args;
 use ctxsim::policy::Policy as Document;
 

@@ -1,7 +1,7 @@
 //! `ctxsim policy show`: a preset's document, and in comments what it inherits.
 
 use crate::cli::failure::Failure;
-use crate::cli::output::print;
+use crate::cli::print::print;
 use clap::Args;
 use ctxsim::policy::{Policy as Document, Preset, preset_names, presets, suggestion};
 use ctxsim::render::section_alone;

@@ -2,7 +2,9 @@
 //!
 //! Percent is always percent of the baseline: 5 % of a hit rate of 80 % are 4 points. Points are points of a share.
 
-use crate::experiment::sweep::{Measure, MetricUnit, SweepError, Value};
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::Unit;
+use crate::experiment::sweep::error::SweepError;
 use crate::policy::number;
 use std::cmp::Ordering;
 
@@ -63,7 +65,7 @@ impl Allowance {
         let size = number(&typed).filter(|size| *size >= 0.0 && *size * (PARTS as f64) < 9e18).ok_or_else(|| wrong(form))?;
         let millionths = (size * PARTS as f64).round() as i64;
         let measure = Measure::parse(name)?;
-        if dollars.is_some() && (measure.part.unit != MetricUnit::Money || measure.is_share() || points.is_some() || plain.ends_with('%')) {
+        if dollars.is_some() && (measure.part.unit != Unit::Money || measure.is_share() || points.is_some() || plain.ends_with('%')) {
             return Err(wrong("dollars are for amounts of money, as in 'cost +$1'"));
         }
         let (measure, room) = if points.is_some() {
@@ -84,7 +86,7 @@ impl Allowance {
     pub fn allows(&self, baseline: Value, now: Value) -> bool {
         let (Some(baseline), Some(now)) = (scaled(baseline), scaled(now)) else { return false };
         // Both are in millionths of what the measure counts, and money in thousand-millionths of a dollar.
-        let one = if self.measure.part.unit == MetricUnit::Money { PARTS * NANO } else { PARTS };
+        let one = if self.measure.part.unit == Unit::Money { PARTS * NANO } else { PARTS };
         let room = match self.room {
             Room::Share(share) => baseline.checked_abs().and_then(|size| size.checked_mul(i128::from(share))).map(|room| room / PARTS),
             Room::Amount(amount) => i128::from(amount).checked_mul(one).map(|room| room / PARTS),

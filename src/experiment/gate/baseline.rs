@@ -1,9 +1,11 @@
 //! What a policy came to over a corpus, small enough to be kept beside the project's code.
 
 use crate::corpus::Corpus;
+use crate::experiment::charges::Billing;
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::{Metric, OverSessions, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
-use crate::experiment::sweep::{Billing, METRICS, Measure, Metric, OverSessions, Value};
 use crate::policy::{Policy, PolicyError};
 use crate::trace::Trace;
 use crate::transcript::{Text, TextKind};
@@ -59,7 +61,7 @@ impl Baseline {
         conditions: String,
     ) -> Result<Baseline, PolicyError> {
         let figures = by_session(corpus, policy, settings, Some(billing))?;
-        let values = |figures: &SessionFigures| METRICS.iter().map(|metric| figures.value(metric)).collect::<Vec<i64>>();
+        let values = |figures: &SessionFigures| judged_by().iter().map(|metric| figures.value(metric)).collect::<Vec<i64>>();
         let mut sessions: Vec<BaselineSession> = corpus
             .traces
             .iter()
@@ -78,14 +80,14 @@ impl Baseline {
         }
         let mut nameless = policy.clone();
         nameless.name.clear();
-        let totals = METRICS.iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place)).collect();
+        let totals = judged_by().iter().enumerate().map(|(place, metric)| over_sessions(metric, &sessions, place)).collect();
         Ok(Baseline {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             policy: policy.name.clone(),
             policy_digest: format!("{:032x}", xxh3_128(format!("{nameless:?}").as_bytes())),
             conditions,
-            metrics: METRICS.iter().map(|metric| metric.name.to_owned()).collect(),
+            metrics: judged_by().iter().map(|metric| metric.name.to_owned()).collect(),
             totals,
             sessions,
         })

@@ -2,7 +2,8 @@
 
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, SCHEMA};
-use crate::experiment::sweep::{METRICS, Measure, Value};
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::judged_by;
 use std::collections::BTreeMap;
 
 /// Why two runs cannot be compared, as a sentence.
@@ -79,7 +80,7 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
             }),
         }
     }
-    for part in METRICS {
+    for part in judged_by().iter().copied() {
         let measure = Measure { part, whole: None };
         let named = measures.iter().any(|moved| moved.measure.name() == measure.name());
         if let (Some(was), Some(is)) = (baseline.value(&measure), now.value(&measure))

@@ -1,9 +1,10 @@
 //! Sums that grow session by session. Settings that have come to the same in every session so far share one account, and part at the
 //! session in which they come to different things: most settings never do.
 
-use super::charges::Charges;
-use super::metric::{METRICS, Measure, Metric};
-use super::run::PARTS;
+use super::row::PARTS;
+use crate::experiment::charges::Charges;
+use crate::experiment::measure::Measure;
+use crate::experiment::metric::{Metric, judged_by};
 use crate::sim::{Shared, Totals};
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ impl Accounts {
             accounts: vec![Account::default()],
             common: Default::default(),
             resamples,
-            first: vec![vec![0; resamples]; METRICS.len()],
+            first: vec![vec![0; resamples]; judged_by().len()],
         }
     }
 
@@ -52,7 +53,7 @@ impl Accounts {
         let values = |outcome: usize| -> Vec<i64> {
             outcomes
                 .get(outcome)
-                .map_or_else(Vec::new, |(totals, charges)| METRICS.iter().map(|metric| (metric.of)(totals, charges)).collect())
+                .map_or_else(Vec::new, |(totals, charges)| judged_by().iter().map(|metric| metric.value(totals, charges)).collect())
         };
         let of_first = values(first);
         for (cells, value) in self.first.iter_mut().zip(&of_first).filter(|(_, value)| **value != 0) {
@@ -70,7 +71,7 @@ impl Accounts {
             account.totals += *totals;
             account.charges += *charges;
             if outcome != first {
-                account.beyond.resize(METRICS.len(), Vec::new());
+                account.beyond.resize(judged_by().len(), Vec::new());
                 let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first);
                 for (cells, value) in account.beyond.iter_mut().zip(beyond).filter(|(_, value)| *value != 0) {
                     cells.resize(self.resamples, 0);
@@ -153,7 +154,7 @@ impl Account {
 
 /// By resample: the cells of one metric.
 fn cells_of<'c>(cells: &'c [Vec<i64>], metric: &Metric) -> &'c [i64] {
-    let place = METRICS.iter().position(|known| known.name == metric.name).unwrap_or(0);
+    let place = judged_by().iter().position(|known| known.name == metric.name).unwrap_or(0);
     cells.get(place).map_or(&[], Vec::as_slice)
 }
 

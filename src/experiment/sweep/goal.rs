@@ -1,7 +1,8 @@
 //! What is sought: an objective, and constraints that a setting must keep.
 
-use super::SweepError;
-use super::metric::{Measure, MetricUnit, Value};
+use super::error::SweepError;
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::Unit;
 use crate::policy::number;
 use std::cmp::Ordering;
 
@@ -89,7 +90,7 @@ impl Constraint {
             found.ok_or_else(|| wrong("it is written as in 'overflows = 0' or 'compactions per session <= 2'"))?;
         let compact: String = right.chars().filter(|letter| !letter.is_whitespace()).collect();
         let measure = Measure::parse(left)?;
-        let money = measure.part.unit == MetricUnit::Money;
+        let money = measure.part.unit == Unit::Money;
         let plain = if money { compact.trim_start_matches('$') } else { compact.as_str() };
         let limit = number(plain).ok_or_else(|| wrong(&format!("`{}` is no number", right.trim())))?;
         // Money is limited in dollars and counted in thousand-millionths of one.

@@ -1,8 +1,10 @@
 //! Which settings are allowed, which is the best of them, which cannot be told from it, and which no other one beats in everything.
 
 use super::goal::{Constraint, Direction, Objective};
-use super::metric::{METRICS, Measure, Value};
-use super::run::{Row, between};
+use super::row::{Row, between};
+use crate::experiment::measure::{Measure, Value};
+use crate::experiment::metric::judged_by;
+use crate::statistics::front;
 use std::cmp::Ordering;
 
 /// How a setting stands.
@@ -54,7 +56,7 @@ pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint
         _ => Ordering::Equal,
     });
     let best_row = best.and_then(|place| rows.get(place));
-    let front = front(rows, objective, constraints);
+    let front = on_front(rows, objective, constraints);
     let standing = |place: usize, row: &Row, broken: &[usize]| match best_row {
         _ if !broken.is_empty() => Standing::Breaks,
         _ if best == Some(place) => Standing::Best,
@@ -89,41 +91,18 @@ fn axes(objective: &Objective, constraints: &[Constraint]) -> Vec<(Direction, Me
     let mut axes = vec![(objective.direction, objective.measure)];
     axes.extend(constraints.iter().map(|constraint| (constraint.direction(), constraint.measure)));
     if constraints.is_empty() {
-        let usual = METRICS.iter().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
+        let usual = judged_by().iter().copied().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
         axes.extend(usual.map(|part| (Direction::Minimise, Measure { part, whole: None })));
     }
     axes
 }
 
-fn front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<bool> {
+fn on_front(rows: &[Row], objective: &Objective, constraints: &[Constraint]) -> Vec<bool> {
     let axes = axes(objective, constraints);
     let values: Vec<Vec<Value>> = rows.iter().map(|row| axes.iter().map(|(_, measure)| row.value(measure)).collect()).collect();
-    let orders = |one: usize, other: usize| -> Vec<Ordering> {
+    let failed: Vec<u64> = rows.iter().map(Row::failed_sessions).collect();
+    front(&failed, |one, other| {
         let (Some(one), Some(other)) = (values.get(one), values.get(other)) else { return Vec::new() };
         axes.iter().zip(one.iter().zip(other)).map(|((direction, _), (one, other))| toward(*direction, *one, *other)).collect()
-    };
-    let failed = |place: usize| rows.get(place).map_or(0, Row::failed_sessions);
-    let mut order: Vec<usize> = (0..rows.len()).collect();
-    let first_unequal = |one: usize, other: usize| orders(one, other).into_iter().find(|order| *order != Ordering::Equal);
-    order.sort_by(|one, other| failed(*one).cmp(&failed(*other)).then_with(|| first_unequal(*one, *other).unwrap_or(one.cmp(other))));
-    let mut on_front = vec![false; rows.len()];
-    let mut kept: Vec<usize> = Vec::new();
-    for place in order {
-        // Whatever beats a setting stands before it in this order, and is beaten itself only by what stands before it and is kept.
-        let beats = |known: &usize| {
-            let orders = orders(*known, place);
-            failed(*known) < failed(place) || orders.iter().all(|order| *order != Ordering::Greater) && orders.contains(&Ordering::Less)
-        };
-        if kept.iter().any(beats) {
-            continue;
-        }
-        if let Some(mark) = on_front.get_mut(place) {
-            *mark = true;
-        }
-        // Settings that are equal in everything stand on the front together; one of them is enough to compare with.
-        if kept.last().is_none_or(|last| first_unequal(*last, place).is_some()) {
-            kept.push(place);
-        }
-    }
-    on_front
+    })
 }

@@ -1,56 +1,21 @@
 //! One corpus under many settings: which values, in which design, judged by which measures, run together and written down as they come.
 
 mod accounts;
-mod charges;
 mod design;
 mod dimension;
+pub(super) mod error;
 mod goal;
 mod judgement;
-mod metric;
+mod row;
 mod run;
 mod store;
 
-pub use charges::{Billing, Charges};
 pub use design::{Design, Setting, settings};
 pub use dimension::Dimension;
+pub use error::SweepError;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Judgement, Standing, judgements};
-pub use metric::{KnownFrom, METRICS, Measure, Metric, MetricUnit, OverSessions, Value};
-pub(super) use run::between;
-pub use run::{Row, Sweep};
+pub use row::Row;
+pub(super) use row::between;
+pub use run::Sweep;
 pub use store::{Header, Known, Store};
-
-use crate::policy::PolicyError;
-
-/// Why there is no sweep.
-#[derive(Debug, thiserror::Error)]
-pub enum SweepError {
-    /// What was asked for makes no sense; a sentence.
-    #[error("{0}")]
-    Asked(String),
-    /// A policy refuses a parameter or a value.
-    #[error("{0}")]
-    Policy(#[from] PolicyError),
-    /// The file of the rows cannot be read or written.
-    #[error("{path}: {error}")]
-    File {
-        /// The file.
-        path: String,
-        /// What the system says.
-        error: std::io::Error,
-    },
-    /// A row is not as the sweep wrote it.
-    #[error("{path} is not as its sweep wrote it: a row does not fit its checksum; name another file")]
-    Changed {
-        /// The file.
-        path: String,
-    },
-    /// The file of the rows is one of another sweep.
-    #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]
-    Foreign {
-        /// The file.
-        path: String,
-        /// What differs.
-        what: &'static str,
-    },
-}

@@ -1,19 +1,20 @@
 //! All settings over all sessions, a block of settings at a time, with the uncertainty over sessions.
 
-use super::SweepError;
 use super::accounts::{Account, Accounts};
-use super::charges::{Billing, Charges, billed};
 use super::design::Setting;
-use super::metric::{KnownFrom, METRICS, Measure, Metric, OverSessions, Value};
+use super::error::SweepError;
+use super::row::{Row, between};
 use crate::corpus::Corpus;
+use crate::experiment::charges::{Billing, Charges, billed};
+use crate::experiment::measure::Measure;
+use crate::experiment::metric::{KnownFrom, Metric, OverSessions, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
-use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared, Totals};
+use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared};
 use crate::statistics;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -22,41 +23,6 @@ const BLOCK: usize = 1_024;
 
 /// Sessions whose sums wait to be added up.
 const BATCH: usize = 64;
-
-/// The share of the resamples beyond each bound, in thousandths.
-const OUTSIDE: u64 = 50;
-
-/// Quotients are told in parts of one of this size.
-pub(super) const PARTS: u64 = 1_000_000;
-
-/// What one setting came to over all sessions.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Row {
-    /// The place of the setting.
-    pub setting: usize,
-    /// Sums over all sessions, without ratios of guesses and without tools.
-    pub totals: Totals,
-    /// What that costs; nought where nobody asked.
-    pub charges: Charges,
-    /// By measure: what lies between the 5th and the 95th percentile of the resamples. Quotients in millionths. Empty where there are
-    /// fewer than two sessions.
-    pub spread: BTreeMap<String, (i64, i64)>,
-    /// The objective in each resample of the sessions; quotients in millionths. Resamples are the same for all settings. Empty where
-    /// there are fewer than two sessions.
-    pub resampled: Vec<i64>,
-}
-
-impl Row {
-    /// The value of a measure.
-    pub fn value(&self, measure: &Measure) -> Value {
-        measure.of(&self.totals, &self.charges)
-    }
-
-    /// Sessions that the setting fails, in the open loop or in the closed one, whichever fails more.
-    pub fn failed_sessions(&self) -> u64 {
-        self.totals.failed_sessions.max(self.charges.net_failed_sessions)
-    }
-}
 
 /// A sweep that can be run.
 pub struct Sweep<'a> {
@@ -187,13 +153,14 @@ impl Sweep<'_> {
     }
 
     fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
-        let known = |metric: &&Metric| match metric.known_from {
+        let known = |metric: &&'static Metric| match metric.known_from {
             KnownFrom::Replay => true,
             KnownFrom::Bill => self.billing.is_some(),
             KnownFrom::ClosedLoop => self.billing.is_some_and(|billing| billing.refetch != Refetching::Never),
         };
-        let spread_over: Vec<Measure> = METRICS
+        let spread_over: Vec<Measure> = judged_by()
             .iter()
+            .copied()
             .filter(known)
             .map(|part| Measure { part, whole: None })
             .chain(self.measures.iter().copied())
@@ -216,9 +183,4 @@ impl Sweep<'_> {
         let of_setting = |(place, account): (usize, usize)| Some(Row { setting: first + place, ..rows.get(account)?.clone() });
         accounts.of_settings().enumerate().filter_map(of_setting).collect()
     }
-}
-
-/// The 5th and the 95th percentile; `None` of nothing.
-pub(in crate::experiment) fn between(values: Vec<i64>) -> Option<(i64, i64)> {
-    statistics::between(values, OUTSIDE)
 }

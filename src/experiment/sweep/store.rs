@@ -1,8 +1,8 @@
 //! The rows of a sweep in a file that only grows: a line that pins the sweep, then a line a setting. A sweep that was killed goes on
 //! behind the last whole line.
 
-use super::SweepError;
-use super::run::Row;
+use super::error::SweepError;
+use super::row::Row;
 use crate::corpus::Corpus;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,11 @@ pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};
 pub use verdict::{Difference, FEWEST, Trial, Tuned, Verdict};
 
+use super::charges::Billing;
+use super::measure::Measure;
+use super::metric::KnownFrom;
 use super::replay::ReplaySettings;
-use super::sweep::{Billing, Direction, KnownFrom, Measure, Objective, Row, Setting, Sweep, SweepError};
+use super::sweep::{Direction, Objective, Row, Setting, Sweep, SweepError};
 use crate::corpus::Corpus;
 use crate::policy::Policy;
 use crate::sim::Refetching;

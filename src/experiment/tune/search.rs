@@ -3,7 +3,9 @@
 use super::Tune;
 use super::space::{Axis, Coordinate};
 use crate::corpus::Corpus;
-use crate::experiment::sweep::{Comparator, Constraint, Direction, KnownFrom, Measure, Objective, Row, Setting, SweepError};
+use crate::experiment::measure::Measure;
+use crate::experiment::metric::KnownFrom;
+use crate::experiment::sweep::{Comparator, Constraint, Direction, Objective, Row, Setting, SweepError};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,6 @@
 //! The font that charts are measured and drawn with: it is part of the program, so that no chart depends on the fonts of a machine.
 
+use super::pen::Pen;
 use super::truetype::Face;
 use unicode_width::UnicodeWidthChar;
 
@@ -104,18 +105,6 @@ impl Font {
             left += self.advance(letter, weight) * size;
         }
     }
-}
-
-/// Somebody who draws outlines.
-pub trait Pen {
-    /// Begins a contour.
-    fn move_to(&mut self, at: (f64, f64));
-    /// Draws a straight line.
-    fn line_to(&mut self, at: (f64, f64));
-    /// Draws a curve with one control point.
-    fn quad_to(&mut self, control: (f64, f64), at: (f64, f64));
-    /// Ends the contour.
-    fn close(&mut self);
 }
 
 /// A frame stands for a letter that the font lacks.

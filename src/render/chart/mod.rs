@@ -6,6 +6,7 @@ mod font;
 mod frame;
 mod heat_map;
 mod label;
+mod pen;
 mod picture;
 mod plot;
 mod png;
@@ -16,7 +17,7 @@ mod truetype;
 
 pub use theme::Theme;
 
-use super::RenderError;
+use super::error::RenderError;
 use crate::report::chart::{Chart, Drawing};
 use font::Font;
 use frame::Measures;
@@ -88,7 +89,7 @@ fn picture(chart: &Chart, look: Look) -> Picture {
     let bounded = |value: u32, least: u32, most: u32| f64::from(value.clamp(least, most));
     let width = bounded(look.size.width, Size::LEAST.width, Size::MOST.width);
     let height = bounded(look.size.height, Size::LEAST.height, Size::MOST.height);
-    let title = super::escape(&chart.title).into_owned();
+    let title = super::escape::escape(&chart.title).into_owned();
     let mut picture = Picture { width, height, theme: look.theme, title, shapes: Vec::new(), font: Font::new() };
     let measures = Measures::of(width, height);
     match &chart.drawing {

@@ -1,9 +1,9 @@
 //! A picture as PNG, pixel by pixel from the same shapes as the SVG, with the letters of the font that is part of the program.
 
-use super::font::Pen;
+use super::pen::Pen;
 use super::picture::{Anchor, Paint, Picture, Shape, Text};
 use super::theme::Colour;
-use crate::render::RenderError;
+use crate::render::error::RenderError;
 use tiny_skia::{FillRule, LineCap, LineJoin, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
 /// The picture as the bytes of a PNG file.

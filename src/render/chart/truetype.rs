@@ -1,7 +1,7 @@
 //! Outlines and widths of letters from a TrueType file of ours. The form is that of the OpenType specification, as far as those files use it: tables
 //! `cmap` (formats 4 and 12), `head`, `hhea`, `hmtx`, `loca` and `glyf`. What lies outside of the file is taken for absent.
 
-use super::font::Pen;
+use super::pen::Pen;
 
 /// A glyph made of others goes no deeper.
 const DEEPEST: u8 = 4;

@@ -1,6 +1,6 @@
 //! The data of a page: all sessions at a glance as JSON, the calls of each packed until somebody opens it.
 
-use crate::render::RenderError;
+use crate::render::error::RenderError;
 use crate::render::escape::{escape, is_hazardous};
 use crate::report::Browser;
 use base64::Engine;

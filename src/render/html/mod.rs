@@ -7,7 +7,7 @@ mod shell;
 
 pub use shell::GENERATOR;
 
-use super::RenderError;
+use super::error::RenderError;
 use crate::report::Story;
 
 /// The story as a page.

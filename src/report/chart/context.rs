@@ -83,7 +83,7 @@ fn title(outcomes: &[(&Life<'_>, &Outcome)]) -> String {
         let events = |kind: EventKind| totals.events_of(kind);
         let all = [
             (totals.overflows, "overflow"),
-            (crate::report::figures::compactions(totals), "compaction"),
+            (crate::experiment::metric::compactions(totals), "compaction"),
             (events(EventKind::Prune), "prune"),
             (events(EventKind::Drop), "drop"),
         ];

@@ -7,7 +7,7 @@ use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{counted_as, dollars, grouped, percent};
 use crate::report::{cost_figures, notes};
 

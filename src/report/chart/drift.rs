@@ -9,7 +9,7 @@ use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
 use crate::report::notes;
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
 use std::collections::BTreeSet;

@@ -8,7 +8,7 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::grouped;
 
 /// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.

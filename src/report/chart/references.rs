@@ -3,16 +3,12 @@
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
 use crate::corpus::Corpus;
-use crate::experiment::Replay;
+use crate::experiment::{Replay, most_kept};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, counted_as, percent};
 use crate::report::{notes, references as table};
-use crate::sim::hindsight::costs;
 use crate::trace::Evidence;
-
-/// Points of the bound. Between them it is drawn straight, which is a little too low: many keep that below what can be seen.
-const POINTS: usize = 400;
 
 /// The chart of these policies.
 pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
@@ -25,7 +21,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     let kept = |replay: &Replay| replay.totals.retention.of(Evidence::Line).kept;
     let share = |kept: u64| kept as f64 / all as f64;
     let most = replays.iter().map(|replay| replay.totals.retention.carried_tokens).max().unwrap_or(0);
-    let bound = bound(corpus, most);
+    let bound = most_kept(corpus, most);
     let line = Series {
         name: "no policy can keep more".to_owned(),
         hue: Hue::Limit,
@@ -92,26 +88,6 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
         notes,
         data: data(replays, &bound, calls, all),
     })
-}
-
-/// The most references that can be kept by carrying so many tokens, summed over calls, up to this many.
-fn bound(corpus: &Corpus, most: u64) -> Vec<(u64, u64)> {
-    let mut costs: Vec<u64> = corpus.traces.iter().flat_map(|trace| costs(trace, trace.calls.len())).collect();
-    costs.sort_unstable();
-    let mut points = vec![(0, 0)];
-    let mut carried: u64 = 0;
-    let step = costs.len().div_ceil(POINTS).max(1);
-    for (place, cost) in costs.iter().enumerate() {
-        carried = carried.saturating_add(*cost);
-        if (place + 1).is_multiple_of(step) || place + 1 == costs.len() {
-            points.push((carried, place as u64 + 1));
-        }
-    }
-    // What the policies carried beyond the last reference kept nothing more.
-    if let Some((_, kept)) = points.last().copied().filter(|(carried, _)| *carried < most) {
-        points.push((most, kept));
-    }
-    points
 }
 
 fn data(replays: &[Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {

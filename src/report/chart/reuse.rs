@@ -5,7 +5,7 @@ use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDr
 use crate::corpus::Corpus;
 use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
 use crate::report::{notes, references};
 use crate::trace::Evidence;

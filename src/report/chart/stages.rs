@@ -6,7 +6,7 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::percent;
 use crate::sim::{Event, EventKind, Lasts};
 use crate::trace::Trace;

@@ -1,5 +1,4 @@
-//! The share of sessions that have not overflowed yet, over calls: the estimate of Kaplan and Meier ("Nonparametric Estimation from
-//! Incomplete Observations", 1958). A session that ends without overflow says nothing of the calls that it does not have.
+//! The share of sessions that have not overflowed yet, over calls.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
@@ -7,21 +6,10 @@ use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::notes;
-use crate::report::replay::short_title as of_what;
+use crate::report::title::short_title as of_what;
 use crate::report::words::{FEWEST, counted, grouped, percent};
 use crate::sim::Outcome;
-
-/// A step of a curve.
-struct Step {
-    /// The call, from 1.
-    call: u64,
-    /// Sessions that had reached it without overflow.
-    at_risk: u64,
-    /// Those of them that overflow at it.
-    overflowed: u64,
-    /// Share of the sessions that have not overflowed after it.
-    surviving: f64,
-}
+use crate::statistics::{self, Step};
 
 /// A policy and its steps.
 type Curve<'a> = (&'a Replay, Vec<Step>);
@@ -36,7 +24,7 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
     let drawn = few(curves.len(), LINES, |place| curves.get(place).map(|(replay, _)| replay.totals.overflowing_sessions));
     let series = drawn.places.iter().filter_map(|place| curves.get(*place)).enumerate().map(|(number, (replay, steps))| {
         let mut points = vec![(1.0, 1.0)];
-        points.extend(steps.iter().filter(|step| step.overflowed > 0).map(|step| (step.call as f64, step.surviving)));
+        points.extend(steps.iter().filter(|step| step.failed > 0).map(|step| (step.at as f64, step.surviving)));
         points.push((longest as f64, steps.last().map_or(1.0, |step| step.surviving)));
         Series {
             name: replay.policy.clone(),
@@ -86,12 +74,12 @@ fn title(curves: &[Curve<'_>]) -> String {
     let overflow = if overflows == 1 { "overflows" } else { "overflow" };
     let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", curves.len()) } else { String::new() };
     // A share is told of the last step that rests on sessions enough.
-    let last = steps.iter().rfind(|step| step.overflowed > 0 && step.at_risk >= FEWEST).filter(|_| overflows >= FEWEST);
+    let last = steps.iter().rfind(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| overflows >= FEWEST);
     let share = last.map_or_else(
         || ": too few to estimate a share from".to_owned(),
         |last| {
             let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
-            format!(", an estimated {share} of those that reach call {}", grouped(last.call))
+            format!(", an estimated {share} of those that reach call {}", grouped(last.at))
         },
     );
     format!("{} of {of} {overflow} under {}{share}{beyond}", grouped(overflows), replay.policy)
@@ -99,34 +87,20 @@ fn title(curves: &[Curve<'_>]) -> String {
 
 /// How many sessions the steps of a curve rest on; absent where there is none.
 fn support(replay: &Replay, steps: &[Step]) -> Option<String> {
-    let overflows = || steps.iter().filter(|step| step.overflowed > 0);
+    let overflows = || steps.iter().filter(|step| step.failed > 0);
     let (first, last) = (overflows().next()?, overflows().next_back()?);
-    let at = |step: &Step| format!("{} at call {}", counted(step.at_risk, "session"), grouped(step.call));
-    let rests = if first.call == last.call { at(first) } else { format!("{} and {}", at(first), at(last)) };
+    let at = |step: &Step| format!("{} at call {}", counted(step.at_risk, "session"), grouped(step.at));
+    let rests = if first.at == last.at { at(first) } else { format!("{} and {}", at(first), at(last)) };
     Some(format!("Under {} the first and the last step rest on the sessions that got so far without one: {rests}.", replay.policy))
 }
 
+/// The steps of sessions, by their calls until the first overflow.
 fn steps(outcomes: &[Outcome]) -> Vec<Step> {
-    // For each session its last call, and whether it overflows there for the first time.
-    let mut ends: Vec<(u64, bool)> = outcomes
-        .iter()
-        .filter(|outcome| !outcome.calls.is_empty())
-        .map(|outcome| match outcome.calls.iter().position(|call| call.refused > 0) {
-            Some(call) => (call as u64 + 1, true),
-            None => (outcome.calls.len() as u64, false),
-        })
-        .collect();
-    ends.sort_unstable();
-    let mut surviving = 1.0;
-    let mut at_risk = ends.len() as u64;
-    let mut steps = Vec::new();
-    for group in ends.chunk_by(|one, other| one.0 == other.0) {
-        let overflowed = group.iter().filter(|(_, overflows)| *overflows).count() as u64;
-        surviving *= 1.0 - overflowed as f64 / at_risk as f64;
-        steps.extend(group.first().map(|(call, _)| Step { call: *call, at_risk, overflowed, surviving }));
-        at_risk -= group.len() as u64;
-    }
-    steps
+    let ends = outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).map(|outcome| {
+        let first = outcome.calls.iter().position(|call| call.refused > 0);
+        (first.map_or(outcome.calls.len(), |call| call + 1) as u64, first.is_some())
+    });
+    statistics::survival(ends.collect())
 }
 
 fn data(curves: &[Curve<'_>]) -> Table {
@@ -137,9 +111,9 @@ fn data(curves: &[Curve<'_>]) -> Table {
         steps.iter().map(|step| {
             vec![
                 Cell::Name(replay.policy.clone()),
-                Cell::Count(step.call),
+                Cell::Count(step.at),
                 Cell::Count(step.at_risk),
-                Cell::Count(step.overflowed),
+                Cell::Count(step.failed),
                 Cell::share((step.surviving * 1e6).round() as u64, 1_000_000),
             ]
         })

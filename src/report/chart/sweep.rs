@@ -1,13 +1,14 @@
 //! A measure over the values of one parameter, or of two.
 
 use super::document::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use crate::experiment::{Direction, Measure, MetricUnit, Row, Setting, Standing};
+use crate::experiment::{Direction, Measure, Row, Setting, Standing};
 use crate::policy::number;
+use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::replay::short_title as of_what;
-use crate::report::sweep::Swept;
+use crate::report::judged;
+use crate::report::title::short_title as of_what;
 use crate::report::words::grouped;
-use crate::report::{notes, sweep as report, ties};
+use crate::report::{notes, ties};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -171,7 +172,7 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
 }
 
 fn ties(swept: &Swept<'_>) -> Option<String> {
-    ties::ties(swept, &report::judged(swept))
+    ties::ties(swept, &judged::judged(swept))
 }
 
 /// Each value once, as numbers where they are.
@@ -228,10 +229,10 @@ fn of_bound(bound: i64, measure: &Measure) -> f64 {
 
 fn quantity(measure: &Measure) -> Quantity {
     match measure.whole {
-        None if measure.part.unit == MetricUnit::Tokens => Quantity::Tokens,
+        None if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         None => Quantity::Count,
         Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => Quantity::Share,
-        Some(_) if measure.part.unit == MetricUnit::Tokens => Quantity::Tokens,
+        Some(_) if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         Some(_) => Quantity::Number,
     }
 }
@@ -256,7 +257,7 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         vec![
             Cell::Name(swept.policy(setting).to_owned()),
             Cell::Name(setting.words()),
-            Cell::Name(report::words(verdict, swept.constraints)),
+            Cell::Name(judged::words(verdict, swept.constraints)),
             Cell::Name(measure.name()),
             cell(value.part, value.whole),
             bound(spread.map(|(low, _)| *low)),

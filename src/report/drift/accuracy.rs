@@ -1,9 +1,9 @@
 //! Estimates and predictions beside recorded prompts.
 
-use super::is_shown;
 use crate::corpus::Corpus;
-use crate::experiment::drift::{Along, Comparison, Figures, Findings, Stretch};
+use crate::experiment::drift::{Along, Comparison, Figures, Findings};
 use crate::report::document::{Body, Cell, Column, Provenance, Section, Table, Unit};
+use crate::report::record::drift::stretch_name;
 
 /// A number column of the tables here.
 pub(super) const fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
@@ -103,15 +103,6 @@ pub(super) fn by_source(_: &Corpus, findings: &Findings) -> Option<Section> {
     section("By agent", 2, columns, shown.iter().map(row).collect())
 }
 
-/// The calls of a stretch, in words.
-pub(super) fn stretch_name(stretch: Stretch) -> String {
-    match stretch.to {
-        Some(to) if to == stretch.from => format!("{to}"),
-        Some(to) => format!("{} to {to}", stretch.from),
-        None => format!("from {}", stretch.from),
-    }
-}
-
 /// The main estimators along the session.
 pub(super) fn along(findings: &Findings) -> Option<Section> {
     let calls = Column { meaning: "number of the call within its session", ..Column::name("stretch", "calls of the session") };
@@ -160,4 +151,13 @@ pub(super) fn flat(corpus: &Corpus, findings: &Findings) -> Table {
     };
     let columns = [labels, figure_columns(), worst_columns(), sums].concat();
     Table { labels: 3, columns, rows: findings.comparisons.iter().map(row).collect() }
+}
+
+/// Estimators that stand in tables by family. The others differ from these by rounding or unit alone, and stand in CSV and JSON.
+pub(super) const SHOWN: [&str; 3] = ["chars/4 floor", "chars*2/5", "o200k_base"];
+
+/// Does an estimator stand in the tables by family? Those of policies do.
+pub(super) fn is_shown(estimator: &str) -> bool {
+    let rounds = [" floor", " ceil", " round"].iter().any(|ending| estimator.ends_with(ending));
+    SHOWN.contains(&estimator) || !(rounds || ["words*4/3", "cl100k_base"].contains(&estimator))
 }

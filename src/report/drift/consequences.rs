@@ -1,7 +1,6 @@
 //! What drift does, and how much room would make up for it.
 
-use super::accuracy::{name, number, section};
-use super::is_shown;
+use super::accuracy::{is_shown, name, number, section};
 use crate::experiment::drift::{Buffer, Findings, Use};
 use crate::report::document::{Cell, Column, Provenance, Section, Unit};
 use crate::report::words::{counted, grouped};

@@ -1,7 +1,6 @@
 //! What is hidden, and what content costs.
 
-use super::accuracy::{name, number, ratio, section};
-use super::is_shown;
+use super::accuracy::{is_shown, name, number, ratio, section};
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{Basis, EVIDENCE, FamilyCosts, Findings, Interval};
 use crate::report::document::{Cell, Column, Section, Unit};

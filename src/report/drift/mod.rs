@@ -3,21 +3,18 @@
 mod accuracy;
 mod consequences;
 mod content;
-mod record;
-
-pub use record::EstimatorsRecord;
 
 use super::document::{Body, Report, Section};
 use super::notes;
-use super::record::Record;
-use super::replay::title;
+use super::record::any::Record;
+use super::record::corpus::CorpusRecord;
+use super::record::drift::EstimatorsRecord;
+use super::title::title;
 use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Basis, Buffers, Findings, LeftOut, Separated, Use};
+use accuracy::SHOWN;
 use std::collections::BTreeMap;
-
-/// Estimators that stand in tables by family. The others differ from these by rounding or unit alone, and stand in CSV and JSON.
-const SHOWN: [&str; 3] = ["chars/4 floor", "chars*2/5", "o200k_base"];
 
 /// The report on a corpus's drift.
 pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option<String>) -> Report {
@@ -35,21 +32,15 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         consequences::policies(findings),
         consequences::buffers(findings),
     ];
-    let record = EstimatorsRecord::new(corpus, findings, command.clone(), notes.clone());
     Report {
         title: title(&corpus.facts),
         command,
         sections: sections.into_iter().flatten().collect(),
         notes,
         rows: accuracy::flat(corpus, findings),
-        record: Record::Drift(Box::new(record)),
+        corpus: Some(CorpusRecord::new(&corpus.facts)),
+        record: Record::Drift(Box::new(EstimatorsRecord::new(corpus, findings))),
     }
-}
-
-/// Does an estimator stand in the tables by family? Those of policies do.
-fn is_shown(estimator: &str) -> bool {
-    let rounds = [" floor", " ceil", " round"].iter().any(|ending| estimator.ends_with(ending));
-    SHOWN.contains(&estimator) || !(rounds || ["words*4/3", "cl100k_base"].contains(&estimator))
 }
 
 /// What most readers came for.

@@ -1,20 +1,16 @@
 //! The sessions for whoever looks closer: all figures of each at once, the calls of one on demand.
 
-use super::chapters::Told;
 use super::series::SessionSeries;
+use super::told::{Shown, Told};
 use crate::context::Region;
-use crate::experiment::{Content, Replay};
-use crate::report::by_session::cells;
+use crate::experiment::{Content, Metric, Replay};
 use crate::report::cost_figures;
 use crate::report::document::{Better, Cell, Column, Unit};
-use crate::report::figures::{Figure, told};
+use crate::report::figures::{cells, column, told};
 use crate::sim::Outcome;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::cmp::Reverse;
-
-/// How words of others are shown: renderers know what is harmless in their form.
-pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 
 /// Sessions, and what stands in them.
 pub struct Browser<'a> {
@@ -66,7 +62,7 @@ impl<'a> Browser<'a> {
     pub fn overview(&self, shown: Shown<'_>) -> Overview {
         let replays = &self.told.composed.replays;
         let figures = told(replays.iter().map(|replay| &replay.totals));
-        let columns: Vec<Column> = figures.iter().map(|figure| figure.column).chain(cost_figures::COLUMNS).collect();
+        let columns: Vec<Column> = figures.iter().map(|figure| column(figure)).chain(cost_figures::COLUMNS).collect();
         Overview {
             policies: replays.iter().map(|replay| shown(&replay.policy)).collect(),
             contents: Content::ALL.iter().map(|content| content.name()).collect(),
@@ -91,7 +87,7 @@ impl<'a> Browser<'a> {
         }
     }
 
-    fn figures(&self, replay: &Replay, told: &[&Figure], columns: usize) -> Vec<Vec<Option<i64>>> {
+    fn figures(&self, replay: &Replay, told: &[&Metric], columns: usize) -> Vec<Vec<Option<i64>>> {
         let mut figures = vec![Vec::with_capacity(replay.outcomes.len()); columns];
         for (place, outcome) in replay.outcomes.iter().enumerate() {
             let costs = replay.bills.get(place).map_or([Cell::Empty, Cell::Empty], |bills| cost_figures::cells(bills, self.told.cache));

@@ -2,55 +2,24 @@
 
 use super::browser::Browser;
 use super::overflows::overflows;
+use super::page::{Chapter, Story};
+use super::told::Told;
 use super::verdict::verdict;
-use super::{Chapter, Story};
-use crate::corpus::{Corpus, Excerpts};
-use crate::cost::{CacheKind, Check, Split};
-use crate::experiment::drift::Pairs;
-use crate::experiment::{Choice, Composed, DRAWS, Replay};
-use crate::report::chart::{self, Chart, Life, NothingToDraw};
-use crate::report::cost::{Breakdown, Priced, cost};
+use crate::experiment::{DRAWS, Replay};
+use crate::report::asked::{Asked, Breakdown, Priced};
+use crate::report::chart::{self, Chart, NothingToDraw};
+use crate::report::cost::cost;
 use crate::report::document::{Body, Cell, Column, Section, Table};
-use crate::report::recording::Baselines;
-use crate::report::replay::{Asked, by_policy, title};
+use crate::report::replay::by_policy;
+use crate::report::title::title;
 use crate::report::words::{counted, counted_as, first_few, grouped};
 use crate::report::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
-use std::collections::BTreeMap;
 
 /// So many sessions are in the page where nobody can open them, the worst first.
 const SESSIONS: usize = 40;
 
 /// So many tools are listed.
 const TOOLS: usize = 15;
-
-/// What a story is told of.
-#[derive(Clone, Copy)]
-pub struct Told<'a> {
-    /// The sessions.
-    pub corpus: &'a Corpus,
-    /// The policies, with their bills, and what stood in the context of each call.
-    pub composed: &'a Composed,
-    /// The recording and the user's own agents.
-    pub baselines: Baselines<'a>,
-    /// The sessions under no policy, with their bill.
-    pub unchanged: &'a Replay,
-    /// The model of the cache held against the recording, by agent.
-    pub checks: &'a BTreeMap<String, Check>,
-    /// The cache that costs are shown with.
-    pub cache: CacheKind,
-    /// The best policy.
-    pub choice: &'a Choice,
-    /// What the cache reads at each call, by policy.
-    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
-    /// Estimates beside recorded usage.
-    pub paired: &'a Pairs,
-    /// The session that stands for all in a chart, and its life under no policy and under the best one.
-    pub example: (usize, &'a [Life<'a>]),
-    /// The window that the presets' limits are worked out for.
-    pub window: u64,
-    /// The beginnings of texts; empty unless somebody asked for them.
-    pub excerpts: &'a Excerpts,
-}
 
 /// The whole story.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {

@@ -4,59 +4,13 @@
 mod browser;
 mod chapters;
 mod overflows;
+mod page;
 mod series;
+mod told;
 mod verdict;
 
-pub use browser::{Browser, Overview, Shown, by_interest};
-pub use chapters::{Told, story};
+pub use browser::{Browser, Overview, by_interest};
+pub use chapters::story;
+pub use page::{Chapter, Story};
 pub use series::SessionSeries;
-
-use super::chart::Chart;
-use super::document::{Report, Section};
-
-/// A report that is read from the top down, and the data to look closer.
-pub struct Story<'a> {
-    /// The name of the command that asked.
-    pub question: &'static str,
-    /// One line: what was looked at.
-    pub title: String,
-    /// The command that makes this report again. Absent where it is shown to whoever has just typed it.
-    pub command: Option<String>,
-    /// What came out: the verdict in one sentence, then what it costs. Empty where nothing is compared.
-    pub verdict: Vec<String>,
-    /// What leads to it.
-    pub chapters: Vec<Chapter>,
-    /// What the numbers rest on and what was left out.
-    pub notes: Vec<String>,
-    /// The sessions, call by call. Absent where a report holds tables alone.
-    pub browser: Option<Browser<'a>>,
-}
-
-/// One question of a story.
-pub struct Chapter {
-    /// Its name in links.
-    pub id: &'static str,
-    /// Its heading; empty for none.
-    pub title: &'static str,
-    /// Sentences before everything else.
-    pub lead: Vec<String>,
-    /// Charts, each kind once in a story.
-    pub charts: Vec<Chart>,
-    /// The tables.
-    pub sections: Vec<Section>,
-}
-
-impl Story<'_> {
-    /// The story of a report with no more to tell than its tables.
-    pub fn of(report: &Report) -> Story<'static> {
-        Story {
-            question: report.record.question(),
-            title: report.title.clone(),
-            command: report.command.clone(),
-            verdict: Vec::new(),
-            chapters: vec![Chapter { id: "tables", title: "", lead: Vec::new(), charts: Vec::new(), sections: report.sections.clone() }],
-            notes: report.notes.clone(),
-            browser: None,
-        }
-    }
-}
+pub use told::{Shown, Told};

@@ -1,7 +1,6 @@
 //! One session, call by call, as small as it can be said: differences from call to call, and nothing twice.
 
-use super::browser::Shown;
-use super::chapters::Told;
+use super::told::{Shown, Told};
 use crate::context::Region;
 use crate::experiment::{Composition, Content, Replay, whole};
 use crate::report::explain;

@@ -1,24 +1,17 @@
 //! Drift for programs: schema `ctxsim.drift/1`.
 
-use super::accuracy::stretch_name;
+use super::number::share;
 use crate::corpus::Corpus;
 use crate::estimate::ContentKind;
 use crate::experiment::drift::{
-    Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Use,
+    Basis, Buffer, Counts, EVIDENCE, FamilyCosts, Figures, Findings, Interval, LeftOut, Separated, Spread, Stretch, Use,
 };
-use crate::report::figures_record::share;
-use crate::report::record::CorpusRecord;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.drift/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EstimatorsRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     compared_calls: u64,
     compared_sessions: u64,
     left_out: BTreeMap<LeftOut, u64>,
@@ -31,7 +24,6 @@ pub struct EstimatorsRecord {
     predictions: Vec<ComparisonRecord>,
     buffers: Vec<BufferRecord>,
     consequences: Vec<ConsequenceRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -135,7 +127,7 @@ struct CountsRecord {
 
 impl EstimatorsRecord {
     /// The record of a corpus's drift.
-    pub fn new(corpus: &Corpus, findings: &Findings, command: Option<String>, notes: Vec<String>) -> EstimatorsRecord {
+    pub fn new(corpus: &Corpus, findings: &Findings) -> EstimatorsRecord {
         let comparison = |figures: &Figures| ComparisonRecord::new(corpus, figures);
         let mut estimators = Vec::new();
         let mut agents = Vec::new();
@@ -172,10 +164,6 @@ impl EstimatorsRecord {
             perfect: CountsRecord::new(&row.perfect),
         });
         EstimatorsRecord {
-            schema: "ctxsim.drift/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command,
-            corpus: CorpusRecord::new(&corpus.facts),
             compared_calls: findings.compared.0,
             compared_sessions: findings.compared.1,
             left_out: findings.left_out.clone(),
@@ -188,7 +176,6 @@ impl EstimatorsRecord {
             predictions: predictions.collect(),
             buffers,
             consequences: consequences.collect(),
-            notes,
         }
     }
 }
@@ -315,5 +302,14 @@ impl BufferRecord {
 impl CountsRecord {
     fn new(counts: &Counts) -> CountsRecord {
         CountsRecord { calls: counts.calls, overflows: counts.overflows, late: counts.late, early: counts.early }
+    }
+}
+
+/// The calls of a stretch, in words.
+pub fn stretch_name(stretch: Stretch) -> String {
+    match stretch.to {
+        Some(to) if to == stretch.from => format!("{to}"),
+        Some(to) => format!("{} to {to}", stretch.from),
+        None => format!("from {}", stretch.from),
     }
 }

@@ -1,11 +1,10 @@
 //! The record of a backtest, schema `ctxsim.backtest/1`.
 
-use super::backtest::{AskedBacktest, kind_name, named, scores, why};
-use super::figures_record::share;
+use super::number::share;
 use super::read_again::ReadAgainRecord;
-use super::record::CorpusRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Backtest, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
+use crate::report::verdict::{kind_name, named, scores, why};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
 use serde::Serialize;
@@ -14,11 +13,6 @@ use std::collections::BTreeMap;
 /// Schema `ctxsim.backtest/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BacktestRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     mode: &'static str,
     tolerance_calls: u64,
     recall: Option<f64>,
@@ -31,7 +25,6 @@ pub struct BacktestRecord {
     without_preset: BTreeMap<String, WithoutPreset>,
     summary_models: Vec<SummaryRecord>,
     read_again: ReadAgainRecord,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -89,7 +82,7 @@ struct SummaryRecord {
 
 impl BacktestRecord {
     /// The record of a backtest.
-    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, asked: &AskedBacktest, notes: Vec<String>) -> BacktestRecord {
+    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, mode: Mode) -> BacktestRecord {
         let all: Vec<&Tested> = result.events().collect();
         let (hits, demanded, predictions) = scores(&all);
         let mut verdicts = BTreeMap::new();
@@ -100,11 +93,7 @@ impl BacktestRecord {
         let events = tested().flat_map(|(trace, session)| session.events.iter().map(move |event| EventRecord::new(trace, session, event)));
         let by_agent = result.summaries.by_agent().map(|(agent, fitted)| SummaryRecord::new(Some(agent), fitted));
         BacktestRecord {
-            schema: "ctxsim.backtest/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: asked.command.clone(),
-            corpus: CorpusRecord::new(&corpus.facts),
-            mode: if asked.mode == Mode::Free { "free" } else { "conditioned" },
+            mode: if mode == Mode::Free { "free" } else { "conditioned" },
             tolerance_calls: TOLERANCE,
             recall: (demanded > 0).then(|| share(hits as f64, demanded)),
             precision: (predictions > 0).then(|| share(hits as f64, predictions)),
@@ -120,7 +109,6 @@ impl BacktestRecord {
                 .collect(),
             summary_models: by_agent.chain(result.summaries.all().map(|fitted| SummaryRecord::new(None, fitted))).collect(),
             read_again: ReadAgainRecord::new(again),
-            notes,
         }
     }
 }

@@ -1,11 +1,10 @@
 //! Costs for programs: money as decimal dollars in strings, exact to the thousand-millionth.
 
-use super::cost::{Priced, measured_best};
-use super::cost_figures;
-use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
-use super::words::decimal_dollars;
+use super::number::usd;
+use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
 use crate::cost::{Bill, Bills, CacheKind, Check};
 use crate::experiment::{BreakEven, Replay};
+use crate::report::asked::Priced;
 use crate::sim::Outcome;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -13,10 +12,6 @@ use std::collections::BTreeMap;
 /// Schema `ctxsim.cost/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CostRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<RecordingRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +20,6 @@ pub struct CostRecord {
     agents: Vec<CheckRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     break_even: Option<BreakEvenRecord>,
-    notes: Vec<String>,
 }
 
 /// The bills of a policy or a session.
@@ -136,11 +130,8 @@ struct TriedRecord {
 
 impl CostRecord {
     /// The record of a report on cost.
-    pub(super) fn new(priced: &Priced<'_>, notes: Vec<String>) -> CostRecord {
+    pub fn new(priced: &Priced<'_>) -> CostRecord {
         CostRecord {
-            schema: "ctxsim.cost/2",
-            version: env!("CARGO_PKG_VERSION"),
-            command: priced.command.clone(),
             recorded: priced.baselines.recording.map(|recording| RecordingRecord::new(priced.corpus, recording)),
             own: priced.baselines.own.map(|own| OwnPolicyRecord {
                 policy: PolicyRecord::new(&own.replay, priced),
@@ -149,14 +140,13 @@ impl CostRecord {
             policies: priced.replays.iter().map(|replay| PolicyRecord::new(replay, priced)).collect(),
             agents: priced.checks.iter().map(|(agent, check)| CheckRecord::new(agent, check)).collect(),
             break_even: priced.break_even.map(|found| BreakEvenRecord::new(found, priced.cache)),
-            notes,
         }
     }
 }
 
 impl BillsRecord {
     /// The record of some bills; absent where none were made.
-    pub(super) fn new(bills: &Bills) -> Option<BillsRecord> {
+    pub fn new(bills: &Bills) -> Option<BillsRecord> {
         (bills.calls > 0 || bills.after_end.is_some()).then(|| BillsRecord::of(bills))
     }
 
@@ -234,9 +224,9 @@ impl CheckRecord {
 
 impl ErrorRecord {
     /// The errors of one agent.
-    pub(super) fn new(check: &Check) -> ErrorRecord {
+    pub fn new(check: &Check) -> ErrorRecord {
         let share = |cache| {
-            let off = cost_figures::off(check, cache)?;
+            let off = check.off(cache)?;
             Some((off as f64 / check.recorded.nano_usd().max(1) as f64 * 1e6).round() / 1e6)
         };
         ErrorRecord { modelled: share(CacheKind::Modelled), recorded: share(CacheKind::Recorded) }
@@ -262,12 +252,8 @@ impl BreakEvenRecord {
             saving_per_call_usd: usd(all.iter().map(|prune| prune.saving_nano_usd).sum()),
             paying_prunes: all.iter().filter(|prune| prune.pays()).count() as u64,
             predicted_minimum: found.prunes.best_size(),
-            measured_minimum: measured_best(found, cache),
+            measured_minimum: found.measured_best(cache),
             tried: found.tried.iter().map(tried).collect(),
         }
     }
-}
-
-fn usd(nano_usd: u64) -> String {
-    decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
 }

@@ -1,10 +1,11 @@
 //! The comparison of two policies for programs.
 
-use super::{later, median_call, overflows_from};
+use super::replay::PolicyRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Parting, Side};
-use crate::report::record::{CorpusRecord, PolicyRecord, Series};
+use crate::report::asked::Series;
 use crate::sim::{CallOutcome, Event, Outcome};
+use crate::statistics::median;
 use crate::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -12,16 +13,10 @@ use std::collections::BTreeMap;
 /// Schema `ctxsim.diff/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DiffRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     policies: Vec<PolicyRecord>,
     parted_sessions: u64,
     median_call: Option<u64>,
     sessions: Vec<SessionRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -58,16 +53,12 @@ struct SideRecord {
 
 impl DiffRecord {
     /// The record of two policies.
-    pub fn new(corpus: &Corpus, diff: &Diff, command: Option<String>, notes: Vec<String>) -> DiffRecord {
+    pub fn new(corpus: &Corpus, diff: &Diff) -> DiffRecord {
         let [one, other] = &diff.replays;
         let outcomes = one.outcomes.iter().zip(&other.outcomes);
         let sessions = corpus.traces.iter().zip(&diff.partings).zip(outcomes);
         let names = [one.policy.as_str(), other.policy.as_str()];
         DiffRecord {
-            schema: "ctxsim.diff/2",
-            version: env!("CARGO_PKG_VERSION"),
-            command,
-            corpus: CorpusRecord::new(&corpus.facts),
             policies: diff.replays.iter().map(|replay| PolicyRecord::new(corpus, replay, Series::LeftOut)).collect(),
             parted_sessions: diff.partings.iter().flatten().count() as u64,
             // Calls are counted from 0 here, as everywhere in records.
@@ -75,7 +66,6 @@ impl DiffRecord {
             sessions: sessions
                 .map(|((trace, parting), (one, other))| SessionRecord::new(trace, parting.as_ref(), names, [one, other]))
                 .collect(),
-            notes,
         }
     }
 }
@@ -118,8 +108,29 @@ impl SideRecord {
             end_tokens: context(outcome.calls.last()),
             peak_tokens: outcome.totals.peak_tokens,
             prompt_tokens: outcome.totals.prompt_tokens,
-            difference_tokens: super::difference(outcome.totals.prompt_tokens, other.totals.prompt_tokens),
+            difference_tokens: difference(outcome.totals.prompt_tokens, other.totals.prompt_tokens),
             overflows_later: overflows_from(outcome, call),
         }
     }
+}
+
+/// The median call, from 1, at which they part.
+pub fn median_call(diff: &Diff) -> Option<u64> {
+    median(diff.partings.iter().flatten().map(|parting| u64::from(parting.call) + 1).collect())
+}
+
+/// Calls that the provider would have refused, from this one on.
+pub fn overflows_from(outcome: &Outcome, call: u32) -> u64 {
+    outcome.calls.iter().skip(call as usize).filter(|call| call.refused > 0).count() as u64
+}
+
+/// The call so many calls behind the parting; `None` where the session ends before it.
+pub fn later(outcome: &Outcome, call: u32, calls: usize) -> Option<&CallOutcome> {
+    outcome.calls.get(call as usize + calls)
+}
+
+/// One less the other.
+pub fn difference(one: u64, other: u64) -> i64 {
+    let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
+    signed(one) - signed(other)
 }

@@ -1,25 +1,18 @@
 //! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
 
-use super::gate::Gated;
-use super::measures::number;
-use super::record::CorpusRecord;
+use super::number::number;
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
+use crate::report::asked::Gated;
 use serde::Serialize;
 
 /// Schema `ctxsim.gate/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     policy: String,
     open: bool,
     changes: Vec<String>,
     measures: Vec<MovedRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -40,7 +33,7 @@ struct SessionRecord {
 }
 
 impl GateRecord {
-    pub(super) fn new(gated: &Gated<'_>, notes: Vec<String>) -> GateRecord {
+    pub fn new(gated: &Gated<'_>) -> GateRecord {
         let session = |session: &MovedSession, measure: &Measure| SessionRecord {
             session: session.session.clone(),
             baseline: number(session.baseline, measure),
@@ -55,15 +48,10 @@ impl GateRecord {
             sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
         };
         GateRecord {
-            schema: "ctxsim.gate/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: gated.command.clone(),
-            corpus: CorpusRecord::new(&gated.corpus.facts),
             policy: gated.policy.to_owned(),
             open: !gated.comparison.fails(),
             changes: gated.comparison.changes.clone(),
             measures: gated.comparison.measures.iter().map(measure).collect(),
-            notes,
         }
     }
 }

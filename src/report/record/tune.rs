@@ -1,24 +1,18 @@
 //! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
 
-use super::figures_record::FiguresRecord;
-use super::measures::{bound_number, number};
-use super::record::CorpusRecord;
-use super::sweep_record::ChargesRecord;
-use super::tune::Found;
+use super::figures::FiguresRecord;
+use super::number::{bound_number, number};
+use super::sweep::ChargesRecord;
 use crate::advice::Snippets;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};
 use crate::experiment::{Measure, Row, Value};
+use crate::report::asked::Found;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.tune/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TuneRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     policy: String,
     objective: String,
     constraints: Vec<String>,
@@ -36,7 +30,6 @@ pub struct TuneRecord {
     difference: Option<DifferenceRecord>,
     configuration: Vec<SnippetRecord>,
     sessions: Vec<DecidedRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,7 +76,7 @@ struct DecidedRecord {
 }
 
 impl TuneRecord {
-    pub(super) fn new(found: &Found<'_>, snippets: &Snippets, notes: Vec<String>) -> TuneRecord {
+    pub fn new(found: &Found<'_>, snippets: &Snippets) -> TuneRecord {
         let tuned = found.tuned;
         let measure = tuned.objective.measure;
         let (verdict, broken, more_sessions) = match &tuned.verdict {
@@ -99,10 +92,6 @@ impl TuneRecord {
         let plain = |part: i64| number(Value { part, whole: 1 }, &whole);
         let bounded = |part: i64| bound_number(part, &measure);
         TuneRecord {
-            schema: "ctxsim.tune/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: found.command.clone(),
-            corpus: CorpusRecord::new(&found.split.facts),
             policy: found.policy.name.clone(),
             objective: measure.name(),
             constraints: tuned.bounds.iter().map(Bound::words).collect(),
@@ -136,7 +125,6 @@ impl TuneRecord {
                     best: plain(decided.best),
                 })
                 .collect(),
-            notes,
         }
     }
 }

@@ -1,28 +1,21 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
-use super::figures_record::FiguresRecord;
-use super::measures::{bound_number, number};
-use super::record::CorpusRecord;
-use super::sweep::{Billed, Judged, Swept, words};
-use super::words::decimal_dollars;
+use super::figures::{Fields, FiguresRecord};
+use super::number::{bound_number, number};
 use crate::experiment::{Charges, Direction, Measure};
+use crate::report::asked::{Billed, Swept};
+use crate::report::judged::{Judged, words};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Schema `ctxsim.sweep/1`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SweepRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     objective: ObjectiveRecord,
     constraints: Vec<String>,
     resamples: usize,
     seed: u64,
     settings: Vec<SettingRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -47,31 +40,19 @@ struct SettingRecord {
 
 /// What a setting costs; money as decimal dollars in a string, exact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct ChargesRecord {
-    cost_usd: String,
-    /// The same with what the agent reads again; the plain cost where nobody asked for it.
-    net_cost_usd: String,
-    /// Sessions with a refusal that nothing mended in the loop that the net cost is of.
-    net_failed_sessions: u64,
-    cache_read_tokens: u64,
-    billed_prompt_tokens: u64,
+pub struct ChargesRecord {
+    #[serde(flatten)]
+    sums: Fields,
     calls: u64,
     unpriced_calls: u64,
     unpriced_sessions: u64,
 }
 
 impl ChargesRecord {
+    /// The record of what a setting costs.
     pub fn new(charges: &Charges) -> ChargesRecord {
-        ChargesRecord {
-            cost_usd: decimal_dollars(i64::try_from(charges.nano_usd).unwrap_or(i64::MAX)),
-            net_cost_usd: decimal_dollars(i64::try_from(charges.net_nano_usd).unwrap_or(i64::MAX)),
-            net_failed_sessions: charges.net_failed_sessions,
-            cache_read_tokens: charges.cache_read,
-            billed_prompt_tokens: charges.prompt_tokens,
-            calls: charges.calls,
-            unpriced_calls: charges.unpriced_calls,
-            unpriced_sessions: charges.unpriced_sessions,
-        }
+        let Charges { calls, unpriced_calls, unpriced_sessions, .. } = *charges;
+        ChargesRecord { sums: Fields::of_charges(charges), calls, unpriced_calls, unpriced_sessions }
     }
 }
 
@@ -82,7 +63,7 @@ struct SpreadRecord {
 }
 
 impl SweepRecord {
-    pub(super) fn new(swept: &Swept<'_>, judged: &[Judged<'_>], notes: Vec<String>) -> SweepRecord {
+    pub fn new(swept: &Swept<'_>, judged: &[Judged<'_>]) -> SweepRecord {
         let measure = swept.objective.measure;
         let setting = |judged: &Judged<'_>| {
             let spread = judged.row.spread.iter().filter_map(|(name, (low, high))| {
@@ -106,16 +87,11 @@ impl SweepRecord {
             Direction::Maximise => "maximise",
         };
         SweepRecord {
-            schema: "ctxsim.sweep/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: swept.command.clone(),
-            corpus: CorpusRecord::new(&swept.corpus.facts),
             objective: ObjectiveRecord { direction, measure: measure.name() },
             constraints: swept.constraints.iter().map(|constraint| constraint.words.clone()).collect(),
             resamples: swept.chance.0,
             seed: swept.chance.1,
             settings: judged.iter().map(setting).collect(),
-            notes,
         }
     }
 }

@@ -1,93 +1,21 @@
-//! Reports for programs: the same facts under a versioned schema, as `docs/json.md` describes it.
+//! What policies did to a corpus, and one policy to one session.
 
-use super::backtest_record::BacktestRecord;
-use super::by_tool::ranked;
-use super::cost_record::{BillsRecord, CostRecord, ErrorRecord};
-use super::curve::CurveRecord;
-use super::diff::DiffRecord;
-use super::drift::EstimatorsRecord;
-use super::figures_record::FiguresRecord;
-use super::gate_record::GateRecord;
-use super::inspect_record::InspectRecord;
-use super::recording::Baselines;
-use super::recording_record::{BesideRecord, OwnRecord, RecordingRecord};
-use super::sweep_record::SweepRecord;
-use super::tune_record::TuneRecord;
-use crate::corpus::{Corpus, CorpusFacts, Duplicates, FileLoss, Mirrored, Skipped, UnseenFacts};
+use super::cost::{BillsRecord, ErrorRecord};
+use super::figures::FiguresRecord;
+use super::recording::{BesideRecord, OwnRecord, RecordingRecord};
+use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
-use crate::experiment::WindowFrom;
-use crate::experiment::{LeastBudget, Replay};
-use crate::sim::{Broken, CallOutcome, Event, Outcome, Refetch};
+use crate::experiment::{LeastBudget, Replay, WindowFrom};
+use crate::report::asked::{Baselines, Series};
+use crate::sim::{Broken, CallOutcome, Carried, Event, Outcome, Refetch, Totals};
 use crate::trace::Trace;
-use crate::transcript::Trust;
 use serde::Serialize;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
-
-/// A report for programs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Record {
-    /// What policies did to a corpus.
-    Replay(Box<ReplayRecord>),
-    /// What one policy did to one session.
-    Explain(Box<ExplainRecord>),
-    /// How far estimators are from recorded usage.
-    Drift(Box<EstimatorsRecord>),
-    /// What sessions cost.
-    Cost(Box<CostRecord>),
-    /// What the recording agents did, and what their own policies would have done.
-    Backtest(Box<BacktestRecord>),
-    /// Where two policies part.
-    Diff(Box<DiffRecord>),
-    /// From how far back texts are taken up again.
-    Curve(Box<CurveRecord>),
-    /// What logs hold.
-    Inspect(Box<InspectRecord>),
-    /// What many settings came to.
-    Sweep(Box<SweepRecord>),
-    /// A policy beside its baseline.
-    Gate(Box<GateRecord>),
-    /// What came of tuning.
-    Tune(Box<TuneRecord>),
-}
-
-impl Record {
-    /// The name of the command that asked.
-    pub fn question(&self) -> &'static str {
-        match self {
-            Record::Replay(_) => "replay",
-            Record::Explain(_) => "explain",
-            Record::Drift(_) => "drift",
-            Record::Cost(_) => "cost",
-            Record::Backtest(_) => "backtest",
-            Record::Diff(_) => "diff",
-            Record::Curve(_) => "curve",
-            Record::Inspect(_) => "inspect",
-            Record::Sweep(_) => "sweep",
-            Record::Gate(_) => "gate",
-            Record::Tune(_) => "tune",
-        }
-    }
-}
-
-/// Are the calls one by one part of the record?
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Series {
-    /// They are.
-    Included,
-    /// They are not.
-    #[default]
-    LeftOut,
-}
 
 /// Schema `ctxsim.replay/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReplayRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     recorded: Option<RecordingRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -97,7 +25,6 @@ pub struct ReplayRecord {
     cost_error: Option<BTreeMap<String, ErrorRecord>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     least_budget: Option<LeastRecord>,
-    notes: Vec<String>,
 }
 
 /// The user's own agents: the figures of a policy, and what is said of them alone.
@@ -119,35 +46,7 @@ struct LeastRecord {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct CorpusRecord {
-    files: u64,
-    formats: BTreeMap<String, u64>,
-    sessions: u64,
-    messages: u64,
-    calls: u64,
-    calls_with_usage: u64,
-    usage_by_trust: BTreeMap<Trust, u64>,
-    recorded_prompt_tokens: u64,
-    recorded_output_tokens: u64,
-    estimated_output_tokens: u64,
-    placeholder_output_tokens: u64,
-    estimated_replies: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mirrored: Option<Mirrored>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    with_mirrored: Option<Mirrored>,
-    max_prompt_tokens: u64,
-    anchored_share: f64,
-    recorded_compactions: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unseen: Option<UnseenFacts>,
-    duplicates: Duplicates,
-    skipped: Vec<Skipped>,
-    losses: Vec<FileLoss>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct PolicyRecord {
+pub struct PolicyRecord {
     policy: String,
     params: BTreeMap<String, String>,
     summary_model: Option<String>,
@@ -200,10 +99,6 @@ struct ToolRecord {
 /// Schema `ctxsim.explain/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
     policy: String,
     params: BTreeMap<String, String>,
     #[serde(flatten)]
@@ -212,26 +107,13 @@ pub struct ExplainRecord {
     broken_references: Vec<Broken>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     refetches_made: Vec<Refetch>,
-    notes: Vec<String>,
 }
 
 impl ReplayRecord {
     /// The record of a replay.
-    pub fn new(corpus: &Corpus, replays: &[Replay], series: Series, command: Option<String>, notes: Vec<String>) -> ReplayRecord {
+    pub fn new(corpus: &Corpus, replays: &[Replay], series: Series) -> ReplayRecord {
         let policies = replays.iter().map(|replay| PolicyRecord::new(corpus, replay, series)).collect();
-        let corpus = CorpusRecord::new(&corpus.facts);
-        ReplayRecord {
-            schema: "ctxsim.replay/2",
-            version: env!("CARGO_PKG_VERSION"),
-            command,
-            corpus,
-            recorded: None,
-            own: None,
-            policies,
-            cost_error: None,
-            least_budget: None,
-            notes,
-        }
+        ReplayRecord { recorded: None, own: None, policies, cost_error: None, least_budget: None }
     }
 
     /// The same beside the recording and the user's own agents.
@@ -278,47 +160,14 @@ impl ReplayRecord {
 
 impl ExplainRecord {
     /// The record of one session under one policy.
-    pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome, command: Option<String>, notes: Vec<String>) -> ExplainRecord {
+    pub fn new(trace: &Trace, replay: &Replay, outcome: &Outcome) -> ExplainRecord {
         ExplainRecord {
-            schema: "ctxsim.explain/2",
-            version: env!("CARGO_PKG_VERSION"),
-            command,
             policy: replay.policy.clone(),
             params: replay.params.iter().cloned().collect(),
             session: SessionRecord::new(trace, outcome, replay, 0, Series::Included),
             timeline: outcome.events.clone(),
             broken_references: outcome.broken.clone(),
             refetches_made: outcome.refetches.clone(),
-            notes,
-        }
-    }
-}
-
-impl CorpusRecord {
-    /// The record of a corpus.
-    pub fn new(facts: &CorpusFacts) -> CorpusRecord {
-        CorpusRecord {
-            files: facts.files,
-            formats: facts.formats.clone(),
-            sessions: facts.sessions,
-            messages: facts.messages,
-            calls: facts.calls,
-            calls_with_usage: facts.calls_with_usage,
-            usage_by_trust: facts.usage_by_trust.clone(),
-            recorded_prompt_tokens: facts.recorded_prompt_tokens,
-            recorded_output_tokens: facts.outputs.recorded,
-            estimated_output_tokens: facts.outputs.estimated,
-            placeholder_output_tokens: facts.outputs.placeholders,
-            estimated_replies: facts.outputs.estimated_replies,
-            mirrored: Some(facts.mirrored).filter(|mirrored| mirrored.calls > 0),
-            with_mirrored: facts.with_mirrored(),
-            max_prompt_tokens: facts.max_prompt_tokens,
-            anchored_share: facts.anchored_millionths as f64 / 1e6,
-            recorded_compactions: facts.recorded_compactions,
-            unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
-            duplicates: facts.duplicates,
-            skipped: facts.skipped.clone(),
-            losses: facts.losses.clone(),
         }
     }
 }
@@ -328,7 +177,7 @@ impl PolicyRecord {
         let totals = &replay.totals;
         let mut regions: BTreeMap<&'static str, u64> = totals.by_region().collect();
         regions.insert("missing", totals.missing_tokens);
-        let tool = |(name, carried): (&String, &crate::sim::Carried)| ToolRecord {
+        let tool = |(name, carried): (&String, &Carried)| ToolRecord {
             tool: name.clone(),
             results: carried.results,
             tokens: carried.tokens,
@@ -372,4 +221,11 @@ impl SessionRecord {
             series: (series == Series::Included).then(|| outcome.calls.clone()),
         }
     }
+}
+
+/// Tools by the tokens carried for them, then by name.
+pub fn ranked(totals: &Totals) -> Vec<(&String, &Carried)> {
+    let mut tools: Vec<_> = totals.tools.iter().collect();
+    tools.sort_by_key(|(name, carried)| (Reverse(carried.carried), *name));
+    tools
 }

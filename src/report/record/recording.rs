@@ -1,10 +1,10 @@
 //! The recording and the user's own agents for programs.
 
-use super::recording::Baselines;
-use super::words::decimal_dollars;
+use super::number::{round, share_of as share, usd};
 use crate::corpus::Corpus;
 use crate::cost::CacheKind;
 use crate::experiment::{Beside, Own, OwnAgent, RecordedSession, Recording, Replay};
+use crate::report::asked::Baselines;
 use crate::sim::EventKind;
 use crate::trace::Trace;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// What the logs say happened.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct RecordingRecord {
+pub struct RecordingRecord {
     #[serde(flatten)]
     sum: RecordedRecord,
     sessions: Vec<RecordedSessionRecord>,
@@ -50,7 +50,7 @@ struct RecordedSessionRecord {
 
 /// A policy beside the recording.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct BesideRecord {
+pub struct BesideRecord {
     compared_sessions: u64,
     prompt_tokens: u64,
     recorded_prompt_tokens: u64,
@@ -64,7 +64,7 @@ pub(super) struct BesideRecord {
 
 /// What is said of the user's own agents beside the figures of their row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct OwnRecord {
+pub struct OwnRecord {
     covered_sessions: u64,
     left_out: BTreeMap<String, u64>,
     imposed_manual_compactions: u64,
@@ -165,17 +165,4 @@ impl OwnRecord {
             agents: own.agents.iter().map(|(name, facts)| (name.clone(), agent(facts))).collect(),
         }
     }
-}
-
-/// A share, exact to the millionth; `None` of nothing.
-fn share(part: u64, whole: u64) -> Option<f64> {
-    (whole > 0).then(|| round(part as f64 / whole as f64))
-}
-
-fn round(share: f64) -> f64 {
-    (share * 1e6).round() / 1e6
-}
-
-fn usd(nano_usd: u64) -> String {
-    decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
 }

@@ -1,7 +1,5 @@
 //! Schema `ctxsim.inspect/1`.
 
-use super::record::CorpusRecord;
-use crate::corpus::Corpus;
 use crate::experiment::{Contents, ModelShare};
 use crate::trace::Trace;
 use serde::Serialize;
@@ -10,14 +8,8 @@ use std::collections::BTreeMap;
 /// What logs hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InspectRecord {
-    schema: &'static str,
-    version: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    command: Option<String>,
-    corpus: CorpusRecord,
     models: Vec<ModelRecord>,
     sessions: Vec<SessionRecord>,
-    notes: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,21 +62,10 @@ struct RolesRecord {
 
 impl InspectRecord {
     /// The record of a corpus.
-    pub fn new(
-        corpus: &Corpus,
-        sessions: &[(&Trace, Contents)],
-        models: &BTreeMap<String, ModelShare>,
-        command: Option<String>,
-        notes: Vec<String>,
-    ) -> InspectRecord {
+    pub fn new(sessions: &[(&Trace, Contents)], models: &BTreeMap<String, ModelShare>) -> InspectRecord {
         InspectRecord {
-            schema: "ctxsim.inspect/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command,
-            corpus: CorpusRecord::new(&corpus.facts),
             models: models.iter().map(|(name, share)| ModelRecord::new(name, share)).collect(),
             sessions: sessions.iter().map(|(trace, contents)| SessionRecord::new(trace, contents)).collect(),
-            notes,
         }
     }
 }

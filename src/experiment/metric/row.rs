@@ -1,0 +1,297 @@
+//! A measure: what it is called, how it is read from sums, and where it stands.
+
+use crate::experiment::charges::Charges;
+use crate::sim::Totals;
+
+/// What the numbers of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Names and ids, which may be shortened.
+    Name,
+    /// Sentences, which may be wrapped. A table has one such column at most, and it is the last.
+    Prose,
+    /// Calls, events, sessions.
+    Count,
+    /// Tokens.
+    Tokens,
+    /// A share of something.
+    Share,
+    /// Dollars; values are thousand-millionths of one.
+    Money,
+}
+
+/// Where a number comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Provenance {
+    /// It stands in the logs.
+    Recorded,
+    /// It is counted by a tokenizer, or rests partly on such counts.
+    Estimated,
+    /// It is what a policy would have done.
+    Simulated,
+}
+
+/// Which end of a column is the good one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// The smaller, the better.
+    Less,
+    /// The larger, the better.
+    More,
+    /// Neither.
+    Neither,
+}
+
+/// A measure of sessions, by themselves or together.
+#[derive(Debug)]
+pub struct Metric {
+    /// Its name for programs: the column of spreadsheets, and the field of documents.
+    pub key: &'static str,
+    /// Its heading for people. A soft hyphen (U+00AD) marks where a word may be broken.
+    pub header: &'static str,
+    /// What it says, for the legend; empty where the heading says it all.
+    pub meaning: &'static str,
+    /// What it counts.
+    pub unit: Unit,
+    /// Where its numbers come from.
+    pub provenance: Provenance,
+    /// Which end of it is the good one.
+    pub better: Better,
+    /// On a narrow page columns of a lower number come first.
+    pub priority: u8,
+    /// How it is read from sums.
+    pub of: Of,
+    /// Of what it can be told.
+    pub known: Known,
+    /// Where it is a column.
+    pub stands: Stands,
+    /// The part of a document that it is a field of.
+    pub part: Part,
+    /// The field's name.
+    pub field: &'static str,
+    /// What it is called where settings are judged by it; empty where they are not.
+    pub name: &'static str,
+    /// The name of what it is a share of where a limit is given in percent; empty where of nothing in particular.
+    pub share_of: &'static str,
+    /// What it takes to know it.
+    pub known_from: KnownFrom,
+    /// How the values of sessions come together.
+    pub over_sessions: OverSessions,
+    /// Does it follow from the sizes of contexts alone? Then an oracle's is that of the policy that it stands beside.
+    pub by_size: bool,
+    /// Does a log know it as well as a replay?
+    pub in_logs: bool,
+}
+
+/// How a measure is read from sums.
+#[derive(Clone, Copy, Debug)]
+pub enum Of {
+    /// A sum.
+    Sum(fn(&Totals) -> u64),
+    /// A difference of two.
+    Difference(fn(&Totals) -> i64),
+    /// A part and its whole.
+    Share(fn(&Totals) -> (i64, u64)),
+    /// A sum of bills.
+    Charge(fn(&Charges) -> u64),
+}
+
+/// What a measure comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Amount {
+    /// So many.
+    Number(u64),
+    /// So many more or fewer.
+    Signed(i64),
+    /// A part of a whole; of nothing, where that is 0.
+    Share(i64, u64),
+}
+
+/// Of what a measure can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Of everything.
+    Always,
+    /// Of policies that bring at least half of the sessions to their end, as the recording did.
+    Compared,
+    /// Of replays for which somebody asked what could have been kept.
+    Hindsight,
+}
+
+/// Where a measure is a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stands {
+    /// In all tables.
+    Always,
+    /// In spreadsheets, and in those tables for people where it is more than nothing in some row.
+    WhereItTells,
+    /// In spreadsheets.
+    Spreadsheets,
+    /// In none.
+    Nowhere,
+}
+
+/// Parts of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What happened to calls.
+    Calls,
+    /// What happened to sessions.
+    Sessions,
+    /// Sizes and sums of contexts.
+    Tokens,
+    /// What became of what is taken up again.
+    Retention,
+    /// What bills come to.
+    Charges,
+    /// It is no field.
+    None,
+}
+
+/// How the values of sessions come together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverSessions {
+    /// They add up, so that sessions can be resampled.
+    Sum,
+    /// The largest one counts.
+    Largest,
+}
+
+/// What it takes to know a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownFrom {
+    /// The sums of a replay.
+    Replay,
+    /// The bill of its calls.
+    Bill,
+    /// The bill of a replay in which the agent reads again what it misses.
+    ClosedLoop,
+}
+
+/// Any measure.
+pub const fn metric(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, of: Of) -> Metric {
+    let (provenance, better, known, known_from, over_sessions) =
+        (Provenance::Simulated, Better::Neither, Known::Always, KnownFrom::Replay, OverSessions::Sum);
+    let (stands, part, name, share_of, by_size, in_logs) = (Stands::Nowhere, Part::None, "", "", false, false);
+    Metric {
+        key,
+        header,
+        meaning,
+        unit,
+        provenance,
+        better,
+        priority: 0,
+        of,
+        known,
+        stands,
+        part,
+        field: key,
+        name,
+        share_of,
+        known_from,
+        over_sessions,
+        by_size,
+        in_logs,
+    }
+}
+
+/// A number of calls, events, sessions.
+pub const fn count(key: &'static str, header: &'static str, meaning: &'static str, of: fn(&Totals) -> u64) -> Metric {
+    metric(key, header, meaning, Unit::Count, Of::Sum(of))
+}
+
+/// A number of tokens.
+pub const fn tokens(key: &'static str, header: &'static str, meaning: &'static str, of: fn(&Totals) -> u64) -> Metric {
+    metric(key, header, meaning, Unit::Tokens, Of::Sum(of))
+}
+
+pub(super) const fn share(key: &'static str, header: &'static str, meaning: &'static str, of: fn(&Totals) -> (i64, u64)) -> Metric {
+    metric(key, header, meaning, Unit::Share, Of::Share(of))
+}
+
+pub(super) const fn charge(key: &'static str, header: &'static str, unit: Unit, known_from: KnownFrom, of: fn(&Charges) -> u64) -> Metric {
+    Metric { known_from, ..metric(key, header, "", unit, Of::Charge(of)).field(Part::Charges) }
+}
+
+/// What rows of a table say beside.
+impl Metric {
+    pub(super) const fn table(self, priority: u8, better: Better) -> Metric {
+        Metric { stands: Stands::Always, priority, better, ..self }
+    }
+
+    pub(super) const fn where_it_tells(self) -> Metric {
+        Metric { stands: Stands::WhereItTells, ..self }
+    }
+
+    pub(super) const fn spreadsheets(self) -> Metric {
+        Metric { stands: Stands::Spreadsheets, ..self }
+    }
+
+    pub(super) const fn field(self, part: Part) -> Metric {
+        Metric { part, ..self }
+    }
+
+    pub(super) const fn field_named(self, part: Part, field: &'static str) -> Metric {
+        Metric { part, field, ..self }
+    }
+
+    pub(super) const fn from(self, provenance: Provenance) -> Metric {
+        Metric { provenance, ..self }
+    }
+
+    pub(super) const fn known(self, known: Known) -> Metric {
+        Metric { known, ..self }
+    }
+
+    pub(super) const fn named(self, name: &'static str) -> Metric {
+        Metric { name, ..self }
+    }
+
+    pub(super) const fn share_of(self, share_of: &'static str) -> Metric {
+        Metric { share_of, ..self }
+    }
+
+    pub(super) const fn largest(self) -> Metric {
+        Metric { over_sessions: OverSessions::Largest, ..self }
+    }
+
+    pub(super) const fn by_size(self) -> Metric {
+        Metric { by_size: true, ..self }
+    }
+
+    pub(super) const fn in_logs(self) -> Metric {
+        Metric { in_logs: true, ..self }
+    }
+}
+
+impl Metric {
+    /// What it comes to; `None` where it cannot be told.
+    pub fn amount(&self, totals: &Totals) -> Option<Amount> {
+        let is_known = match self.known {
+            Known::Always => true,
+            Known::Compared => totals.is_comparable(),
+            Known::Hindsight => totals.retention.knows_hindsight(),
+        };
+        match self.of {
+            Of::Sum(of) => is_known.then(|| Amount::Number(of(totals))),
+            Of::Difference(of) => is_known.then(|| Amount::Signed(of(totals))),
+            Of::Share(of) => is_known.then(|| of(totals)).map(|(part, whole)| Amount::Share(part, whole)),
+            Of::Charge(_) => None,
+        }
+    }
+
+    /// The value that settings are judged by.
+    pub fn value(&self, totals: &Totals, charges: &Charges) -> i64 {
+        match self.of {
+            Of::Sum(of) => signed(of(totals)),
+            Of::Difference(of) => of(totals),
+            Of::Share(of) => of(totals).0,
+            Of::Charge(of) => signed(of(charges)),
+        }
+    }
+}
+
+/// A sum that may be subtracted from.
+pub(super) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

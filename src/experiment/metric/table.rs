@@ -1,0 +1,235 @@
+//! What sessions and policies are measured by: one table, a row a measure. Columns of tables and spreadsheets, fields of documents, what sweeps
+//! seek, what gates limit and the glossary of a page are made from it.
+
+use super::row::Better::{Less, More, Neither};
+use super::row::Known::{Compared, Hindsight};
+use super::row::KnownFrom::{Bill, ClosedLoop};
+use super::row::Of::Difference;
+use super::row::Provenance::{Estimated, Recorded};
+use super::row::Stands::{Always, Spreadsheets, WhereItTells};
+use super::row::{Metric, Part, Unit, charge, count, metric, share, signed, tokens};
+use crate::sim::{EventKind, Fates, Totals};
+use crate::trace::Evidence;
+use std::sync::LazyLock;
+
+/// All measures. What people read in tables stands in the order of their columns, what documents hold in the order of their fields.
+#[rustfmt::skip]
+pub const METRICS: &[Metric] = &[
+    count("calls", "calls", "requests that the provider answers", |totals| totals.calls)
+        .table(1, Neither).field(Part::Calls).from(Recorded).named("calls").by_size().in_logs(),
+    count("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", |totals| totals.overflows)
+        .table(1, Less).field(Part::Calls).named("overflows").share_of("calls").by_size(),
+    count("recovered", "recovered", "overflows that the policy's fallback mended", |totals| totals.recovered)
+        .spreadsheets().field(Part::Calls),
+    count("refused", "refused tries", "tries that the provider would have refused", |totals| totals.refused)
+        .spreadsheets().field(Part::Calls).named("refused tries"),
+    count("reply_cut", "reply cut", "calls whose prompt and reply together exceed the window", |totals| totals.reply_cut)
+        .table(1, Less).field(Part::Calls).named("reply cut").share_of("calls").by_size(),
+    count("over_budget", "over budget", "calls above the window less the policy's output reserve", |totals| totals.over_budget)
+        .table(1, Less).field(Part::Calls).named("over budget").share_of("calls").by_size(),
+    count("missed", "missed", "overflows while the policy believed it fits", |totals| totals.missed)
+        .table(1, Less).field(Part::Calls).named("missed"),
+    count("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", |totals| totals.early)
+        .table(2, Less).field(Part::Calls).named("early"),
+    count("truncations", "trunca\u{ad}tions", "outputs cut short as they arrive, and times that a rule cut older ones",
+        |totals| totals.events_of(EventKind::Truncate))
+        .table(2, Neither).where_it_tells().named("truncations"),
+    count("prunes", "prunes", "how often old items were replaced by placeholders", |totals| totals.events_of(EventKind::Prune))
+        .table(2, Neither).named("prunes").in_logs(),
+    count("compactions", "compac\u{ad}tions", "messages replaced by a summary, resets included", compactions)
+        .table(2, Neither).named("compactions").in_logs(),
+    count("drops", "drops", "messages removed", |totals| totals.events_of(EventKind::Drop))
+        .table(2, Neither).named("drops"),
+    count("sessions", "sessions", "", |totals| totals.sessions)
+        .named("sessions"),
+    count("overflowing_sessions", "overflowing sessions", "sessions with an overflow", |totals| totals.overflowing_sessions)
+        .field(Part::Sessions),
+    count("failed_sessions", "failed sessions", "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+        |totals| totals.failed_sessions)
+        .table(1, Less).field(Part::Sessions).named("failed sessions").in_logs(),
+    tokens("peak_tokens", "peak context", "the largest context that a call was tried with", |totals| totals.peak_tokens)
+        .table(3, Less).field(Part::Tokens).named("peak context").largest().by_size().in_logs(),
+    tokens("mean_tokens", "mean context", "prompt tokens over calls", mean_tokens)
+        .table(3, Less).field(Part::Tokens).by_size().in_logs(),
+    tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", |totals| totals.prompt_tokens)
+        .table(3, Less).field(Part::Tokens).named("prompt tokens").by_size().in_logs(),
+    tokens("tokens", "tokens", "prompt tokens, and those of the summariser's own calls", |totals| totals.prompt_tokens + totals.summariser_tokens)
+        .named("tokens"),
+    tokens("baseline_tokens", "baseline tokens", "prompt tokens under no policy", |totals| totals.baseline_tokens)
+        .spreadsheets().field(Part::Tokens).from(Estimated).named("baseline tokens"),
+    count("compared_sessions", "compared sessions",
+        "sessions that the recording and the policy bring to their end: what is saved is over these", |totals| totals.compared_sessions)
+        .spreadsheets().field(Part::Tokens),
+    tokens("compared_tokens", "compared tokens", "their prompt tokens under the policy", |totals| totals.compared_tokens)
+        .field(Part::Tokens),
+    tokens("recorded_tokens", "recorded tokens", "their prompt tokens as recorded", |totals| totals.recorded_tokens)
+        .field(Part::Tokens).named("recorded tokens"),
+    metric("tokens_saved", "tokens saved",
+        "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
+        Unit::Tokens, Difference(Totals::tokens_saved))
+        .table(3, More).field(Part::Tokens).known(Compared).named("tokens saved").share_of("recorded tokens").by_size(),
+    share("tokens_saved_share", "saved", "the same as a share of the recorded tokens", |totals| (totals.tokens_saved(), totals.recorded_tokens))
+        .table(1, More).field(Part::Tokens).known(Compared).by_size(),
+    share("vs_recorded", "vs recorded", "prompt tokens more than recorded, as a share of the recorded ones",
+        |totals| (0_i64.saturating_sub(totals.tokens_saved()), totals.recorded_tokens))
+        .spreadsheets().field(Part::Tokens).known(Compared),
+    metric("saved_vs_none", "saved against none", "prompt tokens less than under no policy", Unit::Tokens, Difference(Totals::saved_vs_none))
+        .field(Part::Tokens),
+    share("saved_vs_none_share", "saved against none", "the same as a share", |totals| (totals.saved_vs_none(), totals.baseline_tokens))
+        .field(Part::Tokens),
+    tokens("output_tokens", "output tokens", "the replies, summed", |totals| totals.output_tokens)
+        .spreadsheets().field(Part::Tokens).from(Estimated),
+    tokens("summariser_tokens", "summa\u{ad}riser tokens", "prompts and replies of the summariser's own calls", |totals| totals.summariser_tokens)
+        .table(3, Less).field(Part::Tokens).named("summariser tokens"),
+    count("summariser_calls", "summariser calls", "the summariser's own calls", |totals| totals.summariser_calls)
+        .spreadsheets().field(Part::Tokens),
+    tokens("injected_tokens", "injected tokens", "tokens that the policy put in", |totals| totals.injected_tokens)
+        .spreadsheets().field(Part::Tokens),
+    share("references_kept_share", "refer\u{ad}ences kept", "lines that a reply takes up again and that were still there",
+        |totals| of_counts(lines(totals).kept, lines(totals).all()))
+        .table(3, More),
+    share("references_achieved_share", "of achiev\u{ad}able",
+        "references kept, as a share of what nobody could exceed in contexts of the same sizes",
+        |totals| of_counts(lines(totals).kept, totals.retention.achievable))
+        .table(3, More).where_it_tells(),
+    share("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more",
+        |totals| of_counts(totals.retention.broken_calls, totals.calls))
+        .table(3, Less),
+    share("anchored_share", "an\u{ad}chored", "share of the prompt tokens that rests on recorded usage",
+        |totals| of_counts(totals.anchored_tokens, totals.prompt_tokens))
+        .table(3, Neither).field(Part::Tokens).in_logs(),
+    count("line_references", "line references", "times that a reply takes up lines of one source", |totals| lines(totals).all())
+        .spreadsheets().named("references"),
+    count("line_references_broken", "line references broken", "of them, those whose lines were not there", |totals| lines(totals).broken())
+        .spreadsheets().named("broken references").share_of("references"),
+    count("identifier_references", "identifier references", "times that a reply takes up names of one source", |totals| names(totals).all())
+        .spreadsheets(),
+    count("identifier_references_broken", "identifier references broken", "of them, those whose names were not there",
+        |totals| names(totals).broken())
+        .spreadsheets(),
+    count("broken_calls", "calls broken", "calls whose reply takes up lines that were not there any more", |totals| totals.retention.broken_calls)
+        .spreadsheets().field(Part::Retention),
+    count("line_references_oracle", "oracle", "line references that the oracle keeps in contexts of the same sizes",
+        |totals| totals.retention.oracle)
+        .spreadsheets().field_named(Part::Retention, "oracle").known(Hindsight),
+    count("oracle_broken_calls", "oracle, calls broken", "calls with one that it does not keep", |totals| totals.retention.oracle_broken_calls)
+        .field(Part::Retention).known(Hindsight),
+    count("line_references_achievable", "achievable", "line references that nobody could exceed in contexts of the same sizes",
+        |totals| totals.retention.achievable)
+        .spreadsheets().field_named(Part::Retention, "achievable").known(Hindsight),
+    tokens("carried_tokens", "carried tokens", "recorded content in the contexts, summed over calls", |totals| totals.retention.carried_tokens)
+        .field(Part::Retention),
+    tokens("needed_tokens", "needed tokens", "what of it must be carried at least to keep 99 % of the references to lines",
+        |totals| totals.retention.needed_tokens)
+        .field(Part::Retention),
+    tokens("dead_tokens", "dead weight", "results that something later in the context shows again, summed over calls",
+        |totals| totals.retention.dead_tokens)
+        .spreadsheets().field(Part::Retention),
+    charge("cost_usd", "cost", Unit::Money, Bill, |charges| charges.nano_usd).named("cost"),
+    charge("net_cost_usd", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).named("net cost"),
+    charge("net_failed_sessions", "net failed sessions", Unit::Count, ClosedLoop, |charges| charges.net_failed_sessions)
+        .named("net failed sessions"),
+    charge("cache_read_tokens", "cache reads", Unit::Tokens, Bill, |charges| charges.cache_read)
+        .named("cache reads").share_of("billed prompt tokens"),
+    charge("billed_prompt_tokens", "billed prompt tokens", Unit::Tokens, Bill, |charges| charges.prompt_tokens)
+        .named("billed prompt tokens"),
+];
+
+/// The order in which measures are named, and kept in baselines. Those that do not stand here come behind.
+const NAMES: [&str; 27] = [
+    "tokens",
+    "prompt tokens",
+    "summariser tokens",
+    "tokens saved",
+    "overflows",
+    "reply cut",
+    "over budget",
+    "missed",
+    "early",
+    "refused tries",
+    "prunes",
+    "compactions",
+    "drops",
+    "truncations",
+    "failed sessions",
+    "broken references",
+    "references",
+    "calls",
+    "sessions",
+    "recorded tokens",
+    "baseline tokens",
+    "cost",
+    "net cost",
+    "net failed sessions",
+    "cache reads",
+    "billed prompt tokens",
+    "peak context",
+];
+
+/// The order of the columns that spreadsheets have beside those of tables. Those that do not stand here come behind.
+const FURTHER: [&str; 16] = [
+    "vs_recorded",
+    "compared_sessions",
+    "recovered",
+    "refused",
+    "baseline_tokens",
+    "output_tokens",
+    "summariser_calls",
+    "line_references",
+    "line_references_broken",
+    "identifier_references",
+    "identifier_references_broken",
+    "broken_calls",
+    "line_references_achievable",
+    "line_references_oracle",
+    "dead_tokens",
+    "injected_tokens",
+];
+
+/// What settings are judged by.
+pub fn judged_by() -> &'static [&'static Metric] {
+    static JUDGED_BY: LazyLock<Vec<&Metric>> = LazyLock::new(|| {
+        let mut named: Vec<&Metric> = METRICS.iter().filter(|metric| !metric.name.is_empty()).collect();
+        named.sort_by_key(|metric| place(&NAMES, metric.name));
+        named
+    });
+    &JUDGED_BY
+}
+
+/// What stands in tables for people, in their order.
+pub fn in_tables() -> impl Iterator<Item = &'static Metric> + Clone {
+    METRICS.iter().filter(|metric| matches!(metric.stands, Always | WhereItTells))
+}
+
+/// What stands in spreadsheets: the same, and what else is told.
+pub fn in_spreadsheets() -> impl Iterator<Item = &'static Metric> + Clone {
+    let mut further: Vec<&Metric> = METRICS.iter().filter(|metric| metric.stands == Spreadsheets).collect();
+    further.sort_by_key(|metric| place(&FURTHER, metric.key));
+    in_tables().chain(further)
+}
+
+fn place(order: &[&str], name: &str) -> usize {
+    order.iter().position(|known| *known == name).unwrap_or(order.len())
+}
+
+/// Compactions, resets included.
+pub fn compactions(totals: &Totals) -> u64 {
+    totals.events_of(EventKind::Compact) + totals.events_of(EventKind::Reset)
+}
+
+/// Mean context of a call, rounded to the nearest token; 0 where there was no call.
+fn mean_tokens(totals: &Totals) -> u64 {
+    (totals.prompt_tokens + totals.calls / 2).checked_div(totals.calls).unwrap_or(0)
+}
+
+fn lines(totals: &Totals) -> Fates {
+    totals.retention.of(Evidence::Line)
+}
+
+fn names(totals: &Totals) -> Fates {
+    totals.retention.of(Evidence::Identifier)
+}
+
+fn of_counts(part: u64, whole: u64) -> (i64, u64) {
+    (signed(part), whole)
+}

@@ -1,0 +1,22 @@
+//! What a run is told beside its policies.
+
+use crate::catalog::Catalog;
+
+/// What holds for all policies of a run.
+pub struct ReplaySettings<'a> {
+    /// The models.
+    pub catalog: &'a Catalog,
+    /// The window to take, instead of the model's.
+    pub window: Option<u64>,
+    /// The model to take, instead of the one that the log names.
+    pub model: Option<String>,
+    /// The output reserve to judge by, instead of each policy's own.
+    pub reserve: Option<u64>,
+}
+
+impl<'a> ReplaySettings<'a> {
+    /// Each session for its own model, in its own window.
+    pub fn new(catalog: &'a Catalog) -> ReplaySettings<'a> {
+        ReplaySettings { catalog, window: None, model: None, reserve: None }
+    }
+}

@@ -1,0 +1,36 @@
+//! Why there is no sweep.
+
+use crate::policy::PolicyError;
+
+/// Why there is no sweep.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// What was asked for makes no sense; a sentence.
+    #[error("{0}")]
+    Asked(String),
+    /// A policy refuses a parameter or a value.
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    /// The file of the rows cannot be read or written.
+    #[error("{path}: {error}")]
+    File {
+        /// The file.
+        path: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// A row is not as the sweep wrote it.
+    #[error("{path} is not as its sweep wrote it: a row does not fit its checksum; name another file")]
+    Changed {
+        /// The file.
+        path: String,
+    },
+    /// The file of the rows is one of another sweep.
+    #[error("{path} holds the rows of another sweep, with another {what}; name another file, or sweep as before")]
+    Foreign {
+        /// The file.
+        path: String,
+        /// What differs.
+        what: &'static str,
+    },
+}

@@ -1,0 +1,200 @@
+//! What reports are asked for: the findings that each is made of, and what was wished beside.
+
+use crate::corpus::Corpus;
+use crate::cost::{CacheKind, Check};
+use crate::experiment::gate::Comparison;
+use crate::experiment::tune::{Axis, Decided, Split, Tuned};
+use crate::experiment::{BreakEven, Constraint, Mode, Objective, Own, Recording, Replay, Row, Setting};
+use crate::policy::Policy;
+use std::collections::BTreeMap;
+
+/// What was asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedBacktest {
+    /// From which context events are predicted.
+    pub mode: Mode,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What a report on cost is made of.
+pub struct Priced<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policies, with their bills.
+    pub replays: &'a [Replay],
+    /// The recording, and the user's own agents with their bills.
+    pub baselines: Baselines<'a>,
+    /// The sessions under no policy, with their bill: what the others are compared with.
+    pub unchanged: &'a Replay,
+    /// The model of the cache held against the recording, by agent.
+    pub checks: &'a BTreeMap<String, Check>,
+    /// What minimums do to a policy's cost, where somebody asked for it.
+    pub break_even: Option<&'a BreakEven>,
+    /// The cache by which policies are compared.
+    pub cache: CacheKind,
+    /// Is the breakdown by tier part of the report?
+    pub breakdown: Breakdown,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// Is the breakdown by tier shown?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Breakdown {
+    /// It is.
+    Shown,
+    /// It is not.
+    #[default]
+    LeftOut,
+}
+
+/// What is explained.
+pub struct Subject<'a> {
+    /// A corpus of this one session; its facts may be those of all that was read.
+    pub corpus: &'a Corpus,
+    /// The policy, for where its rules stand in the loop.
+    pub policy: &'a Policy,
+    /// Its replay of this one session.
+    pub replay: &'a Replay,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What a report on a gate is made of.
+pub struct Gated<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policy's name.
+    pub policy: &'a str,
+    /// What moved.
+    pub comparison: &'a Comparison,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What policies stand beside.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Baselines<'a> {
+    /// What the logs say happened. Absent where nobody worked it out.
+    pub recording: Option<&'a Recording>,
+    /// The user's own agents. Absent where no session has a preset of its agent.
+    pub own: Option<&'a Own>,
+}
+
+/// What was asked, beside the question itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked<'a> {
+    /// What a row stands for.
+    pub by: By,
+    /// Are the calls one by one part of the record?
+    pub series: Series,
+    /// Does the oracle have a row beside each policy?
+    pub oracle: Oracle,
+    /// Have sessions that another one started rows of their own?
+    pub sub_agents: SubAgents,
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
+    /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
+    pub checks: Option<&'a BTreeMap<String, Check>>,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum By {
+    /// A policy.
+    #[default]
+    Policy,
+    /// A session under a policy.
+    Session,
+    /// A tool under a policy.
+    Tool,
+    /// A region of the window under a policy.
+    Region,
+    /// A kind of text that replies refer to, under a policy.
+    Reference,
+    /// A rule of a policy.
+    Rule,
+}
+
+/// The policy that knows the future, in the contexts of another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Oracle {
+    /// It has no row.
+    #[default]
+    LeftOut,
+    /// It has a row below each policy.
+    Beside,
+}
+
+/// How sessions that another one started are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SubAgents {
+    /// With all others.
+    #[default]
+    Together,
+    /// With all others, and once more by themselves.
+    Apart,
+}
+
+/// Are the calls one by one part of the record?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Series {
+    /// They are.
+    Included,
+    /// They are not.
+    #[default]
+    LeftOut,
+}
+
+/// A sweep that has been run.
+pub struct Swept<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The base policies.
+    pub bases: &'a [Policy],
+    /// The settings.
+    pub settings: &'a [Setting],
+    /// A row for each of them.
+    pub rows: &'a [Row],
+    /// What is sought.
+    pub objective: Objective,
+    /// What must be kept.
+    pub constraints: &'a [Constraint],
+    /// How often sessions were resampled, and the seed.
+    pub chance: (usize, u64),
+    /// Do the rows hold costs?
+    pub billed: Billed,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// Do rows hold costs?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Billed {
+    /// They do.
+    Yes,
+    /// They do not: nobody asked.
+    #[default]
+    No,
+}
+
+/// What a report on tuning is made of.
+pub struct Found<'a> {
+    /// The policy, its parameters as they were before.
+    pub policy: &'a Policy,
+    /// The parameters that were tuned.
+    pub axes: &'a [Axis],
+    /// The sessions in two parts.
+    pub split: &'a Split,
+    /// What came of it.
+    pub tuned: &'a Tuned,
+    /// What each session came to; `None` where nobody asked which of them decided.
+    pub decided: Option<&'a [Decided]>,
+    /// How often sessions were resampled, and the seed.
+    pub chance: (usize, u64),
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}

@@ -1,0 +1,68 @@
+//! The record of any question.
+
+use super::backtest::BacktestRecord;
+use super::cost::CostRecord;
+use super::curve::CurveRecord;
+use super::diff::DiffRecord;
+use super::drift::EstimatorsRecord;
+use super::gate::GateRecord;
+use super::inspect::InspectRecord;
+use super::replay::{ExplainRecord, ReplayRecord};
+use super::sweep::SweepRecord;
+use super::tune::TuneRecord;
+use serde::Serialize;
+
+/// A report for programs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Record {
+    /// What policies did to a corpus.
+    Replay(Box<ReplayRecord>),
+    /// What one policy did to one session.
+    Explain(Box<ExplainRecord>),
+    /// How far estimators are from recorded usage.
+    Drift(Box<EstimatorsRecord>),
+    /// What sessions cost.
+    Cost(Box<CostRecord>),
+    /// What the recording agents did, and what their own policies would have done.
+    Backtest(Box<BacktestRecord>),
+    /// Where two policies part.
+    Diff(Box<DiffRecord>),
+    /// From how far back texts are taken up again.
+    Curve(Box<CurveRecord>),
+    /// What logs hold.
+    Inspect(Box<InspectRecord>),
+    /// What many settings came to.
+    Sweep(Box<SweepRecord>),
+    /// A policy beside its baseline.
+    Gate(Box<GateRecord>),
+    /// What came of tuning.
+    Tune(Box<TuneRecord>),
+}
+
+impl Record {
+    /// The name of the command that asked.
+    pub fn question(&self) -> &'static str {
+        match self {
+            Record::Replay(_) => "replay",
+            Record::Explain(_) => "explain",
+            Record::Drift(_) => "drift",
+            Record::Cost(_) => "cost",
+            Record::Backtest(_) => "backtest",
+            Record::Diff(_) => "diff",
+            Record::Curve(_) => "curve",
+            Record::Inspect(_) => "inspect",
+            Record::Sweep(_) => "sweep",
+            Record::Gate(_) => "gate",
+            Record::Tune(_) => "tune",
+        }
+    }
+
+    /// The version of its schema.
+    pub fn version(&self) -> u64 {
+        match self {
+            Record::Replay(_) | Record::Explain(_) | Record::Cost(_) | Record::Diff(_) => 2,
+            _ => 1,
+        }
+    }
+}

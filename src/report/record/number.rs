@@ -1,0 +1,35 @@
+//! Numbers of records: shares with six decimals, money as decimal dollars in a string.
+
+use crate::experiment::{Measure, Unit, Value};
+use crate::report::words::decimal_dollars;
+
+/// A share with six decimals; 0 of nothing.
+pub fn share(part: f64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { (part / whole as f64 * 1e6).round() / 1e6 }
+}
+
+/// The same; `None` of nothing.
+pub fn share_of(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| share(part as f64, whole))
+}
+
+/// A share that is one with six decimals.
+pub fn round(share: f64) -> f64 {
+    (share * 1e6).round() / 1e6
+}
+
+/// Money, exact to the thousand-millionth.
+pub fn usd(nano_usd: u64) -> String {
+    decimal_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+}
+
+/// A value as a number for programs: money in dollars, quotients worked out, six decimals at most but for money.
+pub fn number(value: Value, measure: &Measure) -> f64 {
+    let quotient = if value.whole == 0 { 0.0 } else { value.part as f64 / value.whole as f64 };
+    if measure.part.unit == Unit::Money { quotient / 1e9 } else { (quotient * 1e6).round() / 1e6 }
+}
+
+/// A bound as a number for programs.
+pub fn bound_number(part: i64, measure: &Measure) -> f64 {
+    number(Value { part, whole: if measure.whole.is_some() { 1_000_000 } else { 1 } }, measure)
+}

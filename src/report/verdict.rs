@@ -1,0 +1,109 @@
+//! The verdicts of a backtest in words.
+
+use super::words::grouped;
+use crate::experiment::{Reason, Tested, Verdict};
+use crate::transcript::CompactionKind;
+
+/// What a verdict is called.
+pub fn named(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Hit => "hit",
+        Verdict::Missed => "missed",
+        Verdict::FalseAlarm => "false alarm",
+        Verdict::Manual => "manual",
+        Verdict::ProbablyManual => "probably manual",
+        Verdict::Untested => "untested",
+    }
+}
+
+/// A reason in words; empty for a hit.
+pub fn why(reason: Reason) -> String {
+    match reason {
+        Reason::None => String::new(),
+        Reason::AskedFor => "a person asked for it".to_owned(),
+        Reason::NoRule => "the policy has no rule that does this, or it is off".to_owned(),
+        Reason::OtherSelection => "the policy's rules found too little to prune there, or pruned at another call".to_owned(),
+        Reason::NoUsage => "no call with usage stands before it".to_owned(),
+        Reason::Contradiction { said, used } => {
+            format!(
+                "the log contradicts itself: it says {} tokens before the event, its own usage comes to {}",
+                grouped(said),
+                grouped(used)
+            )
+        }
+        Reason::HigherLimit { limit, reached } => {
+            format!("a higher limit than {} was in force: the session went on to {} tokens", grouped(limit), grouped(reached))
+        }
+        Reason::Unseen { limit, tokens, estimate } => {
+            format!("{} tokens had reached the limit of {}, and {}", grouped(tokens), grouped(limit), believed(estimate))
+        }
+        Reason::ResultNotInLog { limit, tokens, estimate } => format!(
+            "{} tokens had reached the limit of {}; the log lacks what the last tool returned, and without it {}",
+            grouped(tokens),
+            grouped(limit),
+            believed(estimate)
+        ),
+        Reason::Overestimated { limit, estimate, used } => format!(
+            "the policy's estimate of {} had reached its limit of {}, where recorded usage and what came since come to {}",
+            grouped(estimate),
+            grouped(limit),
+            grouped(used)
+        ),
+        Reason::TurnWasOver { limit, tokens } => {
+            format!(
+                "the turn was over, and {} tokens are below the limit of {}: a person asked for it, or a lower limit was in force",
+                grouped(tokens),
+                grouped(limit)
+            )
+        }
+        Reason::ModelChanged { limit, tokens } => {
+            format!(
+                "{} tokens are below the limit of {}; the model changed there, and agents compact then too",
+                grouped(tokens),
+                grouped(limit)
+            )
+        }
+        Reason::ReasoningNotInLog { limit, tokens, reasoning } => format!(
+            "{} tokens are below the limit of {}; the agent may have counted encrypted reasoning, {} tokens of it, which was taken out of the log",
+            grouped(tokens),
+            grouped(limit),
+            grouped(reasoning)
+        ),
+        Reason::LowerLimit { limit, went_on, tokens } if went_on < tokens => format!(
+            "another window or setting: a limit between {} and {} was in force, below the policy's of {}",
+            grouped(went_on),
+            grouped(tokens),
+            grouped(limit)
+        ),
+        Reason::LowerLimit { limit, went_on, tokens } => format!(
+            "it came at {} tokens, below the limit of {}, although the session had gone on at {} before: no fixed limit explains it",
+            grouped(tokens),
+            grouped(limit),
+            grouped(went_on)
+        ),
+        Reason::NothingNoted => "the policy's belief reached its limit; the log notes nothing there".to_owned(),
+    }
+}
+
+/// The policy's estimate at a recorded event, in words.
+fn believed(estimate: Option<u64>) -> String {
+    match estimate {
+        Some(estimate) => format!("the policy's estimate there was {}", grouped(estimate)),
+        None => "the policy looked at no size there".to_owned(),
+    }
+}
+
+/// What an event is called.
+pub fn kind_name(kind: CompactionKind) -> &'static str {
+    match kind {
+        CompactionKind::Compact => "compact",
+        CompactionKind::Prune => "prune",
+    }
+}
+
+/// Hits and what they are held against: recorded events that the agent made by itself; predictions that could be right or wrong.
+pub fn scores(events: &[&Tested]) -> (u64, u64, u64) {
+    let count = |verdict: Verdict| events.iter().filter(|event| event.verdict == verdict).count() as u64;
+    let hits = count(Verdict::Hit);
+    (hits, hits + count(Verdict::Missed), hits + count(Verdict::FalseAlarm))
+}
