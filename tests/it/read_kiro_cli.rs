@@ -30,7 +30,7 @@ fn a_conversation_is_pairs_of_what_was_sent_and_what_came() {
     assert_eq!((usage.cache_read, usage.cache_write), (900, 100));
     let compaction = &session.compactions[0];
     assert_eq!((compaction.before, compaction.summary.as_ref().unwrap().content.as_deref()), (0, Some("What was before")));
-    assert_eq!(session.messages[0].time, Some(1_783_657_816_195));
+    assert_eq!(session.messages[0].time, Some(1_783_571_416_195));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn what_is_damaged_is_named() {
     assert_eq!(in_short(&transcripts[0]), ["u: Look", "a: fs_read(c1)", "u: Next", "a: Yes"]);
     let (transcripts, mut lost) = fixture("kiro-cli/lines.jsonl");
     lost.sort();
-    let named = [("broken JSON", 1), ("cut off at the end of the file", 1), ("unknown content block", 1), ("unknown record type", 1)];
+    let named = [("cut off at the end of the file", 1), ("not JSON", 1), ("unknown content block", 1), ("unknown record type", 1)];
     assert_eq!(lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect::<Vec<_>>(), named);
     assert_eq!(in_short(&transcripts[0]), ["u: Look", "a: ok"]);
 }

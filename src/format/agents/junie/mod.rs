@@ -50,7 +50,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if transcript.messages.is_empty() {
         source.lose(0, "session without messages");
     } else {
-        hand_over(transcript);
+        hand_over(Transcript { agent: READER.name.to_owned(), ..transcript });
     }
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! A session, put together from what the screen showed.
 
-use super::READER;
 use super::record::{Event, Record, Spent};
 use crate::format::ground::count::ABSURD;
 use crate::format::ground::json::compact;
@@ -140,7 +139,7 @@ impl<'s> Session<'s> {
 
     /// The session, with each request of the conversation at the reply that follows it.
     pub fn finish(self, id: String, lose: Lose<'_>) -> Transcript {
-        let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
+        let mut transcript = Transcript { id, ..Transcript::default() };
         let mut waiting: Option<Call> = None;
         let mut open = None;
         let mut called = String::new();

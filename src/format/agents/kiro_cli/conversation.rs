@@ -1,6 +1,5 @@
 //! A conversation as one JSON value: pairs of what the user's side sent and what the model replied.
 
-use super::{READER, SHARE};
 use crate::format::ground::count::{ABSURD, Absurd, Count};
 use crate::format::ground::json::{fault, text_or_json};
 use crate::format::ground::time::millis;
@@ -10,6 +9,9 @@ use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, S
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
+
+/// The reason for the loss of what is no measurement.
+pub const SHARE: &str = "size as a share of the window alone (not used)";
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
@@ -173,7 +175,7 @@ pub fn read(text: &str, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Result
     let conversation = serde_json::from_str::<Conversation>(text).map_err(|error| fault(&error, true))?;
     let window = conversation.model_info.as_ref().and_then(|info| info.context_window_tokens.known().ok().flatten());
     let id = conversation.conversation_id.to_string();
-    let mut transcript = Transcript { id, agent: READER.name.to_owned(), window, ..Transcript::default() };
+    let mut transcript = Transcript { id, window, ..Transcript::default() };
     let mut tools = HashMap::new();
     let mut model = String::new();
     for pair in &conversation.history {

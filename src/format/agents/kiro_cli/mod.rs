@@ -22,9 +22,6 @@ pub const READER: Reader =
 
 const TABLES: [&str; 1] = ["conversations_v2"];
 
-/// The reason for the loss of what is no measurement.
-const SHARE: &str = "size as a share of the window alone (not used)";
-
 fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
         return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
@@ -42,6 +39,7 @@ fn claims(source: &Source) -> Claim {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let hand_over = &mut |transcript| hand_over(Transcript { agent: READER.name.to_owned(), ..transcript });
     if sqlite::has_magic(source.head()) {
         #[cfg(feature = "sqlite")]
         return database::read(source, scale, hand_over);

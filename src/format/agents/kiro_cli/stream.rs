@@ -2,7 +2,7 @@
 //!
 //! Lines with tools, and tokens of turns, are read from descriptions alone.
 
-use super::{READER, SHARE};
+use super::conversation::SHARE;
 use crate::format::ground::count::{ABSURD, Count};
 use crate::format::ground::json::{fault, string, text_or_json, values};
 use crate::format::ground::source::{ReadError, Source};
@@ -124,7 +124,7 @@ struct ModelInfo<'a> {
 
 /// Reads the stream, and what lies beside it.
 pub fn read(source: &mut Source, scale: &dyn Scale) -> Result<Transcript, ReadError> {
-    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut transcript = Transcript { id: source.name(), ..Transcript::default() };
     let mut tools = HashMap::new();
     source.each_line(|source, line| {
         for value in values::<Line>(&line.text) {
