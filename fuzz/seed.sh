@@ -16,8 +16,9 @@ seed() {
     done
 }
 
-lines=(native claude-code qwen-code codex copilot-cli deepseek-harness pi goose kimi-cli picoclaw baseagent cli references drift)
-documents=(opencode cline vscode-chat mycoder gemini-cli mini-swe-agent openhands crush)
+lines=(native claude-code qwen-code codex copilot-cli deepseek-harness factory-droid pi goose kimi-code kimi-cli kiro-cli grok-cli junie muse picoclaw baseagent cli
+    references drift)
+documents=(opencode cline cline-cli kiro-cli vscode-chat mycoder gemini-cli mini-swe-agent openhands crush)
 benchmarks=(tau2 swe-agent atif tau-bench sharegpt autogen messages-display summariser)
 exchanges=(api-exchange litellm anthropic-messages openai-chat)
 telemetry=(langfuse otlp)

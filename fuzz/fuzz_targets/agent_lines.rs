@@ -1,7 +1,24 @@
 //! Agents that write a line a record.
 #![no_main]
 
-const READERS: &[&str] =
-    &["native", "claude-code", "qwen-code", "codex", "copilot-cli", "deepseek-harness", "pi", "goose", "kimi-cli", "picoclaw", "baseagent"];
+const READERS: &[&str] = &[
+    "native",
+    "claude-code",
+    "qwen-code",
+    "codex",
+    "copilot-cli",
+    "deepseek-harness",
+    "factory-droid",
+    "pi",
+    "goose",
+    "kimi-code",
+    "kimi-cli",
+    "kiro-cli",
+    "grok-cli",
+    "junie",
+    "muse",
+    "picoclaw",
+    "baseagent",
+];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ctxsim_fuzz::read(READERS, bytes));

@@ -160,6 +160,17 @@ pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     add("copilot-cli", home.join(".copilot/session-state"));
     add("goose", data.join("goose/sessions"));
     add("kimi-cli", home.join(".kimi/sessions"));
+    add("kimi-code", set("KIMI_CODE_HOME").unwrap_or_else(|| home.join(".kimi-code")).join("sessions"));
+    add("factory-droid", home.join(".factory/sessions"));
+    add("cline-cli", set("CLINE_DIR").unwrap_or_else(|| home.join(".cline")).join("data/sessions"));
+    add("grok-cli", home.join(".grok/sessions"));
+    add("junie", home.join(".junie/sessions"));
+    add("muse", data.join("muse/sessions"));
+    add("kiro-cli", home.join(".kiro/sessions"));
+    add("kiro-cli", data.join("kiro-cli"));
+    if let Some(folder) = set("LOCALAPPDATA") {
+        add("kiro-cli", folder.join("Kiro-Cli"));
+    }
     // Extensions of an editor keep their tasks where the editor says.
     for editor in [config.join("Code"), home.join("Library/Application Support/Code"), set("APPDATA").unwrap_or_default().join("Code")] {
         for extension in ["saoudrizwan.claude-dev", "rooveterinaryinc.roo-cline", "kilocode.kilo-code"] {

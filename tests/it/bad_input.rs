@@ -119,7 +119,7 @@ const SESSIONS: [(&str, &str); 9] = [
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
 /// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
-const ELSEWHERE: [&str; 27] = [
+const ELSEWHERE: [&str; 34] = [
     "tau2",
     "swe-agent",
     "litellm",
@@ -139,6 +139,13 @@ const ELSEWHERE: [&str; 27] = [
     "picoclaw",
     "mycoder",
     "baseagent",
+    "cline-cli",
+    "factory-droid",
+    "grok-cli",
+    "junie",
+    "kimi-code",
+    "kiro-cli",
+    "muse",
     // read_exchanges, read_telemetry, read_talks: damaged fixtures of their own.
     "api-exchange",
     "vcr",

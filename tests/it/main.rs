@@ -91,6 +91,8 @@ mod read_baseagent;
 mod read_claude_code;
 /// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
 mod read_cline;
+/// Sessions of the Cline CLI.
+mod read_cline_cli;
 /// Codex CLI rollouts.
 mod read_codex;
 /// GitHub Copilot CLI events: no prompts by call, totals at the exit.
@@ -104,18 +106,30 @@ mod read_damaged;
 mod read_deepseek_harness;
 /// Exchanges with models' interfaces: logs of several dialects, cassettes, streams.
 mod read_exchanges;
+/// Sessions of Factory Droid, with their settings beside.
+mod read_factory_droid;
 /// Gemini CLI chats.
 mod read_gemini_cli;
 /// goose: databases and lines.
 mod read_goose;
+/// Sessions of the Grok CLI: updates, history, the log of requests.
+mod read_grok_cli;
 /// Inspect AI: archives and logs, attachments, pools of messages.
 mod read_inspect;
+/// Events of Junie.
+mod read_junie;
 /// Kimi CLI contexts.
 mod read_kimi_cli;
+/// Wires of Kimi Code.
+mod read_kimi_code;
+/// Conversations of Kiro CLI: values, databases, streams.
+mod read_kiro_cli;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 mod read_litellm;
 /// mini-swe-agent trajectories.
 mod read_mini_swe_agent;
+/// Sessions of Muse Code.
+mod read_muse;
 /// MyCoder's lists of messages.
 mod read_mycoder;
 /// The program's own shape, and the example of its documentation.

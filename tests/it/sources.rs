@@ -225,8 +225,43 @@ fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
     }
 }
 
+/// Files of the second folder that give nothing, and why.
+const UNREAD_2: [(&str, &str); 1] =
+    [("factory/linux-home-marmutapp-needlehaystack/774f4bf6-8025-4790-95b6-e8f854f09891.jsonl", "a session in which nothing was said")];
+
+/// The second folder: its table names the format of each file, and nothing of the calls.
+#[test]
+fn files_of_the_second_folder_have_the_calls_that_a_script_counts() {
+    let Some(folder) = shared().map(|shared| shared.join("transcripts-2")) else { return };
+    if !folder.is_dir() {
+        return crate::support::skip("CTXSIM_REQUIRE_SHARED", "no second folder of real transcripts");
+    }
+    let table = std::fs::read_to_string(folder.join("SOURCES.tsv")).unwrap();
+    let mut by_reader: BTreeMap<&str, Vec<PathBuf>> = BTreeMap::new();
+    for row in table.lines().skip(1) {
+        let (name, format) = row.split_once('\t').map(|(name, rest)| (name, rest.split('\t').next().unwrap())).unwrap();
+        let expected = if format == "opencode-export" { "opencode" } else { format };
+        let path = folder.join(name);
+        let (reader, claim) = claim(&path).unwrap_or_else(|| panic!("nobody claims {name}"));
+        assert_eq!(reader, expected, "{name}");
+        // Packed files are further ones of formats that the first folder holds too, and scripts do not unpack.
+        if claim != Claim::Companion && path.extension().is_none_or(|ending| ending != "gz") {
+            by_reader.entry(reader).or_default().push(path);
+        }
+    }
+    for (reader, paths) in by_reader {
+        for (path, counted) in paths.iter().zip(independent(reader, &paths).unwrap_or_default()) {
+            let (transcripts, losses) = read_all(path);
+            let unread = UNREAD_2.iter().any(|(name, _)| path.ends_with(name));
+            assert!(unread == transcripts.is_empty(), "{} {losses:?}", path.display());
+            assert_eq!(sums(&transcripts), counted, "{}", path.display());
+        }
+    }
+}
+
 #[test]
 fn every_exception_says_why() {
+    assert!(UNREAD_2.iter().all(|(_, why)| !why.is_empty()));
     assert!(REPLIES_ALONE.iter().all(|(_, why)| !why.is_empty()));
     assert!(COUNTED_OTHERWISE.iter().all(|(_, why)| !why.is_empty()));
     assert!(GUESTS.iter().all(|(.., why)| !why.is_empty()) && OTHERWISE.iter().all(|(.., why)| !why.is_empty()));

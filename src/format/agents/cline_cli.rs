@@ -1,0 +1,205 @@
+//! Cline CLI: `~/.cline/data/sessions/<id>/<id>.messages.json`, with `<id>.json` about the session beside it.
+//!
+//! Messages are Anthropic's, whatever the provider; replies have their model and usage with them. What tools returned is a list of
+//! objects for each file or command: it is taken as the JSON that the log holds.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
+use crate::format::ground::json::{compact, fault};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::Reported;
+use crate::format::wire::anthropic::{Content, Piece, Weigher};
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::reading::is_beside;
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// Sessions of the Cline CLI.
+pub const READER: Reader =
+    Reader { name: "cline-cli", about: "Cline CLI sessions (~/.cline/data/sessions/*/*.messages.json)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let has = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
+    if has(&["sessionId", "agent", "messages", "updated_at"]) {
+        return Claim::Yes;
+    }
+    // About a session; and what happened in all of them, for whoever listens.
+    let about = has(&["session_id", "workspace_root", "enable_tools"]);
+    if about || has(&["hookName", "sessionId", "ts"]) { Claim::Companion } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Entry<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    role: Words<'a>,
+    ts: Option<i64>,
+    #[serde(borrow)]
+    model_info: Option<ModelInfo<'a>>,
+    metrics: Option<Metrics>,
+    #[serde(borrow)]
+    content: Content<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ModelInfo<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    provider: Words<'a>,
+}
+
+/// The input holds what was read from the cache.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Metrics {
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_read_tokens: Count,
+    cache_write_tokens: Count,
+    cost: Dollars,
+}
+
+impl Metrics {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_write_tokens,
+            output: self.output_tokens,
+            cost_nano_usd: self.cost.above_zero(),
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+/// What one tool returned, as far as it says how that went.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Outcome<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    success: Option<bool>,
+}
+
+/// What the file beside says.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct About<'a> {
+    #[serde(borrow)]
+    parent_session_id: Words<'a>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut session = Session { transcript, weigher: Weigher::new(scale), model: String::new() };
+    each_piece(source, &[("sessionId", Take::Whole), ("messages", Take::Elements)], |source, piece| {
+        if piece.key == "messages" {
+            match serde_json::from_str::<Entry>(piece.text) {
+                Ok(entry) => session.entry(&entry, &mut |reason| source.lose(piece.number, reason)),
+                Err(error) => source.lose(piece.number, fault(&error, false)),
+            }
+        } else if let Ok(id) = serde_json::from_str::<String>(piece.text) {
+            session.transcript.id = id;
+        }
+        Ok(())
+    })?;
+    if session.transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+        return Ok(());
+    }
+    session.transcript.parent = parent(source);
+    hand_over(session.transcript);
+    Ok(())
+}
+
+fn parent(source: &mut Source) -> Option<String> {
+    let path: PathBuf = source.path.with_file_name(format!("{}.json", source.name().strip_suffix(".messages.json")?));
+    let text = source.document_beside(Some(path).filter(|path| is_beside(path))?.as_path(), 0, UNREADABLE)?;
+    match serde_json::from_str::<About>(&text) {
+        Ok(about) => about.parent_session_id.some_id().map(str::to_owned),
+        Err(_) => {
+            source.lose(0, UNREADABLE);
+            None
+        }
+    }
+}
+
+const UNREADABLE: &str = "file about the session that cannot be read";
+
+struct Session<'s> {
+    transcript: Transcript,
+    weigher: Weigher<'s>,
+    model: String,
+}
+
+impl Session<'_> {
+    fn entry(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) {
+        let role = match &*entry.role {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => return lose("message of an unknown role"),
+        };
+        let mut messages = Vec::new();
+        let mut others = Vec::new();
+        for block in &entry.content.0 {
+            match block {
+                Block::Object(piece) if piece.is_result() => match self.listed(piece) {
+                    Some(result) => messages.push(Message::new(Role::Tool, vec![result])),
+                    None => others.push(block.clone()),
+                },
+                _ => others.push(block.clone()),
+            }
+        }
+        messages.extend(self.weigher.messages(role, &Blocks(others), &mut |reason| lose(reason)));
+        if messages.is_empty() {
+            lose("message without content");
+        }
+        if let Some(reply) = messages.iter_mut().find(|message| message.role == Role::Assistant) {
+            reply.call = self.call(entry, lose);
+        }
+        let time = entry.ts.filter(|time| *time > 0);
+        let id = entry.id.id();
+        self.transcript.messages.extend(messages.into_iter().map(|message| Message { id: id.to_owned(), time, ..message }));
+    }
+
+    /// A result whose content is a list of objects without a type.
+    fn listed(&self, piece: &Piece<'_>) -> Option<Part> {
+        let content = piece.content?.get();
+        let outcomes = serde_json::from_str::<Vec<Outcome>>(content).ok().filter(|outcomes| !outcomes.is_empty())?;
+        if outcomes.iter().any(|outcome| !outcome.kind.is_empty()) {
+            return None;
+        }
+        Some(Part::ToolResult {
+            call_id: piece.tool_use_id.to_string(),
+            name: self.weigher.names.get(&*piece.tool_use_id).cloned().unwrap_or_default(),
+            text: self.weigher.scale.weigh_result(&compact(content)),
+            error: piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false))),
+        })
+    }
+
+    /// An answer that was broken off has no usage, and is no call.
+    fn call(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Call> {
+        let usage = entry.metrics.as_ref()?.usage().unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        })?;
+        let info = entry.model_info.as_ref();
+        let model = info.map_or("", |info| &info.id);
+        let unchained = !self.model.is_empty() && self.model != model;
+        self.model = model.to_owned();
+        if self.transcript.host.is_none() {
+            self.transcript.host = info.and_then(|info| info.provider.some_id()).map(str::to_owned);
+        }
+        Some(Call { id: entry.id.id().to_owned(), model: model.to_owned(), usage: Some(usage), unchained })
+    }
+}

@@ -1,0 +1,239 @@
+//! Factory Droid: `~/.factory/sessions/<folder>/<id>.jsonl`, with what the session used in `<id>.settings.json` beside it.
+//!
+//! Messages are Anthropic's, whatever the provider; what the program alone shows (`user_only`) is no part of them. The file beside holds the
+//! totals of the session and the usage of its last call: no other call has any.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::outline::Outline;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::usage::{Cached, Reported};
+use crate::format::wire::anthropic::{Content, Weigher};
+use crate::reading::is_beside;
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Sessions of Factory Droid.
+pub const READER: Reader = Reader { name: "factory-droid", about: "Factory Droid sessions (~/.factory/sessions/*/*.jsonl)", claims, read };
+
+/// How the name of the file beside a session ends.
+const SETTINGS: &str = ".settings.json";
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let name = source.name();
+    if let Some(stem) = name.strip_suffix(SETTINGS).filter(|_| outline.has("tokenUsage") || outline.has("assistantActiveTimeMs")) {
+        return if is_beside(&source.path.with_file_name(format!("{stem}.jsonl"))) { Claim::Companion } else { Claim::No };
+    }
+    let own = |line: &Outline| {
+        let header = line.text("type") == "session_start" && line.has("id") && line.has("cwd");
+        // A file that was cut at its beginning: the model stands within the message, under a name of its own.
+        let message = line.text("type") == "message" && (line.has("message.modelId") || line.has("message.visibility"));
+        header || message
+    };
+    if source.head_text().lines().take(5).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Record<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+    #[serde(borrow)]
+    message: Option<Said<'a>>,
+    #[serde(borrow)]
+    summary_text: Words<'a>,
+    #[serde(borrow)]
+    anchor_message: Option<Anchor<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Said<'a> {
+    #[serde(borrow)]
+    role: Words<'a>,
+    #[serde(borrow)]
+    content: Content<'a>,
+    #[serde(borrow)]
+    visibility: Words<'a>,
+    #[serde(borrow)]
+    model_id: Words<'a>,
+}
+
+/// The last message that a summary stands for.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Anchor<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+}
+
+/// What lies beside a session.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Settings {
+    token_usage: Option<Tokens>,
+    last_call_token_usage: Option<Tokens>,
+}
+
+/// The input leaves out what was read from the cache; the output holds the thinking.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    input_tokens: Count,
+    output_tokens: Count,
+    cache_creation_tokens: Count,
+    cache_read_tokens: Count,
+    thinking_tokens: Count,
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_tokens,
+            cache_write: self.cache_creation_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            reasoning: self.thinking_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut session = Session { transcript, weigher: Weigher::new(scale), ends: HashMap::new(), model: String::new(), unchained: false };
+    source.each_line(|source, line| {
+        for value in values::<Record>(&line.text) {
+            match value {
+                Ok(record) => session.record(&record, &mut |reason| source.lose(line.number, reason)),
+                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
+    if session.transcript.messages.is_empty() {
+        source.lose(0, "session without messages");
+        return Ok(());
+    }
+    session.spent(source);
+    hand_over(session.transcript);
+    Ok(())
+}
+
+struct Session<'s> {
+    transcript: Transcript,
+    weigher: Weigher<'s>,
+    /// How many messages there are up to each recorded one.
+    ends: HashMap<String, usize>,
+    model: String,
+    unchained: bool,
+}
+
+impl Session<'_> {
+    fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        match &*record.kind {
+            "session_start" => {
+                if let Some(id) = record.id.some_id() {
+                    self.transcript.id = id.to_owned();
+                }
+            }
+            "message" => match &record.message {
+                Some(said) => self.message(record, said, lose),
+                None => lose("message entry without a message"),
+            },
+            "compaction_state" => self.compaction(record),
+            "agent_turn_outcome" | "todo_state" => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    fn message(&mut self, record: &Record<'_>, said: &Said<'_>, lose: Lose<'_>) {
+        let role = match &*said.role {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" => Role::System,
+            _ => return lose("message of an unknown role"),
+        };
+        let time = millis(&record.timestamp);
+        if &*said.visibility != "user_only" {
+            let mut messages = self.weigher.messages(role, &said.content, &mut |reason| lose(reason));
+            if messages.is_empty() {
+                lose("message without content");
+            }
+            if let Some(first) = messages.first_mut() {
+                first.id = record.id.id().to_owned();
+                first.call = (first.role == Role::Assistant).then(|| self.call(record, &said.model_id));
+            }
+            let synthetic = |message: &Message| message.role == Role::User && &*said.visibility == "llm_only";
+            let dated = messages.into_iter().map(|message| Message { time, synthetic: synthetic(&message), ..message });
+            self.transcript.messages.extend(dated);
+        }
+        self.ends.insert(record.id.to_string(), self.transcript.messages.len());
+    }
+
+    fn call(&mut self, record: &Record<'_>, model: &str) -> Call {
+        let changed = !self.model.is_empty() && self.model != model;
+        self.model = model.to_owned();
+        let unchained = std::mem::take(&mut self.unchained) || changed;
+        Call { id: record.id.id().to_owned(), model: model.to_owned(), usage: None, unchained }
+    }
+
+    fn compaction(&mut self, record: &Record<'_>) {
+        let anchor = record.anchor_message.as_ref();
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind: CompactionKind::Compact,
+            // The kinds that are known (a change of the provider) do not tell whether the size was the cause.
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary: Some(self.weigher.scale.weigh(&record.summary_text)),
+            kept_from: anchor.and_then(|anchor| self.ends.get(&*anchor.id).copied()),
+            taken: Vec::new(),
+            call: None,
+            time: millis(&record.timestamp),
+        });
+        self.unchained = true;
+    }
+
+    /// Takes over what the file beside says of the last call; where there is one call, the totals are its own.
+    fn spent(&mut self, source: &mut Source) {
+        let mut calls = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+        let Some(last) = calls.next_back() else { return };
+        let others = calls.count();
+        let Some(path) = settings_path(source).filter(|path| is_beside(path)) else {
+            return source.lose(0, "no settings beside the session, and so no usage");
+        };
+        let reason = "settings beside the session that cannot be read";
+        let Some(text) = source.document_beside(&path, 0, reason) else { return };
+        let Ok(settings) = serde_json::from_str::<Settings>(&text) else { return source.lose(0, reason) };
+        let alone = settings.token_usage.filter(|_| others == 0);
+        match alone.or(settings.last_call_token_usage).map(|tokens| tokens.usage()) {
+            Some(Ok(usage)) => last.usage = usage,
+            Some(Err(_)) => source.lose(0, ABSURD),
+            None => {}
+        }
+        if others > 0 {
+            source.lose(0, "usage of the session's last call alone");
+        }
+    }
+}
+
+fn settings_path(source: &Source) -> Option<PathBuf> {
+    let name = source.name();
+    Some(source.path.with_file_name(format!("{}{SETTINGS}", name.strip_suffix(".jsonl")?)))
+}

@@ -1,0 +1,129 @@
+//! What lies beside a session: what is told of it, and the log of all requests.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{fault, values};
+use crate::format::ground::source::Source;
+use crate::format::ground::words::Words;
+use crate::format::usage::Reported;
+use crate::reading::is_beside;
+use crate::transcript::{Call, Transcript, Usage};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Summary<'a> {
+    #[serde(borrow)]
+    info: Info<'a>,
+    #[serde(borrow)]
+    current_model_id: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Info<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+}
+
+/// The session's id and the model that it uses now.
+pub fn summary(source: &mut Source) -> Option<(String, String)> {
+    const UNREADABLE: &str = "summary of the session that cannot be read";
+    let path = Some(source.path.with_file_name("summary.json")).filter(|path| is_beside(path))?;
+    let text = source.document_beside(&path, 0, UNREADABLE)?;
+    match serde_json::from_str::<Summary>(&text) {
+        Ok(summary) => Some((summary.info.id.to_string(), summary.current_model_id.to_string())),
+        Err(_) => {
+            source.lose(0, UNREADABLE);
+            None
+        }
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(borrow)]
+    ts: Words<'a>,
+    #[serde(borrow)]
+    sid: Words<'a>,
+    #[serde(borrow)]
+    msg: Words<'a>,
+    ctx: Option<Tokens>,
+}
+
+/// The prompt holds what was read from the cache, the completion the reasoning.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Tokens {
+    prompt_tokens: Count,
+    cached_prompt_tokens: Count,
+    completion_tokens: Count,
+    reasoning_tokens: Count,
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.prompt_tokens,
+            cache_read: self.cached_prompt_tokens,
+            output: self.completion_tokens,
+            reasoning: self.reasoning_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+/// The log of the program to which the session belongs, where the session lies in its place.
+fn log_path(path: &Path) -> Option<PathBuf> {
+    let sessions = path.ancestors().nth(3).filter(|folder| folder.file_name().is_some_and(|name| name == "sessions"))?;
+    Some(sessions.parent()?.join("logs/unified.jsonl")).filter(|path| is_beside(path))
+}
+
+/// The requests of a session in order of time; `None` where there is no log of them.
+pub fn requests(source: &mut Source, session: &str) -> Option<Vec<Call>> {
+    const DONE: &str = "shell.turn.inference_done";
+    const UNREADABLE: &str = "log of requests that cannot be read";
+    let mut log = source.beside(&log_path(&source.path)?).inspect_err(|_| source.lose(0, UNREADABLE)).ok()?;
+    let mut calls = Vec::new();
+    let read = log.each_line(|_, line| {
+        // Most lines are other sessions', or about other things.
+        if !line.text.contains(DONE) || !line.text.contains(session) {
+            return;
+        }
+        for value in values::<Line>(&line.text) {
+            let mut lose = |reason: &str| source.lose(line.number, reason);
+            match value {
+                Ok(done) if &*done.msg == DONE && &*done.sid == session => match done.ctx.map(|tokens| tokens.usage()) {
+                    Some(Ok(Some(usage))) => {
+                        let id = format!("{session}@{}", &*done.ts);
+                        calls.push(Call { id, usage: Some(usage), ..Call::default() });
+                    }
+                    Some(Err(_)) => lose(ABSURD),
+                    Some(Ok(None)) | None => {}
+                },
+                Ok(_) => {}
+                Err(error) => lose(fault(&error, line.last_unterminated)),
+            }
+        }
+    });
+    if read.is_err() {
+        source.lose(0, UNREADABLE);
+    }
+    Some(calls)
+}
+
+/// Gives each reply its request where there are as many of them; else they are calls on the side.
+pub fn matched(transcript: &mut Transcript, requests: Vec<Call>, lose: &mut dyn FnMut(&str)) {
+    let mut replies: Vec<&mut Call> = transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+    if replies.len() == requests.len() {
+        for (reply, request) in replies.iter_mut().zip(requests) {
+            (reply.id, reply.usage) = (request.id, request.usage);
+        }
+    } else if !requests.is_empty() {
+        let model = replies.last().map(|reply| reply.model.clone()).unwrap_or_default();
+        transcript.side_calls = requests.into_iter().map(|request| Call { model: model.clone(), ..request }).collect();
+        lose("requests that cannot be told from which reply they are");
+    }
+}

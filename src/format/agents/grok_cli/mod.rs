@@ -1,0 +1,75 @@
+//! Grok CLI (Grok Build): `~/.grok/sessions/<folder>/<id>/` with `updates.jsonl`, what was shown in order of time, and
+//! `chat_history.jsonl`, what the model reads. What each request used stands in one log for all sessions, `~/.grok/logs/unified.jsonl`.
+//!
+//! The session is that of `updates.jsonl`: it is only ever added to. The system prompt, what is put in beside a prompt, and the words of
+//! results are those of `chat_history.jsonl`. Which reply a request belongs to is not noted: they go together one by one where there are as
+//! many of them.
+
+mod bundle;
+mod history;
+mod updates;
+
+use crate::format::ground::outline::Outline;
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::reader::{Claim, Reader};
+use crate::reading::is_beside;
+use crate::transcript::{Message, Role, Scale, Transcript};
+use bundle::{matched, requests, summary};
+
+/// Sessions of the Grok CLI.
+pub const READER: Reader = Reader { name: "grok-cli", about: "Grok CLI sessions (~/.grok/sessions/*/*/updates.jsonl)", claims, read };
+
+const UPDATES: &str = "updates.jsonl";
+const HISTORY: &str = "chat_history.jsonl";
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let is_there = |name: &str| is_beside(&source.path.with_file_name(name));
+    let update = |line: &Outline| line.has("params.update.sessionUpdate") && line.has("params.sessionId");
+    if source.head_text().lines().take(5).any(|line| update(&Outline::of(line))) {
+        return Claim::Yes;
+    }
+    if source.name() == HISTORY && matches!(outline.text("type"), "system" | "user" | "assistant" | "reasoning") {
+        return if is_there(UPDATES) { Claim::Companion } else { Claim::Yes };
+    }
+    let summary = outline.has("info.id") && outline.has("current_model_id");
+    let log = outline.has("ts") && outline.has("src") && outline.has("pid") && outline.has("lvl") && outline.has("msg");
+    if summary || log { Claim::Companion } else { Claim::No }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut transcript = Transcript { agent: READER.name.to_owned(), ..Transcript::default() };
+    if source.name() != HISTORY {
+        updates::read(source, scale, &mut transcript)?;
+        let path = source.path.with_file_name(HISTORY);
+        if is_beside(&path) {
+            match source.beside(&path).and_then(|mut other| {
+                let messages = history::read(&mut other, scale)?;
+                source.lose_all(0, other.losses());
+                Ok(messages)
+            }) {
+                Ok(messages) => updates::enrich(&mut transcript.messages, messages),
+                Err(_) => source.lose(0, "history beside the updates that cannot be read"),
+            }
+        }
+    } else {
+        transcript.messages = history::read(source, scale)?;
+    }
+    let told = summary(source);
+    if transcript.id.is_empty() {
+        transcript.id = told.as_ref().map_or_else(|| source.name(), |(id, _)| id.clone());
+    }
+    let calls = transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+    if let Some((_, model)) = told {
+        calls.filter(|call| call.model.is_empty()).for_each(|call| call.model.clone_from(&model));
+    }
+    if let Some(requests) = requests(source, &transcript.id) {
+        matched(&mut transcript, requests, &mut |reason| source.lose(0, reason));
+    }
+    if transcript.messages.iter().all(|message: &Message| message.role == Role::System) {
+        source.lose(0, "session without messages");
+    } else {
+        hand_over(transcript);
+    }
+    Ok(())
+}

@@ -1,0 +1,425 @@
+//! The context that the records of a wire build.
+
+use super::record::{Event, Origin, Piece, Put, Record, Tokens};
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{compact, text_or_json};
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Takes the reason for something that could not be used.
+type Lose<'a> = &'a mut dyn FnMut(&str);
+
+/// Families of records that say nothing of the context.
+const SILENT: [&str; 23] = [
+    "permission.",
+    "plan_mode.",
+    "plan.",
+    "swarm_mode.",
+    "tower_mode.",
+    "goal.",
+    "cron.",
+    "task.",
+    "token_counting.",
+    "tools.",
+    "mcp.",
+    "interaction.",
+    "runtime.",
+    "staleGuard.",
+    "plugin.",
+    "prompt.",
+    "interruptionReminder.",
+    "turn.",
+    "metadata",
+    "forked",
+    "full_compaction.complete",
+    "context.update_token_count",
+    "todo.",
+];
+
+pub struct Context<'s> {
+    scale: &'s dyn Scale,
+    transcript: Transcript,
+    tools: HashMap<String, String>,
+    /// The messages of the context; `None` is a summary.
+    shown: Vec<Option<usize>>,
+    /// A prompt that has not been put in. Some wires hold no other record of it.
+    prompt: Option<(Vec<Part>, Option<i64>)>,
+    puts_messages: bool,
+    /// The message of the step that goes on, and whether its begin was seen.
+    step: Option<usize>,
+    begun: bool,
+    /// The message of the step that has ended, until its usage comes again.
+    ended: Option<usize>,
+    model: String,
+    called: String,
+    unchained: bool,
+    rewind: Option<usize>,
+    /// Is a compaction going on, and did somebody ask for it?
+    compacting: Option<Option<bool>>,
+    summariser: Option<Call>,
+}
+
+impl<'s> Context<'s> {
+    pub fn new(transcript: Transcript, scale: &'s dyn Scale) -> Context<'s> {
+        Context {
+            scale,
+            transcript,
+            tools: HashMap::new(),
+            shown: Vec::new(),
+            prompt: None,
+            puts_messages: false,
+            step: None,
+            begun: false,
+            ended: None,
+            model: String::new(),
+            called: String::new(),
+            unchained: false,
+            rewind: None,
+            compacting: None,
+            summariser: None,
+        }
+    }
+
+    /// What the wire held.
+    pub fn finish(mut self) -> Transcript {
+        self.put_prompt();
+        self.transcript.side_calls.extend(self.summariser);
+        self.transcript
+    }
+
+    pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        match &*record.kind {
+            "turn.prompt" | "turn.steer" if !self.puts_messages => {
+                self.put_prompt();
+                self.prompt = Some((self.parts(&record.input, lose), record.time));
+            }
+            "config.update" | "profile.bind" => {
+                if !record.system_prompt.is_empty() {
+                    let part = Part::Text(self.scale.weigh(&record.system_prompt));
+                    self.instruct(part, record.time);
+                }
+            }
+            "llm.tools_snapshot" => {
+                let tools = compact(record.tools.map_or("[]", RawValue::get));
+                let part = Part::Tools(self.scale.weigh(&tools));
+                self.instruct(part, record.time);
+            }
+            "llm.request" if self.compacting.is_none() => {
+                self.put_prompt();
+                self.model = record.model.to_string();
+            }
+            "llm.request" => {}
+            "context.append_message" => match &record.message {
+                Some(put) => self.put(put, record.time, lose),
+                None => lose("record without a message"),
+            },
+            "context.append_loop_event" => match &record.event {
+                Some(event) => self.event(event, record.time, lose),
+                None => lose("record without a message"),
+            },
+            "usage.record" => self.spent(record, lose),
+            "full_compaction.begin" => {
+                self.step = None;
+                let source = text_or_json(record.source);
+                self.compacting = Some((!source.is_empty()).then(|| source == "auto"));
+            }
+            "full_compaction.cancel" => {
+                self.compacting = None;
+                self.transcript.side_calls.extend(self.summariser.take());
+            }
+            "context.apply_compaction" => self.compaction(record, lose),
+            "micro_compaction.apply" => self.compacted(CompactionKind::Prune, record, None, None, Some(true), lose),
+            "context.undo" => self.undo(record.count),
+            "context.clear" => self.clear(),
+            kind if SILENT.iter().any(|start| kind.starts_with(start)) => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    fn list(&mut self, message: Message) -> usize {
+        let at = self.transcript.messages.len();
+        if message.role != Role::System {
+            self.shown.push(Some(at));
+        }
+        let rewind = self.rewind.take();
+        self.transcript.messages.push(Message { rewind, ..message });
+        at
+    }
+
+    /// A part of the system prompt. One that comes later takes the place of the first unseen.
+    fn instruct(&mut self, part: Part, time: Option<i64>) {
+        let same = |known: &Part| std::mem::discriminant(known) == std::mem::discriminant(&part);
+        match self.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
+            Some(message) if message.parts.iter().any(same) => self.unchained |= !message.parts.contains(&part),
+            Some(message) => message.parts.push(part),
+            None => {
+                self.list(Message { time, ..Message::new(Role::System, vec![part]) });
+            }
+        }
+    }
+
+    fn put_prompt(&mut self) {
+        if let Some((parts, time)) = self.prompt.take() {
+            self.close();
+            self.list(Message { time, ..Message::new(Role::User, parts) });
+        }
+    }
+
+    fn put(&mut self, put: &Put<'_>, time: Option<i64>, lose: Lose<'_>) {
+        self.puts_messages = true;
+        let origin = |kind: &str| put.origin.as_ref().is_some_and(|origin: &Origin<'_>| &*origin.kind == kind);
+        let (role, typed) = match &*put.role {
+            "system" => (Role::System, false),
+            "user" => (Role::User, put.origin.as_ref().is_none_or(|origin| matches!(&*origin.kind, "" | "user"))),
+            "assistant" => (Role::Assistant, false),
+            "tool" => (Role::Tool, false),
+            _ => return lose("message of an unknown role"),
+        };
+        if typed {
+            self.prompt = None;
+        }
+        // The summary of a compaction is kept as a fact.
+        if origin("compaction_summary") && !self.transcript.compactions.is_empty() {
+            return;
+        }
+        let mut parts = self.parts(&put.content, lose);
+        if role == Role::Tool {
+            let text = self.scale.weigh_result(&texts(&put.content));
+            parts.retain(|part| !matches!(part, Part::Text(_)));
+            parts.insert(0, self.answer(&put.tool_call_id, text, put.is_error));
+        }
+        for call in &put.tool_calls {
+            parts.push(self.tool_call(&call.id, &call.name, call.arguments));
+        }
+        self.close();
+        self.list(Message { time, synthetic: role == Role::User && !typed, ..Message::new(role, parts) });
+    }
+
+    fn event(&mut self, event: &Event<'_>, time: Option<i64>, lose: Lose<'_>) {
+        self.put_prompt();
+        match &*event.kind {
+            "step.begin" => {
+                self.close();
+                self.begun = true;
+            }
+            "content.part" => match &event.part {
+                Some(piece) => {
+                    let part = self.part(piece, lose);
+                    self.reply(part, time);
+                }
+                None => lose("record without a message"),
+            },
+            "tool.call" => {
+                let part = self.tool_call(&event.tool_call_id, &event.name, event.args);
+                self.reply(Some(part), time);
+            }
+            "tool.result" => {
+                let outcome = event.result.as_ref();
+                let output = outcome.map(|outcome| texts(&outcome.output)).unwrap_or_default();
+                let text = if output.is_empty() { outcome.map_or("", |outcome| &outcome.error) } else { &output };
+                let text = self.scale.weigh_result(text);
+                let mut parts = vec![self.answer(&event.tool_call_id, text, outcome.and_then(|outcome| outcome.is_error))];
+                if let Some(outcome) = outcome {
+                    parts.extend(self.parts(&outcome.output, lose).into_iter().filter(|part| !matches!(part, Part::Text(_))));
+                }
+                self.list(Message { time, ..Message::new(Role::Tool, parts) });
+            }
+            "step.end" => {
+                let usage = usage(event.usage.as_ref(), lose);
+                let at = self.step.take();
+                self.begun = false;
+                self.settle(at, usage, event.message_id.id(), time);
+                self.ended = at.filter(|_| usage.is_some());
+            }
+            _ => lose("unknown record type"),
+        }
+    }
+
+    /// Adds to the reply of the step, or begins it.
+    fn reply(&mut self, part: Option<Part>, time: Option<i64>) {
+        let Some(part) = part else { return };
+        match self.step.and_then(|at| self.transcript.messages.get_mut(at)) {
+            Some(message) => message.parts.push(part),
+            None => {
+                self.ended = None;
+                self.step = Some(self.list(Message { time, ..Message::new(Role::Assistant, vec![part]) }));
+            }
+        }
+    }
+
+    /// A step that ends without usage was not answered to the end.
+    fn close(&mut self) {
+        let open = self.step.take().and_then(|at| self.transcript.messages.get(at));
+        self.unchained |= open.is_some_and(|message| message.call.is_none());
+        self.begun = false;
+        self.ended = None;
+    }
+
+    fn settle(&mut self, at: Option<usize>, usage: Option<Usage>, id: &str, time: Option<i64>) {
+        let Some(usage) = usage else {
+            self.unchained |= at.is_some();
+            return;
+        };
+        let id = if id.is_empty() { format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output) } else { id.to_owned() };
+        let mut call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false };
+        match at.and_then(|at| self.transcript.messages.get_mut(at)) {
+            Some(message) if message.call.is_none() => {
+                let changed = !self.called.is_empty() && self.called != self.model;
+                call.unchained = std::mem::take(&mut self.unchained) || changed;
+                self.called.clone_from(&self.model);
+                message.call = Some(call);
+            }
+            Some(_) => {}
+            None => self.transcript.side_calls.push(call),
+        }
+    }
+
+    fn spent(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        // What stands at the end of a step comes again.
+        if self.ended.take().is_some() {
+            return;
+        }
+        let usage = usage(record.usage.as_ref(), lose);
+        if self.compacting.is_some() {
+            let id = format!("{}-compaction", record.time.unwrap_or_default());
+            let call = usage.map(|usage| Call { id, model: record.model.to_string(), usage: Some(usage), unchained: true });
+            let tried = std::mem::replace(&mut self.summariser, call);
+            return self.transcript.side_calls.extend(tried);
+        }
+        if self.model.is_empty() {
+            self.model = record.model.to_string();
+        }
+        self.settle(self.step, usage, "", record.time);
+        if !self.begun {
+            self.step = None;
+        }
+    }
+
+    fn compaction(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let summary = if record.context_summary.is_empty() { text_or_json(record.summary) } else { record.context_summary.to_string() };
+        let summary = self.scale.weigh(&summary);
+        // Newer versions keep what a person typed, from all over the conversation; older ones kept its end.
+        let counts = [record.kept_user_message_count, record.compacted_count].map(|count| count.known().ok().flatten());
+        let kept = match counts {
+            [None, Some(gone)] => self.shown.split_off(usize::try_from(gone).unwrap_or(usize::MAX).min(self.shown.len())),
+            _ => Vec::new(),
+        };
+        let before = self.transcript.messages.len();
+        let kept_from = match counts {
+            [None, Some(_)] => Some(kept.iter().flatten().next().copied().unwrap_or(before)),
+            _ => None,
+        };
+        self.shown = [None].into_iter().chain(kept).collect();
+        let automatic = self.compacting.take().flatten();
+        self.close();
+        self.compacted(CompactionKind::Compact, record, Some(summary), kept_from, automatic, lose);
+    }
+
+    fn compacted(
+        &mut self,
+        kind: CompactionKind,
+        record: &Record<'_>,
+        summary: Option<Text>,
+        kept_from: Option<usize>,
+        automatic: Option<bool>,
+        lose: Lose<'_>,
+    ) {
+        let mut size = |count: Count| {
+            count.known().unwrap_or_else(|_| {
+                lose(ABSURD);
+                None
+            })
+        };
+        self.transcript.compactions.push(Compaction {
+            before: self.transcript.messages.len(),
+            kind,
+            automatic,
+            tokens_before: size(record.tokens_before),
+            tokens_after: size(record.tokens_after),
+            summary,
+            kept_from,
+            taken: Vec::new(),
+            call: self.summariser.take(),
+            time: record.time,
+        });
+        self.unchained = true;
+    }
+
+    /// Goes back behind so many prompts, but not behind a summary.
+    fn undo(&mut self, count: Count) {
+        self.close();
+        let mut left = count.known().ok().flatten().unwrap_or(0);
+        while left > 0
+            && let Some(&Some(at)) = self.shown.last()
+        {
+            self.shown.pop();
+            self.rewind = Some(self.rewind.map_or(at, |rewind| rewind.min(at)));
+            let typed = self.transcript.messages.get(at).is_some_and(|message| message.role == Role::User && !message.synthetic);
+            left -= u64::from(typed);
+        }
+    }
+
+    /// The system prompt stays.
+    fn clear(&mut self) {
+        self.close();
+        self.rewind = self.transcript.messages.iter().position(|message| message.role != Role::System);
+        self.shown.clear();
+    }
+
+    fn tool_call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>) -> Part {
+        self.tools.insert(id.to_owned(), name.to_owned());
+        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: self.scale.weigh(&text_or_json(arguments)) }
+    }
+
+    fn answer(&self, call_id: &str, text: Text, error: Option<bool>) -> Part {
+        let name = self.tools.get(call_id).cloned().unwrap_or_default();
+        Part::ToolResult { call_id: call_id.to_owned(), name, text, error: error.unwrap_or_default() }
+    }
+
+    fn parts(&self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
+        let mut parts = Vec::new();
+        for block in &content.0 {
+            match block {
+                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Object(piece) => parts.extend(self.part(piece, lose)),
+                Block::Other => lose("unknown content part"),
+            }
+        }
+        parts
+    }
+
+    fn part(&self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
+        match &*piece.kind {
+            "text" => Some(Part::Text(self.scale.weigh(&piece.text))),
+            "think" => Some(Part::Thinking {
+                text: self.scale.weigh(&piece.think),
+                sealed_bytes: u32::try_from(piece.encrypted.len()).unwrap_or(u32::MAX),
+            }),
+            "image_url" => Some(Part::Image(image::from_data_url(piece.image_url.as_ref().map_or("", |address| &address.url)))),
+            _ => {
+                lose("unknown content part");
+                None
+            }
+        }
+    }
+}
+
+/// The texts of a result, one a line.
+fn texts(content: &Blocks<Piece<'_>>) -> String {
+    let text = |block: &Block<'_, Piece<'_>>| match block {
+        Block::Text(text) => Some(text.to_string()),
+        Block::Object(piece) if &*piece.kind == "text" => Some(piece.text.to_string()),
+        Block::Object(_) | Block::Other => None,
+    };
+    content.0.iter().filter_map(text).collect::<Vec<String>>().join("\n")
+}
+
+fn usage(tokens: Option<&Tokens>, lose: Lose<'_>) -> Option<Usage> {
+    tokens?.usage().unwrap_or_else(|_| {
+        lose(ABSURD);
+        None
+    })
+}

@@ -1,0 +1,272 @@
+//! A conversation as one JSON value: pairs of what the user's side sent and what the model replied.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{fault, text_or_json};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::usage::{Cached, Reported};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// The reason for the loss of what is no measurement.
+pub const SHARE: &str = "size as a share of the window alone (not used)";
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Conversation<'a> {
+    #[serde(borrow)]
+    conversation_id: Words<'a>,
+    #[serde(borrow)]
+    history: Vec<&'a RawValue>,
+    /// The summary that stands for what is not in the list any more, and the request that made it.
+    #[serde(borrow)]
+    latest_summary: Option<(Words<'a>, Option<Request<'a>>)>,
+    #[serde(borrow)]
+    model_info: Option<ModelInfo<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ModelInfo<'a> {
+    #[serde(borrow)]
+    model_id: Words<'a>,
+    context_window_tokens: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Pair<'a> {
+    #[serde(borrow)]
+    user: Sent<'a>,
+    #[serde(borrow)]
+    assistant: Option<Reply<'a>>,
+    #[serde(borrow)]
+    request_metadata: Option<Request<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Sent<'a> {
+    #[serde(borrow)]
+    additional_context: Words<'a>,
+    #[serde(borrow)]
+    content: Option<Content<'a>>,
+    #[serde(borrow)]
+    timestamp: Words<'a>,
+}
+
+#[derive(Deserialize)]
+enum Content<'a> {
+    #[serde(borrow)]
+    Prompt(Prompt<'a>),
+    #[serde(borrow)]
+    CancelledToolUses(Prompt<'a>),
+    #[serde(borrow)]
+    ToolUseResults(Prompt<'a>),
+}
+
+/// A prompt, results, or both, where a person breaks off what was to be run.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Prompt<'a> {
+    #[serde(borrow)]
+    prompt: Words<'a>,
+    #[serde(borrow)]
+    tool_use_results: Vec<Outcome<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Outcome<'a> {
+    #[serde(borrow)]
+    tool_use_id: Words<'a>,
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+    #[serde(borrow)]
+    status: Words<'a>,
+}
+
+#[derive(Deserialize)]
+enum Block<'a> {
+    #[serde(borrow)]
+    Text(Words<'a>),
+    #[serde(borrow)]
+    Json(&'a RawValue),
+}
+
+#[derive(Deserialize)]
+enum Reply<'a> {
+    #[serde(borrow)]
+    Response(Said<'a>),
+    #[serde(borrow)]
+    ToolUse(Said<'a>),
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Said<'a> {
+    #[serde(borrow)]
+    message_id: Words<'a>,
+    #[serde(borrow)]
+    content: Words<'a>,
+    #[serde(borrow)]
+    tool_uses: Vec<ToolUse<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolUse<'a> {
+    #[serde(borrow)]
+    id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    args: Option<&'a RawValue>,
+}
+
+/// What is known of a request. The names say that the input leaves out what was cached.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Request<'a> {
+    #[serde(borrow)]
+    request_id: Words<'a>,
+    #[serde(borrow)]
+    model_id: Words<'a>,
+    request_start_timestamp_ms: Option<i64>,
+    stream_end_timestamp_ms: Option<i64>,
+    context_usage_percentage: Option<f64>,
+    total_tokens: Count,
+    uncached_input_tokens: Count,
+    output_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_write_input_tokens: Count,
+}
+
+impl Request<'_> {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        Reported {
+            input: self.uncached_input_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_write_input_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            total: self.total_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+
+    fn call(&self, lose: &mut dyn FnMut(&str)) -> Call {
+        let usage = self.usage().unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        });
+        if usage.is_none() && self.context_usage_percentage.is_some() {
+            lose(SHARE);
+        }
+        Call { id: self.request_id.id().to_owned(), model: self.model_id.to_string(), usage, unchained: false }
+    }
+}
+
+/// The conversation of a value; why not, where it is none.
+pub fn read(text: &str, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Result<Transcript, &'static str> {
+    let conversation = serde_json::from_str::<Conversation>(text).map_err(|error| fault(&error, true))?;
+    let window = conversation.model_info.as_ref().and_then(|info| info.context_window_tokens.known().ok().flatten());
+    let id = conversation.conversation_id.to_string();
+    let mut transcript = Transcript { id, window, ..Transcript::default() };
+    let mut tools = HashMap::new();
+    let mut model = String::new();
+    for pair in &conversation.history {
+        match serde_json::from_str::<Pair>(pair.get()) {
+            Ok(pair) => {
+                user(&pair, &mut transcript, &tools, scale);
+                assistant(&pair, &mut transcript, &mut tools, scale, lose);
+            }
+            Err(_) => lose("record of an unexpected shape"),
+        }
+    }
+    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
+        if call.model.is_empty() {
+            call.model = conversation.model_info.as_ref().map(|info| info.model_id.to_string()).unwrap_or_default();
+        }
+        call.unchained = !model.is_empty() && model != call.model;
+        model.clone_from(&call.model);
+    }
+    if let Some((summary, request)) = &conversation.latest_summary {
+        // What it stands for is cut off: the conversation begins with it.
+        let call = request.as_ref().map(|request| request.call(lose)).filter(|call| call.usage.is_some());
+        transcript.compactions.push(Compaction {
+            before: 0,
+            kind: CompactionKind::Compact,
+            automatic: None,
+            tokens_before: None,
+            tokens_after: None,
+            summary: Some(scale.weigh(summary)),
+            kept_from: Some(0),
+            taken: Vec::new(),
+            call,
+            time: None,
+        });
+    }
+    Ok(transcript)
+}
+
+fn user(pair: &Pair<'_>, transcript: &mut Transcript, tools: &HashMap<String, String>, scale: &dyn Scale) {
+    let sent = &pair.user;
+    let started = pair.request_metadata.as_ref().and_then(|request| request.request_start_timestamp_ms);
+    let time = millis(&sent.timestamp).or(started);
+    let Some(Content::Prompt(content) | Content::CancelledToolUses(content) | Content::ToolUseResults(content)) = &sent.content else {
+        return;
+    };
+    for outcome in &content.tool_use_results {
+        let texts: Vec<String> = outcome
+            .content
+            .iter()
+            .map(|block| match block {
+                Block::Text(text) => text.to_string(),
+                Block::Json(json) => text_or_json(Some(json)),
+            })
+            .collect();
+        let part = Part::ToolResult {
+            call_id: outcome.tool_use_id.to_string(),
+            name: tools.get(&*outcome.tool_use_id).cloned().unwrap_or_default(),
+            text: scale.weigh_result(&texts.join("\n")),
+            error: !outcome.status.eq_ignore_ascii_case("success"),
+        };
+        transcript.messages.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
+    }
+    let texts = [&sent.additional_context, &content.prompt].into_iter().filter(|text| !text.is_empty());
+    let parts: Vec<Part> = texts.map(|text| Part::Text(scale.weigh(text))).collect();
+    if !parts.is_empty() {
+        transcript.messages.push(Message { time, ..Message::new(Role::User, parts) });
+    }
+}
+
+fn assistant(
+    pair: &Pair<'_>,
+    transcript: &mut Transcript,
+    tools: &mut HashMap<String, String>,
+    scale: &dyn Scale,
+    lose: &mut dyn FnMut(&str),
+) {
+    let Some(Reply::Response(said) | Reply::ToolUse(said)) = &pair.assistant else { return };
+    let mut parts = Vec::new();
+    if !said.content.is_empty() {
+        parts.push(Part::Text(scale.weigh(&said.content)));
+    }
+    for tool in &said.tool_uses {
+        tools.insert(tool.id.to_string(), tool.name.to_string());
+        let arguments = scale.weigh(&text_or_json(tool.args));
+        parts.push(Part::ToolCall { id: tool.id.to_string(), name: tool.name.to_string(), arguments });
+    }
+    let request = pair.request_metadata.as_ref();
+    let message = Message {
+        id: said.message_id.id().to_owned(),
+        time: request.and_then(|request| request.stream_end_timestamp_ms),
+        call: Some(request.map(|request| request.call(lose)).unwrap_or_default()),
+        ..Message::new(Role::Assistant, parts)
+    };
+    transcript.messages.push(message);
+}

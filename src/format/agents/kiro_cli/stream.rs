@@ -1,0 +1,219 @@
+//! A session of the interactive program: its messages line by line, and what is known of the whole in the file beside.
+//!
+//! Lines with tools, and tokens of turns, are read from descriptions alone.
+
+use super::conversation::SHARE;
+use crate::format::ground::count::{ABSURD, Count};
+use crate::format::ground::json::{fault, string, text_or_json, values};
+use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::usage::Reported;
+use crate::reading::is_beside;
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Is there a stream of messages beside this state of a session?
+pub fn is_beside_stream(source: &Source) -> bool {
+    is_beside(&source.path.with_extension("jsonl"))
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Line<'a> {
+    #[serde(borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    data: Data<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Data<'a> {
+    #[serde(borrow)]
+    message_id: Words<'a>,
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+    meta: Option<Meta>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Meta {
+    /// Seconds.
+    timestamp: Option<i64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Block<'a> {
+    #[serde(borrow)]
+    kind: Words<'a>,
+    #[serde(borrow)]
+    data: Option<&'a RawValue>,
+}
+
+/// A request to run a tool, or what came of it.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tool<'a> {
+    #[serde(borrow)]
+    tool_use_id: Words<'a>,
+    #[serde(borrow)]
+    name: Words<'a>,
+    #[serde(borrow)]
+    input: Option<&'a RawValue>,
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+    #[serde(borrow)]
+    status: Words<'a>,
+}
+
+/// The file beside.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct State<'a> {
+    #[serde(borrow)]
+    session_id: Words<'a>,
+    #[serde(borrow)]
+    session_state: Inner<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Inner<'a> {
+    #[serde(borrow)]
+    conversation_metadata: Turns<'a>,
+    #[serde(borrow)]
+    rts_model_state: ModelState<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Turns<'a> {
+    #[serde(borrow)]
+    user_turn_metadatas: Vec<Turn<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Turn<'a> {
+    #[serde(borrow)]
+    message_ids: Vec<Words<'a>>,
+    total_request_count: Count,
+    input_token_count: Count,
+    output_token_count: Count,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ModelState<'a> {
+    #[serde(borrow)]
+    model_info: ModelInfo<'a>,
+    context_usage_percentage: Option<f64>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ModelInfo<'a> {
+    #[serde(borrow)]
+    model_id: Words<'a>,
+    context_window_tokens: Count,
+}
+
+/// Reads the stream, and what lies beside it.
+pub fn read(source: &mut Source, scale: &dyn Scale) -> Result<Transcript, ReadError> {
+    let mut transcript = Transcript { id: source.name(), ..Transcript::default() };
+    let mut tools = HashMap::new();
+    source.each_line(|source, line| {
+        for value in values::<Line>(&line.text) {
+            let mut lose = |reason: &str| source.lose(line.number, reason);
+            match value {
+                Ok(record) => message(&record, &mut transcript, &mut tools, scale, &mut lose),
+                Err(error) => lose(fault(&error, line.last_unterminated)),
+            }
+        }
+    })?;
+    let path = source.path.with_extension("json");
+    if path != source.path && is_beside(&path) {
+        const UNREADABLE: &str = "state of the session that cannot be read";
+        if let Some(text) = source.document_beside(&path, 0, UNREADABLE) {
+            match serde_json::from_str::<State>(&text) {
+                Ok(state) => describe(&state, &mut transcript, &mut |reason| source.lose(0, reason)),
+                Err(_) => source.lose(0, UNREADABLE),
+            }
+        }
+    }
+    Ok(transcript)
+}
+
+fn message(
+    line: &Line<'_>,
+    transcript: &mut Transcript,
+    tools: &mut HashMap<String, String>,
+    scale: &dyn Scale,
+    lose: &mut dyn FnMut(&str),
+) {
+    let role = match &*line.kind {
+        "Prompt" => Role::User,
+        "AssistantMessage" => Role::Assistant,
+        "ToolResults" => Role::Tool,
+        _ => return lose("unknown record type"),
+    };
+    let time = line.data.meta.as_ref().and_then(|meta| meta.timestamp).filter(|time| *time > 0).map(|time| time.saturating_mul(1000));
+    let mut parts = Vec::new();
+    for block in &line.data.content {
+        let tool = || block.data.and_then(|data| serde_json::from_str::<Tool>(data.get()).ok());
+        match (&*block.kind, tool()) {
+            ("text", _) => parts.push(Part::Text(scale.weigh(&string(block.data)))),
+            ("toolUse", Some(tool)) => {
+                tools.insert(tool.tool_use_id.to_string(), tool.name.to_string());
+                let arguments = scale.weigh(&text_or_json(tool.input));
+                parts.push(Part::ToolCall { id: tool.tool_use_id.to_string(), name: tool.name.to_string(), arguments });
+            }
+            ("toolResult", Some(tool)) => {
+                let texts: Vec<String> = tool.content.iter().map(|block| text_or_json(block.data)).collect();
+                parts.push(Part::ToolResult {
+                    call_id: tool.tool_use_id.to_string(),
+                    name: tools.get(&*tool.tool_use_id).cloned().unwrap_or_default(),
+                    text: scale.weigh_result(&texts.join("\n")),
+                    error: !tool.status.eq_ignore_ascii_case("success"),
+                });
+            }
+            _ => lose("unknown content block"),
+        }
+    }
+    let call = (role == Role::Assistant).then(Call::default);
+    let id = line.data.message_id.id().to_owned();
+    transcript.messages.push(Message { id, time, call, ..Message::new(role, parts) });
+}
+
+fn describe(state: &State<'_>, transcript: &mut Transcript, lose: &mut dyn FnMut(&str)) {
+    if let Some(id) = state.session_id.some_id() {
+        transcript.id = id.to_owned();
+    }
+    let model = &state.session_state.rts_model_state;
+    transcript.window = model.model_info.context_window_tokens.known().ok().flatten();
+    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
+        call.model = model.model_info.model_id.to_string();
+    }
+    for turn in &state.session_state.conversation_metadata.user_turn_metadatas {
+        let reported = Reported { input: turn.input_token_count, output: turn.output_token_count, ..Reported::default() };
+        let reply = |message: &&mut Message| message.call.is_some() && turn.message_ids.iter().any(|id| **id == *message.id);
+        match (reported.usage(), transcript.messages.iter_mut().rfind(reply)) {
+            (Ok(None), _) => {}
+            (Ok(usage), Some(message)) if turn.total_request_count == Count::Sound(1) => {
+                if let Some(call) = message.call.as_mut() {
+                    call.usage = usage;
+                    call.id.clone_from(&message.id);
+                }
+            }
+            (Ok(Some(_)), _) => lose("usage of a whole turn alone"),
+            (Err(_), _) => lose(ABSURD),
+        }
+    }
+    if model.context_usage_percentage.is_some() {
+        lose(SHARE);
+    }
+}

@@ -1,0 +1,94 @@
+use crate::sums::compare;
+use crate::support::{claim, fixture, in_short, prompts};
+use ctxsim::format::Claim;
+use ctxsim::transcript::CompactionKind;
+use std::path::Path;
+
+#[test]
+fn steps_become_replies_with_the_usage_of_their_end() {
+    let (transcripts, lost) = fixture("kimi-code/session_1/agents/main/wire.jsonl");
+    assert!(lost.is_empty(), "{lost:?}");
+    let session = &transcripts[0];
+    assert_eq!((session.id.as_str(), session.parent.as_deref()), ("session_1", None));
+    assert_eq!(
+        in_short(session),
+        [
+            "s: Be good. | tools 40",
+            "u: One",
+            "*: <system-reminder>Auto</system-reminder>",
+            "a: ~4 | Write(c1) | Grep(c2)",
+            "t: Write(c1)=",
+            "t: Grep(c2)!",
+            "a: Done",
+            "u: Two",
+            "a: Three",
+            "u: Four",
+            "u: Four anew",
+            "a: Five",
+        ]
+    );
+    assert_eq!(prompts(session), [(1000, 50), (1100, 30), (300, 20), (310, 10)]);
+    let calls: Vec<_> = session.messages.iter().filter_map(|message| message.call.as_ref()).collect();
+    assert_eq!((calls[0].id.as_str(), calls[0].model.as_str()), ("chat-1", "gpt-x"));
+    let usage = calls[1].usage.unwrap();
+    assert_eq!((usage.cache_read, usage.cache_write), (1024, 16));
+    assert_eq!(calls.iter().map(|call| call.unchained).collect::<Vec<_>>(), [false, false, true, false]);
+    let compaction = &session.compactions[0];
+    assert_eq!((compaction.before, compaction.automatic, compaction.kept_from), (8, Some(true), None));
+    assert_eq!((compaction.tokens_before, compaction.tokens_after), (Some(1180), Some(240)));
+    assert_eq!(compaction.call.as_ref().unwrap().usage.unwrap().prompt, 1100);
+    assert_eq!(session.messages[10].rewind, Some(9));
+    assert!(session.side_calls.is_empty());
+}
+
+#[test]
+fn an_agent_below_another_names_it() {
+    let (transcripts, lost) = fixture("kimi-code/session_1/agents/scout/wire.jsonl");
+    assert_eq!((transcripts[0].id.as_str(), transcripts[0].parent.as_deref(), lost), ("session_1/scout", Some("session_1"), vec![]));
+    assert_eq!(in_short(&transcripts[0]), ["u: Find", "a: Grep(c9)", "t: Grep(c9)=", "a: Found"]);
+    assert_eq!(prompts(&transcripts[0]), [(800, 25), (840, 5)]);
+    let state = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-code/session_1/state.json");
+    assert_eq!(claim(&state), Some(("kimi-code", Claim::Companion)));
+}
+
+/// Before the typed messages were kept, the end of the conversation was.
+#[test]
+fn older_compactions_kept_the_end() {
+    let (transcripts, lost) = fixture("kimi-code/older.jsonl");
+    assert_eq!(lost, [("absurd usage numbers".to_owned(), 1)]);
+    let session = &transcripts[0];
+    assert_eq!(in_short(session), ["u: One", "a: Two", "u: Three", "a: Four"]);
+    let kinds: Vec<_> = session.compactions.iter().map(|c| (c.kind, c.before, c.automatic, c.kept_from, c.tokens_before)).collect();
+    assert_eq!(kinds, [(CompactionKind::Compact, 3, Some(false), Some(2), Some(110)), (CompactionKind::Prune, 3, Some(true), None, None)]);
+    // A summary that was broken off was asked for all the same.
+    assert_eq!(session.side_calls.len(), 1);
+}
+
+#[test]
+fn what_is_damaged_is_named() {
+    let (transcripts, mut lost) = fixture("kimi-code/broken.jsonl");
+    lost.sort();
+    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    assert_eq!(
+        lost,
+        [
+            ("absurd usage numbers", 1),
+            ("cut off at the end of the file", 1),
+            ("message of an unknown role", 1),
+            ("not JSON", 1),
+            ("record without a message", 2),
+            ("unknown content part", 1),
+            ("unknown record type", 2),
+        ]
+    );
+    let session = &transcripts[0];
+    assert_eq!(in_short(session), ["u: One", "a: Cut off", "a: Here", "u: Anew | 2x3"]);
+    assert_eq!((prompts(session), session.messages[3].rewind), (vec![], Some(0)));
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/kimi-code");
+    let names = ["session_1/agents/main/wire.jsonl", "session_1/agents/scout/wire.jsonl", "older.jsonl"];
+    compare("kimi-code", &names.map(|name| data.join(name)));
+}
