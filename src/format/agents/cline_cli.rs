@@ -179,12 +179,8 @@ impl Session<'_> {
         if outcomes.iter().any(|outcome| !outcome.kind.is_empty()) {
             return None;
         }
-        Some(Part::ToolResult {
-            call_id: piece.tool_use_id.to_string(),
-            name: self.weigher.names.get(&*piece.tool_use_id).cloned().unwrap_or_default(),
-            text: self.weigher.scale.weigh_result(&compact(content)),
-            error: piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false))),
-        })
+        let error = piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false)));
+        Some(self.weigher.tools.result(&piece.tool_use_id, self.weigher.scale.weigh_result(&compact(content)), error))
     }
 
     /// An answer that was broken off has no usage, and is no call.

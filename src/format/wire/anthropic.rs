@@ -75,7 +75,8 @@ struct Media<'a> {
 pub struct Weigher<'s> {
     /// What measures the texts.
     pub scale: &'s dyn Scale,
-    tools: Tools,
+    /// The tools that were called.
+    pub tools: Tools,
 }
 
 impl<'s> Weigher<'s> {
