@@ -134,39 +134,36 @@ impl Context {
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
-        let Some(owner) = self.owner(item) else { return };
-        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
+        let Some(owner) = self.change(item, |slot| {
+            *slot = Item { state: by.state, ends: by.ends, guess: by.guess, alone: by.alone, actual: by.actual, anchored: 0, ..*slot };
+        }) else {
             return;
-        }
-        self.prefix.touch(owner, &self.order, &mut self.entries);
-        self.edits += 1;
-        self.unaccount(item, owner);
-        if let Some(slot) = self.items.get_mut(item as usize) {
-            slot.state = by.state;
-            slot.by = self.acting;
-            slot.ends = by.ends;
-            slot.guess = by.guess;
-            slot.alone = by.alone;
-            slot.actual = by.actual;
-            slot.anchored = 0;
-        }
+        };
         self.account(item, owner);
         self.re_estimate(owner);
     }
 
     /// Removes one item of a message.
     pub fn remove_item(&mut self, item: u32) {
-        let Some(owner) = self.owner(item) else { return };
-        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
-            return;
+        let gone = |slot: &mut Item| {
+            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
+        };
+        if let Some(owner) = self.change(item, gone) {
+            self.re_estimate(owner);
         }
+    }
+
+    /// Takes an item that is still there out of all sums, and changes it; hands back its entry.
+    fn change(&mut self, item: u32, change: impl FnOnce(&mut Item)) -> Option<u32> {
+        let owner = self.owner(item)?;
+        self.items.get(item as usize).filter(|slot| slot.state != State::Removed)?;
         self.prefix.touch(owner, &self.order, &mut self.entries);
         self.edits += 1;
         self.unaccount(item, owner);
-        if let Some(slot) = self.items.get_mut(item as usize) {
-            *slot = Item { state: State::Removed, by: self.acting, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
-        }
-        self.re_estimate(owner);
+        let slot = self.items.get_mut(item as usize)?;
+        change(slot);
+        slot.by = self.acting;
+        Some(owner)
     }
 
     /// Removes whole messages.
@@ -196,21 +193,21 @@ impl Context {
 
     /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
     pub fn remove_own_system_text(&mut self) {
-        let own = |entry: &Entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary;
-        let gone: Vec<u32> = self.live().filter(|(_, entry)| own(entry)).map(|(id, _)| id).collect();
-        self.remove(&gone);
+        self.remove_where(|entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary);
     }
 
     /// A user went back: every trace message from this index on leaves.
     pub fn withdraw(&mut self, from: u32) {
-        let gone: Vec<u32> =
-            self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
-        self.remove(&gone);
+        self.remove_where(|entry| entry.message.is_some_and(|message| message >= from));
     }
 
     /// What the policy itself has put in leaves, wherever it stands.
     pub fn withdraw_own(&mut self) {
-        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_none()).map(|(id, _)| id).collect();
+        self.remove_where(|entry| entry.message.is_none());
+    }
+
+    fn remove_where(&mut self, leaves: impl Fn(&Entry) -> bool) {
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| leaves(entry)).map(|(id, _)| id).collect();
         self.remove(&gone);
     }
 

@@ -4,7 +4,7 @@ use crate::policy::{ReportedAs, Rule, Tally};
 use serde::{Deserialize, Serialize};
 
 /// Kinds of events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
     /// An item was cut as it arrived, or by a rule.
@@ -26,6 +26,7 @@ pub enum EventKind {
     /// Nothing shrank any more, or the limit of tries was reached.
     Unrecoverable,
     /// A rule fired and could not change anything.
+    #[default]
     NoGain,
     /// The summariser's own request was larger than the window.
     SummariserOverflow,

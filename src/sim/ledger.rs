@@ -5,7 +5,7 @@
 
 use super::belief::Look;
 use super::drift::Drift;
-use super::event::{EventKind, Lasts, Warning};
+use super::event::Warning;
 use super::inputs::Inputs;
 use super::note::Note;
 use super::outcome::{Behind, CallOutcome, Outcome};
@@ -85,10 +85,7 @@ impl Ledger {
 
     /// An event at this call; the caller fills in the rest.
     pub fn event(&self, rule: Option<usize>) -> Note {
-        let call = self.index as u32;
-        let kind = EventKind::NoGain;
-        let lasts = Lasts::Session;
-        Note { call, kind, rule, belief: None, limit: None, count: None, before: 0, after: 0, touched: 0, lasts, cause: None, tool: None }
+        Note { call: self.index as u32, rule, ..Note::default() }
     }
 
     /// Writes an event down.

@@ -5,7 +5,7 @@ use crate::policy::{Plan, Tally};
 use crate::trace::Trace;
 
 /// An event with places in the plan and the trace instead of names. See [`Event`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Note {
     pub call: u32,
     pub kind: EventKind,

@@ -45,25 +45,19 @@ impl<'a> Probe<'a> {
     /// A message enters.
     pub fn enter(&mut self, message: u32, standing: Standing) {
         let State { inputs, window, .. } = &mut self.state;
-        match inputs.message(message).filter(|_| standing != Standing::Recorded) {
-            Some(row) => {
-                let parts = inputs.trace.parts_of(row).iter().enumerate();
-                let gauge = inputs.gauge();
-                let item = |(offset, part): (usize, _)| whole_item(&gauge, row, part, row.first_part + offset as u32);
-                let items: Vec<Item> = parts.map(item).collect();
-                let arrival =
-                    Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
-                let at = (standing == Standing::SummaryInFront).then(|| window.context.after_system());
-                window.context.push(arrival, items, at);
-                window.next_message = message + 1;
-            }
-            None => {
-                let id = enter(&mut self.state, message);
-                let State { window, belief, .. } = &mut self.state;
-                belief.pending += window.context.entry(id).map_or(0, |entry| entry.estimated);
-                window.next_message = message + 1;
-            }
+        if let Some(row) = inputs.message(message).filter(|_| standing != Standing::Recorded) {
+            let parts = inputs.trace.parts_of(row).iter().enumerate();
+            let gauge = inputs.gauge();
+            let items: Vec<Item> = parts.map(|(offset, part)| whole_item(&gauge, row, part, row.first_part + offset as u32)).collect();
+            let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
+            let at = (standing == Standing::SummaryInFront).then(|| window.context.after_system());
+            window.context.push(arrival, items, at);
+        } else {
+            let id = enter(&mut self.state, message);
+            let State { window, belief, .. } = &mut self.state;
+            belief.pending += window.context.entry(id).map_or(0, |entry| entry.estimated);
         }
+        self.state.window.next_message = message + 1;
     }
 
     /// The last reply has just entered: the provider reported this prompt and this output for it.

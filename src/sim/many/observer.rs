@@ -10,7 +10,6 @@ use crate::sim::state::State;
 use std::sync::Arc;
 
 /// The settings that have acted like their leader so far, and those that have parted from it.
-#[derive(Clone)]
 pub(super) struct BatchObserver<'a> {
     family: &'a Family<'a>,
     company: Company,
@@ -20,19 +19,13 @@ pub(super) struct BatchObserver<'a> {
 #[derive(Clone)]
 pub(super) struct Company {
     /// By place in the family: does it still go with the leader?
-    present: Vec<Presence>,
+    present: Vec<bool>,
     /// By rule.
     limits: Vec<Limits>,
     /// By rule: settings by what the rule does, the leader's class not among them. Shared until one of them parts.
     actions: Vec<Arc<Vec<Vec<u32>>>>,
     /// Who has parted, and at which call, in order.
     parted: Vec<(usize, u32)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    With,
-    Away,
 }
 
 /// The limits of one rule, and to whom they belong, from the lowest to the highest. Those outside of `low..high` have parted.
@@ -51,10 +44,10 @@ impl Company {
     }
 
     fn new(family: &Family<'_>, leader: u32, others: &[u32]) -> Company {
-        let mut present = vec![Presence::Away; if others.is_empty() { 0 } else { family.members.len() }];
+        let mut present = vec![false; if others.is_empty() { 0 } else { family.members.len() }];
         for member in others {
-            if let Some(presence) = present.get_mut(*member as usize) {
-                *presence = Presence::With;
+            if let Some(present) = present.get_mut(*member as usize) {
+                *present = true;
             }
         }
         let limits = (0..family.rules()).map(|rule| Limits::new(family, rule, others)).collect();
@@ -68,12 +61,12 @@ impl Company {
     }
 
     fn has(&self, member: u32) -> bool {
-        self.present.get(member as usize) == Some(&Presence::With)
+        self.present.get(member as usize) == Some(&true)
     }
 
     fn part(&mut self, call: usize, member: u32) {
-        if let Some(presence) = self.present.get_mut(member as usize).filter(|presence| **presence == Presence::With) {
-            *presence = Presence::Away;
+        if let Some(present) = self.present.get_mut(member as usize).filter(|present| **present) {
+            *present = false;
             self.parted.push((call, member));
         }
     }
@@ -87,7 +80,7 @@ impl<'a> BatchObserver<'a> {
 
     /// Those who have gone with the leader to the end.
     pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
-        self.company.present.iter().zip(0..).filter(|(presence, _)| **presence == Presence::With).map(|(_, member)| member)
+        self.company.present.iter().zip(0..).filter(|(present, _)| **present).map(|(_, member)| member)
     }
 
     /// Who has parted, and at which call, in order.
