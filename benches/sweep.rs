@@ -8,7 +8,7 @@ use ctxsim::context::{Context, State};
 use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::experiment::{Design, Dimension, Measure, ReplaySettings, Setting, Sweep, settings};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::{Conditions, Flock, simulate, watch_anew};
+use ctxsim::sim::{Batch, Conditions, simulate, watch_anew};
 use ctxsim::trace::Trace;
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -143,9 +143,9 @@ impl std::iter::Sum for Worked {
 fn fly(plans: &[Plan], window: u64, traces: &[&Trace]) -> Worked {
     let conditions = conditions(window);
     let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, &conditions)).collect();
-    let flock = Flock::new(&settings);
+    let batch = Batch::new(&settings);
     let worked = traces.iter().map(|trace| {
-        let shared = flock.simulate(trace);
+        let shared = batch.simulate(trace);
         Worked { runs: shared.runs, steps: shared.steps }
     });
     worked.sum()

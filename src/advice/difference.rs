@@ -4,6 +4,7 @@ use super::words::Facet;
 use crate::policy::{Facts, Parameter, Policy, PolicyError, Rule};
 use crate::policy::{figure, formula_of};
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 use std::sync::Arc;
 
 /// A heading, and what is different there.
@@ -76,8 +77,7 @@ impl Policy {
 }
 
 fn same_action(one: &Rule, other: &Rule) -> bool {
-    let kinds = |rule: &Rule| (rule.mask.is_some(), rule.truncate.is_some(), rule.drop.is_some(), rule.summarise.is_some());
-    kinds(one) == kinds(other)
+    one.action().map(|action| discriminant(&action)) == other.action().map(|action| discriminant(&action))
 }
 
 fn facets(one: &[Facet], other: &[Facet], names: (&str, &str)) -> Vec<String> {

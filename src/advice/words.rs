@@ -2,8 +2,8 @@
 
 use crate::policy::figure;
 use crate::policy::{
-    AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Measure, Missing, Mode, Order,
-    Pairs, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Measure, Missing,
+    Mode, Order, Pairs, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -77,11 +77,11 @@ impl Rule {
     pub fn facets(&self) -> Vec<Facet> {
         let mut facets = vec![("where", self.place())];
         facets.extend(self.when.as_ref().map(|trigger| ("when", trigger.words())));
-        facets.push(("what it acts on", self.select.what(self.drop.is_some() || self.summarise.is_some())));
+        facets.push(("what it acts on", self.select.what(matches!(self.action(), Some(Action::Drop(_) | Action::Summarise(_))))));
         let spared = self.select.spared();
         facets.extend((!spared.is_empty()).then_some(("what it spares", spared)));
         facets.extend(self.select.cut_words().map(|cut| ("where it cuts", cut)));
-        facets.push(("what it does", self.action()));
+        facets.push(("what it does", self.effect()));
         let guards = self.guards();
         facets.extend((!guards.is_empty()).then_some(("on condition that", guards)));
         facets.extend(self.otherwise.as_ref().map(|other| ("where it fails", format!("`{other}` runs"))));
@@ -122,41 +122,33 @@ impl Rule {
         self.attempt.map_or_else(|| place.to_owned(), |attempt| format!("{place}, the one with number {attempt}"))
     }
 
-    fn action(&self) -> String {
-        let mut actions = Vec::new();
-        if let Some(mask) = &self.mask {
-            let kept = mask
-                .preview
-                .as_ref()
-                .map(|preview| format!(" with {} and {} {} of the original", preview.head, preview.tail, named(&preview.unit)));
-            actions.push(format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default()));
-        }
-        if let Some(cut) = &self.truncate {
-            let limits = [
-                cut.max.map(|max| format!("{} {}", figure(max as f64), named(&cut.unit))),
-                cut.max_lines.map(|lines| format!("{} lines", figure(lines as f64))),
-                cut.max_line_chars.map(|chars| format!("{} characters a line", figure(chars as f64))),
-            ];
-            let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| format!(", of which {} stay", figure(keep as f64)));
-            let clean = if cut.clean == Switch::On { ", cleaned first" } else { "" };
-            let limits = list(limits.into_iter().flatten(), ", ");
-            actions.push(format!("it is cut to {limits}{}, {} of that from its start{clean}", keeps.unwrap_or_default(), figure(cut.head)));
-        }
-        if let Some(drop) = &self.drop {
-            let marker = if drop.marker.is_empty() { String::new() } else { format!(", and a note {} is left", excerpt(&drop.marker)) };
-            actions.push(format!("it is removed{marker}"));
-        }
-        if let Some(summarise) = &self.summarise {
-            let calls = if summarise.calls == 1 { String::new() } else { format!(" in {} calls", summarise.calls) };
-            actions.push(format!(
-                "a summary in the name of the {} takes its place {}, made{calls} from {}",
-                named(&summarise.role),
-                placed(summarise.place),
-                named(&summarise.input)
-            ));
-        }
-        actions.extend(self.inject.iter().map(Inject::words));
-        list(actions, "; ")
+    fn effect(&self) -> String {
+        let action = self.action().map(|action| match action {
+            Action::Mask(mask) => {
+                let kept = mask.preview.as_ref();
+                let kept = kept.map(|kept| format!(" with {} and {} {} of the original", kept.head, kept.tail, named(&kept.unit)));
+                format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default())
+            }
+            Action::Truncate(cut) => {
+                let limits = [
+                    cut.max.map(|max| format!("{} {}", figure(max as f64), named(&cut.unit))),
+                    cut.max_lines.map(|lines| format!("{} lines", figure(lines as f64))),
+                    cut.max_line_chars.map(|chars| format!("{} characters a line", figure(chars as f64))),
+                ];
+                let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| format!(", of which {} stay", figure(keep as f64)));
+                let clean = if cut.clean == Switch::On { ", cleaned first" } else { "" };
+                let limits = list(limits.into_iter().flatten(), ", ");
+                format!("it is cut to {limits}{}, {} of that from its start{clean}", keeps.unwrap_or_default(), figure(cut.head))
+            }
+            Action::Drop(drop) if drop.marker.is_empty() => "it is removed".to_owned(),
+            Action::Drop(drop) => format!("it is removed, and a note {} is left", excerpt(&drop.marker)),
+            Action::Summarise(summarise) => {
+                let calls = if summarise.calls == 1 { String::new() } else { format!(" in {} calls", summarise.calls) };
+                let (role, place, input) = (named(&summarise.role), placed(summarise.place), named(&summarise.input));
+                format!("a summary in the name of the {role} takes its place {place}, made{calls} from {input}")
+            }
+        });
+        list(action.into_iter().chain(self.inject.iter().map(Inject::words)), "; ")
     }
 
     fn guards(&self) -> String {

@@ -1,6 +1,7 @@
 //! Two contexts of one conversation: one that came of the other by edits, and keeps up with what arrives there.
 
-use super::{Arrival, Context};
+use super::contents::Context;
+use super::item::Arrival;
 
 impl Context {
     /// How often it was edited. Messages that came at its end, and what they tell of others, are no edits.

@@ -95,6 +95,38 @@ pub struct Entry {
     pub summarised: bool,
     /// The rule that took it out, by its place in the plan; `None` where none has.
     pub by: Option<u32>,
-    /// Since which request it has stood as it is; see [`Context::sent`](super::Context::sent).
+    /// Since which request it has stood as it is; see [`Context::sent`](crate::context::Context::sent).
     pub(super) touched: u32,
+}
+
+/// What is known of a message as it enters.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Index in the trace.
+    pub message: Option<u32>,
+    /// Whose it is.
+    pub role: Role,
+    /// Does it open a turn?
+    pub opens_turn: bool,
+    /// Is it a summary?
+    pub is_summary: bool,
+    /// Does it stand for conversation from before the log begins?
+    pub unseen: bool,
+    /// The number of calls made before.
+    pub call: u32,
+}
+
+/// What stands in an item's place.
+#[derive(Clone, Copy, Debug)]
+pub struct Replacement {
+    /// Masked or truncated.
+    pub state: State,
+    /// What is left of the text at its ends.
+    pub ends: Ends,
+    /// Its estimate within the message.
+    pub guess: Guess,
+    /// Its text's estimate by itself.
+    pub alone: u64,
+    /// What it really costs.
+    pub actual: u64,
 }

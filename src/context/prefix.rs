@@ -1,6 +1,7 @@
 //! How much of the context stands as it was sent the last time: what a prompt cache can still know.
 
-use super::Context;
+use super::cow_vec::CowVec;
+use super::item::Entry;
 use crate::transcript::Role;
 
 /// The head of the context that has not changed since the last request.
@@ -9,9 +10,9 @@ pub(super) struct Prefix {
     /// The number of the last request that this context was, from 1; 0 before the first.
     pub request: u32,
     /// So many entries at the head of the order stand as they were sent.
-    entries: usize,
+    pub entries: usize,
     /// What they really cost.
-    actual: u64,
+    pub actual: u64,
 }
 
 /// A message as it was sent, by marks that tell whether it is the same again.
@@ -25,56 +26,36 @@ pub struct Sent {
     estimated: u64,
 }
 
-impl Context {
-    /// The context goes out as the request of this number: from now on all of it is known.
-    pub fn sent(&mut self, request: u32) {
-        self.prefix = Prefix { request, entries: self.order.len(), actual: self.size.actual.0 };
+impl Sent {
+    pub(super) fn of(entry: &Entry) -> Sent {
+        let source = entry.message.ok_or(entry.arrived);
+        Sent { source, role: entry.role, actual: entry.actual, estimated: entry.estimated }
     }
+}
 
-    /// The messages at the head that stand as they were sent in the request of this number, up to the first message that was changed,
-    /// removed or put in: how many, and their actual tokens. `None` where another context was that request.
-    pub fn unchanged_since(&self, request: u32) -> Option<(usize, u64)> {
-        (self.prefix.request == request).then_some((self.prefix.entries, self.prefix.actual))
-    }
-
-    /// Items in the context: what a provider counts as blocks.
-    pub fn blocks(&self) -> u32 {
-        self.blocks
-    }
-
-    /// Messages as they would be sent now, in order, from a place on.
-    pub fn messages_as_sent(&self, from: usize) -> impl Iterator<Item = Sent> + '_ {
-        let entries = self.order.get(from..).unwrap_or(&[]).iter().filter_map(|id| self.entry(*id));
-        entries.map(|entry| Sent {
-            source: entry.message.ok_or(entry.arrived),
-            role: entry.role,
-            actual: entry.actual,
-            estimated: entry.estimated,
-        })
-    }
-
+impl Prefix {
     /// A message is about to change: the unchanged head ends before it. Each message leaves the head once between two requests, so
     /// that all edits of a request together cost no more than one look at what stands behind the first of them.
-    pub(super) fn touch(&mut self, id: u32) {
-        let known = |entry: &super::item::Entry| entry.live && entry.touched < self.prefix.request;
-        if self.entries.get(id as usize).is_some_and(known) {
-            while self.pop_unchanged().is_some_and(|popped| popped != id) {}
+    pub fn touch(&mut self, id: u32, order: &[u32], entries: &mut CowVec<Entry>) {
+        let known = |entry: &Entry| entry.live && entry.touched < self.request;
+        if entries.get(id as usize).is_some_and(known) {
+            while self.pop(order, entries).is_some_and(|popped| popped != id) {}
         }
     }
 
     /// Everything from this place on is about to move.
-    pub(super) fn touch_from(&mut self, place: usize) {
-        while self.prefix.entries > place && self.pop_unchanged().is_some() {}
+    pub fn touch_from(&mut self, place: usize, order: &[u32], entries: &mut CowVec<Entry>) {
+        while self.entries > place && self.pop(order, entries).is_some() {}
     }
 
-    fn pop_unchanged(&mut self) -> Option<u32> {
-        let last = self.prefix.entries.checked_sub(1)?;
-        let id = *self.order.get(last)?;
-        let actual = self.entries.get(id as usize).map_or(0, |entry| entry.actual);
-        self.prefix.entries = last;
-        self.prefix.actual = self.prefix.actual.saturating_sub(actual);
-        if let Some(entry) = self.entries.get_mut(id as usize) {
-            entry.touched = self.prefix.request;
+    fn pop(&mut self, order: &[u32], entries: &mut CowVec<Entry>) -> Option<u32> {
+        let last = self.entries.checked_sub(1)?;
+        let id = *order.get(last)?;
+        let actual = entries.get(id as usize).map_or(0, |entry| entry.actual);
+        self.entries = last;
+        self.actual = self.actual.saturating_sub(actual);
+        if let Some(entry) = entries.get_mut(id as usize) {
+            entry.touched = self.request;
         }
         Some(id)
     }

@@ -1,7 +1,4 @@
-//! What has become of the parts of the log in the context: whole, cut, masked, gone.
-
-use super::Context;
-use super::item::{Item, State};
+//! What becomes of a part of the log: whole, cut, masked, gone.
 
 /// How much of a text is left at its two ends, in bytes of the text as it was recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,82 +31,4 @@ pub enum Presence {
     Summarised,
     /// Removed, or never there.
     Gone,
-}
-
-impl Context {
-    /// What has become of a part of the log.
-    pub fn presence(&self, part: u32) -> Presence {
-        let Some(item) = self.place(part) else { return Presence::Gone };
-        let owner = self.owners.get(item as usize).and_then(|id| self.entry(*id));
-        match (owner, self.items.get(item as usize)) {
-            (Some(entry), _) if !entry.live && entry.summarised => Presence::Summarised,
-            (Some(entry), Some(slot)) if entry.live => match slot.state {
-                State::Whole => Presence::Whole,
-                State::Truncated => Presence::Cut(slot.ends),
-                State::Masked => Presence::Masked(slot.ends),
-                State::Removed => Presence::Gone,
-            },
-            _ => Presence::Gone,
-        }
-    }
-
-    /// Actual tokens of what is left of a part of the log, its placeholder included.
-    pub fn left_of(&self, part: u32) -> u64 {
-        let there = self.place(part).filter(|item| self.owner(*item).is_some()).and_then(|item| self.items.get(item as usize));
-        there.map_or(0, |item| item.actual)
-    }
-
-    /// Edits are this rule's from now on; nobody's with `None`.
-    pub fn edit_for(&mut self, rule: Option<u32>) {
-        self.acting = rule;
-    }
-
-    /// The rule that took a part of the log away, or cut it, by its place in the plan; `None` where no rule did.
-    pub fn taken_by(&self, part: u32) -> Option<u32> {
-        let item = self.place(part)?;
-        let owner = *self.owners.get(item as usize)?;
-        self.entry(owner).filter(|entry| !entry.live).map_or_else(|| self.items.get(item as usize)?.by, |entry| entry.by)
-    }
-
-    /// Removes whole messages whose content a summary takes over.
-    pub fn condense(&mut self, gone: &[u32]) {
-        for id in gone {
-            if let Some(entry) = self.entries.get_mut(*id as usize).filter(|entry| entry.live) {
-                entry.summarised = true;
-            }
-        }
-        self.remove(gone);
-    }
-
-    /// Something later shows this part of the log again: what is left of it is dead weight.
-    pub fn supersede(&mut self, part: u32) {
-        let Some(item) = self.place(part) else { return };
-        let there = self.owner(item).is_some();
-        if let Some(slot) = self.items.get_mut(item as usize).filter(|slot| !slot.superseded && slot.state != State::Removed) {
-            slot.superseded = true;
-            self.dead += if there { slot.actual } else { 0 };
-            self.superseded += u64::from(there && slot.state != State::Masked);
-        }
-    }
-
-    /// Actual tokens of what is still there although something later shows it again.
-    pub fn dead_weight(&self) -> u64 {
-        self.dead
-    }
-
-    fn place(&self, part: u32) -> Option<u32> {
-        self.places.get(part as usize).copied().flatten()
-    }
-
-    /// Notes where an item will stand that is about to come.
-    pub(super) fn note_place(&mut self, item: &Item) {
-        let Some(part) = item.part.map(|part| part as usize) else { return };
-        while self.places.len() <= part {
-            self.places.push(None);
-        }
-        let place = self.items.len() as u32;
-        if let Some(known) = self.places.get_mut(part) {
-            *known = Some(place);
-        }
-    }
 }

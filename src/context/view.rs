@@ -1,6 +1,6 @@
 //! The context as policies may see it: order, kinds and estimates.
 
-use super::Context;
+use super::contents::Context;
 use super::item::{Entry, Item, State};
 use super::region::Region;
 use crate::transcript::Role;
@@ -8,7 +8,14 @@ use crate::transcript::Role;
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    pub(super) context: &'a Context,
+    context: &'a Context,
+}
+
+impl Context {
+    /// What policies may look at.
+    pub fn view(&self) -> View<'_> {
+        View { context: self }
+    }
 }
 
 /// A message as a policy sees it.

@@ -3,7 +3,7 @@
 use crate::cost::{CacheKind, Calibration, Tariff, bills};
 use crate::experiment::price::calibrate;
 use crate::policy::Plan;
-use crate::sim::{Conditions, Outcome, Refetching, Shared, simulate};
+use crate::sim::{BatchOutcome, Conditions, Outcome, Refetching, simulate};
 use crate::trace::{Evidence, Trace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -90,10 +90,10 @@ impl AddAssign<&Charges> for Charges {
 /// anything is missed, and stands with those that come to the same.
 pub(super) fn billed(
     trace: &Trace,
-    shared: Shared,
+    shared: BatchOutcome,
     settings: &[(&Plan, &Conditions)],
     billing: Option<Billing<'_>>,
-) -> (Shared, Vec<Charges>) {
+) -> (BatchOutcome, Vec<Charges>) {
     let none = vec![Charges::default(); shared.totals.len()];
     let Some(billing) = billing else { return (shared, none) };
     let calibration = billing.calibration(trace);
@@ -107,7 +107,7 @@ pub(super) fn billed(
     if billing.refetch == Refetching::Never {
         return (shared, open);
     }
-    let mut parted = Shared { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), runs: shared.runs, steps: shared.steps };
+    let mut parted = BatchOutcome { of: Vec::with_capacity(shared.of.len()), totals: Vec::new(), runs: shared.runs, steps: shared.steps };
     let mut charges: Vec<Charges> = Vec::new();
     let mut known: BTreeMap<(u32, u64, u64), u32> = BTreeMap::new();
     for (of, (plan, conditions)) in shared.of.iter().zip(settings) {

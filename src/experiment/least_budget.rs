@@ -1,7 +1,7 @@
 //! The smallest contexts in which nearly all references could be kept by one who knows the future.
 
 use crate::corpus::Corpus;
-use crate::sim::hindsight::{Ahead, costs};
+use crate::sim::hindsight::{Lookahead, costs};
 use rayon::prelude::*;
 
 /// Budgets are tried in steps of so many tokens.
@@ -30,12 +30,12 @@ pub struct LeastBudget {
 
 /// Looks for the least budget. `None` where there is no reference.
 pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
-    let all: Vec<Ahead> = corpus.traces.par_iter().map(Ahead::of_everything).filter(|ahead| !ahead.needs.is_empty()).collect();
+    let all: Vec<Lookahead> = corpus.traces.par_iter().map(Lookahead::of_everything).filter(|ahead| !ahead.needs.is_empty()).collect();
     let references: u64 = all.iter().map(|ahead| ahead.needs.len() as u64).sum();
     let needed = (references * PERCENT).div_ceil(100);
     let largest = all.iter().flat_map(|ahead| ahead.rooms.iter().zip(&ahead.taken).map(|(room, taken)| room + taken)).max()?;
     let kept = |budget: u64| -> u64 {
-        let of = |ahead: &Ahead| ahead.at_budget(budget).oracle().iter().filter(|kept| **kept).count() as u64;
+        let of = |ahead: &Lookahead| ahead.at_budget(budget).oracle().iter().filter(|kept| **kept).count() as u64;
         all.par_iter().map(of).sum()
     };
     let bound = |budget: u64| -> u64 { all.par_iter().map(|ahead| ahead.at_budget(budget).bound(0)).sum() };

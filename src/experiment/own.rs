@@ -4,7 +4,7 @@ use super::replay::{Ready, Replay, ReplaySettings};
 use super::window::window_of;
 use crate::corpus::{Corpus, impose};
 use crate::policy::{Policy, PolicyError, RecordedBy, Recorder};
-use crate::sim::{Ground, Outcome, Refetching};
+use crate::sim::{Outcome, Refetching, SharedSession};
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use rayon::prelude::*;
@@ -177,7 +177,7 @@ pub fn own_agents(
     let through = |(place, trace): (usize, &Trace)| {
         let policy = chosen.get(place).copied().flatten().and_then(|policy| ready.get(policy));
         policy.map_or_else(Outcome::default, |policy| {
-            policy.outcome(&mut Ground::new(imposed.get(&place).unwrap_or(trace)), place, Refetching::Never)
+            policy.outcome(&mut SharedSession::new(imposed.get(&place).unwrap_or(trace)), place, Refetching::Never)
         })
     };
     let outcomes: Vec<Outcome> = corpus.traces.par_iter().enumerate().map(through).collect();

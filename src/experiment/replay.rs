@@ -6,7 +6,7 @@ use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
 use crate::policy::{Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Ground, Guesses, Outcome, RecordedSummary, Refetching, Totals};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
@@ -67,8 +67,8 @@ fn ready<'a>(corpus: &Corpus, policies: &'a [Policy], settings: &ReplaySettings<
 /// Each session through all policies in turn: what their replays have in common is worked out once.
 fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<Replay> {
     let through_all = |(place, trace)| {
-        let mut ground = Ground::new(trace);
-        ready.iter().map(|policy| policy.outcome(&mut ground, place, refetch)).collect()
+        let mut shared = SharedSession::new(trace);
+        ready.iter().map(|policy| policy.outcome(&mut shared, place, refetch)).collect()
     };
     let by_session: Vec<Vec<Outcome>> = corpus.traces.par_iter().enumerate().map(through_all).collect();
     let mut by_policy: Vec<Vec<Outcome>> = ready.iter().map(|_| Vec::with_capacity(by_session.len())).collect();
@@ -130,11 +130,11 @@ impl<'a> Ready<'a> {
     }
 
     /// Replays the session at this place in the corpus, in an open loop or a closed one.
-    pub fn outcome<'s>(&'s self, ground: &mut Ground<'s>, place: usize, refetch: Refetching) -> Outcome {
+    pub fn outcome<'s>(&'s self, shared: &mut SharedSession<'s>, place: usize, refetch: Refetching) -> Outcome {
         let Some((plan, conditions)) = self.session(place) else { return Outcome::default() };
         match refetch {
-            Refetching::Never => ground.with_hindsight(plan, &conditions),
-            _ => ground.simulate(plan, &Conditions { refetch, ..conditions }),
+            Refetching::Never => shared.with_hindsight(plan, &conditions),
+            _ => shared.simulate(plan, &Conditions { refetch, ..conditions }),
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a rule does, in the words of a policy file. How it is done is the business of `sim`.
 
-use super::plan::Switch;
+use super::switch::Switch;
 use crate::estimate::Unit;
 use serde::Deserialize;
 
@@ -29,53 +29,38 @@ pub struct Preview {
 
 /// Cut an item.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Truncate {
     /// Items of at most this many units stay whole.
-    #[serde(default)]
     pub max: Option<u64>,
     /// Units that a cut item keeps; `max` where absent.
-    #[serde(default)]
     pub keep: Option<u64>,
     /// Counted in.
-    #[serde(default)]
     pub unit: Unit,
     /// At most so many lines.
-    #[serde(default)]
     pub max_lines: Option<u64>,
     /// Longer lines are cut to this many code points.
-    #[serde(default)]
     pub max_line_chars: Option<u64>,
     /// Share of what is kept that comes from the start; 1 keeps the head, 0 the tail.
-    #[serde(default = "whole_head")]
     pub head: f64,
     /// Only whole lines are kept.
-    #[serde(default)]
     pub whole_lines: Switch,
     /// Where not even the last line fits whole, the end of it stays.
-    #[serde(default)]
     pub partial_line: Switch,
     /// A newline at the very end ends the last line and begins none, where lines are kept whole.
-    #[serde(default)]
     pub ignore_final_newline: Switch,
     /// What a cut does within a character.
-    #[serde(default)]
     pub boundary: Boundary,
     /// The text that stands for what was cut; `{removed_bytes}` and the like in it are worked out.
-    #[serde(default)]
     pub marker: String,
     /// A text in front of a cut item, with the same words.
-    #[serde(default)]
     pub header: String,
     /// Terminal escapes and runs of blank lines are removed first.
-    #[serde(default)]
     pub clean: Switch,
     /// Results that bear the mark of the system's own agent are cut once more: for settings below those that have left the mark.
-    #[serde(default)]
     pub cuts_marked: Switch,
     /// A result made of several texts is cut text by text; where absent, its texts are cut as one, joined by newlines. A replay has
     /// the joined text alone.
-    #[serde(default)]
     pub texts: Option<Texts>,
 }
 
@@ -97,7 +82,7 @@ impl Default for Truncate {
             unit: Unit::default(),
             max_lines: None,
             max_line_chars: None,
-            head: whole_head(),
+            head: 1.0,
             whole_lines: Switch::Off,
             partial_line: Switch::Off,
             ignore_final_newline: Switch::Off,
@@ -120,10 +105,6 @@ pub enum Boundary {
     Whole,
     /// A part of it stays (bytes of a Go string, half a surrogate pair of JavaScript).
     Split,
-}
-
-fn whole_head() -> f64 {
-    1.0
 }
 
 /// Remove messages.

@@ -1,6 +1,8 @@
 //! What the shape of a policy's words cannot say: rules that contradict themselves or each other.
 
-use super::plan::{Hook, Mode, Plan, Rule, Switch};
+use super::plan::{Hook, Mode, Plan, Rule};
+use super::suggestion::suggestion;
+use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
 use std::collections::BTreeMap;
 use toml::{Table, Value};
@@ -50,7 +52,7 @@ impl Plan {
         for _ in 0..self.rule.len() {
             let Some(next) = &current.otherwise else { return Ok(()) };
             let unknown = || {
-                let hint = super::suggestion(next, places.keys().copied());
+                let hint = suggestion(next, places.keys().copied());
                 format!("rule `{}`: `else` names `{next}`, which is no rule{hint}", current.id)
             };
             current = places.get(next.as_str()).and_then(|index| self.rule.get(*index)).ok_or_else(unknown)?;

@@ -3,7 +3,8 @@
 //!
 //! [`Policy::plan`] is what a plan means. A draft gives the same plan, and leaves to it whatever it cannot work out, errors above all.
 
-use super::document::{Facts, Policy, PolicyError, window_of};
+use super::document::{Facts, Policy, window_of};
+use super::error::PolicyError;
 use super::expression::{Expression, Resolved};
 use super::family;
 use super::parameter::as_number;

@@ -2,9 +2,9 @@
 
 use super::action::{Boundary, Truncate};
 use super::marker::{Extents, marker};
-use super::plan::Switch;
 use super::select::Shortened;
 use super::selector::Select;
+use super::switch::Switch;
 use crate::estimate::{Estimator, Unit, cleaned};
 use crate::transcript::Length;
 

@@ -3,6 +3,7 @@
 //! Thresholds are computed as the real systems compute them, in double precision, once for each session;
 //! tokens themselves are never counted in floats.
 
+use super::suggestion::suggestion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -126,7 +127,7 @@ impl Expression {
     pub fn value(&self, scope: &Scope) -> Result<f64, ExpressionError> {
         let value = self.root.value(scope).map_err(|name| ExpressionError::UnknownName {
             text: self.text.clone(),
-            hint: super::suggestion(&name, scope.keys().map(String::as_str)),
+            hint: suggestion(&name, scope.keys().map(String::as_str)),
             name,
         })?;
         if value.is_finite() { Ok(value) } else { Err(ExpressionError::NotFinite { text: self.text.clone() }) }

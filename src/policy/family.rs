@@ -1,17 +1,11 @@
 //! Estimators that differ by the model's family.
 
-use super::document::{Policy, overlay};
+use super::inherit::overlay;
 use crate::catalog::Family;
 use toml::{Table, Value};
 
-impl Policy {
-    /// Does its estimator count kinds of texts differently, for any model?
-    pub fn tells_kinds(&self) -> bool {
-        self.body().get("estimator").is_some_and(has_weights)
-    }
-}
-
-fn has_weights(value: &Value) -> bool {
+/// Does an estimator count kinds of texts differently, for any model?
+pub(super) fn has_weights(value: &Value) -> bool {
     value.as_table().is_some_and(|table| table.iter().any(|(key, value)| key == "weights" || has_weights(value)))
 }
 

@@ -6,8 +6,8 @@
 //! no more.
 
 use super::candidates::Scan;
-use super::plan::Switch;
 use super::selector::{Crossing, End, EndOf, EndUnit, Kind, Select, Stop, Take};
+use super::switch::Switch;
 use crate::context::{Seen, State, View};
 
 /// What a selection has found so far in a context that grows at its end and changes nowhere else.

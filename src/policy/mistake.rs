@@ -1,7 +1,7 @@
 //! Where in a document a mistake stands.
 
-use super::document::PolicyError;
-use super::suggestion;
+use super::error::PolicyError;
+use super::suggestion::suggestion;
 
 /// A mistake at the place where this word is written.
 pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)) -> PolicyError {

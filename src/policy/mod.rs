@@ -4,16 +4,19 @@
 //! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
 
 mod action;
+mod arithmetic;
 mod candidates;
 mod check;
 mod configuration;
 mod document;
 mod draft;
+mod error;
 mod excerpt;
 mod expression;
 mod family;
-mod figures;
+mod figure;
 mod growing;
+mod inherit;
 mod marker;
 mod mistake;
 mod parameter;
@@ -24,22 +27,26 @@ mod recorded_by;
 mod schema;
 mod select;
 mod selector;
+mod suggestion;
+mod switch;
 mod texts;
 mod trigger;
 mod truncate;
 
 pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
+pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};
-pub use document::{FALLBACK_WINDOW, Facts, Policy, PolicyError};
+pub use document::{FALLBACK_WINDOW, Facts, Policy};
 pub use draft::{Dialled, Drafts};
+pub use error::PolicyError;
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
-pub use figures::{arithmetic, figure, formula_of};
+pub use figure::figure;
 pub use growing::Growing;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
-    AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput, ReportedAs, Rule,
-    Summary, SummaryModel, Switch, UsageShare, Window,
+    Action, AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput,
+    ReportedAs, Rule, Summary, SummaryModel, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
@@ -50,19 +57,8 @@ pub use selector::{
     Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
     Tails, Take,
 };
+pub use suggestion::suggestion;
+pub use switch::Switch;
 pub use texts::apply_to_texts;
 pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};
-
-/// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.
-pub fn suggestion<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {
-    // Whoever stops early means the shortest name that goes on so.
-    let rank = |name: &'a str| {
-        let goes_on = unknown.len() >= 3 && name.starts_with(unknown);
-        (if goes_on { 0 } else { strsim::damerau_levenshtein(unknown, name) }, name.len(), name)
-    };
-    match known.map(rank).min() {
-        Some((distance, _, name)) if distance <= 2 || distance * 3 <= unknown.len() => format!("; did you mean `{name}`?"),
-        _ => String::new(),
-    }
-}

@@ -1,8 +1,8 @@
 //! One parameter of a policy: its value, and what people are told of it.
 
-use super::document::PolicyError;
+use super::error::PolicyError;
 use super::expression::number;
-use super::figures::figure;
+use super::figure::figure;
 use toml::Value;
 
 /// One parameter.

@@ -4,6 +4,7 @@
 
 use super::action::{Drop, Inject, Mask, Summarise, Truncate};
 use super::selector::Select;
+use super::switch::Switch;
 use super::trigger::Trigger;
 use crate::estimate::Estimator;
 use crate::transcript::Usage;
@@ -166,10 +167,30 @@ pub struct Reactive {
 }
 
 impl Rule {
+    /// What it does to what it selects; `None` where it only puts text in.
+    pub fn action(&self) -> Option<Action<'_>> {
+        let items = || self.mask.as_ref().map(Action::Mask).or_else(|| self.truncate.as_ref().map(Action::Truncate));
+        let messages = || self.drop.as_ref().map(Action::Drop).or_else(|| self.summarise.as_ref().map(Action::Summarise));
+        items().or_else(messages)
+    }
+
     /// Does it make the context smaller, or does it only put text in?
     pub fn shrinks(&self) -> bool {
-        self.mask.is_some() || self.truncate.is_some() || self.drop.is_some() || self.summarise.is_some()
+        self.action().is_some()
     }
+}
+
+/// What a rule does to what it selects: the one of its four words that is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Action<'r> {
+    /// Items are replaced by a short text.
+    Mask(&'r Mask),
+    /// Items are cut.
+    Truncate(&'r Truncate),
+    /// Messages are removed.
+    Drop(&'r Drop),
+    /// Messages are replaced by a summary.
+    Summarise(&'r Summarise),
 }
 
 /// One rule.
@@ -249,35 +270,6 @@ pub enum ReportedAs {
     Drop,
     /// Everything but a few messages was replaced.
     Reset,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(from = "Flag")]
-pub enum Switch {
-    /// On.
-    On,
-    /// Off.
-    #[default]
-    Off,
-}
-
-/// A switch as it is written: `true`, or a formula that gives 1.
-#[derive(Deserialize)]
-#[serde(untagged, expecting = "expected a boolean, or a formula that gives 0 or 1")]
-enum Flag {
-    Plain(bool),
-    Worked(f64),
-}
-
-impl From<Flag> for Switch {
-    fn from(flag: Flag) -> Switch {
-        match flag {
-            Flag::Plain(true) => Switch::On,
-            Flag::Worked(value) if value != 0.0 => Switch::On,
-            _ => Switch::Off,
-        }
-    }
 }
 
 /// The places of the loop at which rules run.

@@ -1,7 +1,7 @@
 //! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
 
-use super::plan::Switch;
 use super::preset::presets;
+use super::switch::Switch;
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::sync::LazyLock;

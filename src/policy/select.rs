@@ -1,11 +1,11 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
-use super::plan::Switch;
 use super::range::Range;
 use super::selector::{
     Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Tails,
     Take,
 };
+use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
 use std::collections::BTreeSet;

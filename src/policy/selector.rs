@@ -1,6 +1,6 @@
 //! What a rule acts upon, in the words of a policy file. How it is found is in `select.rs`.
 
-use super::plan::Switch;
+use super::switch::Switch;
 use serde::Deserialize;
 
 /// What a rule acts upon. The default is everything but system messages and tool definitions.
@@ -273,23 +273,18 @@ pub enum Missing {
 }
 
 /// Messages that are never touched.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Protect {
     /// Of these kinds; empty for all.
-    #[serde(default)]
     pub kind: Vec<Kind>,
     /// The newest of them, as messages.
-    #[serde(default)]
     pub last: Option<u64>,
     /// The oldest of them, as messages.
-    #[serde(default)]
     pub first: Option<u64>,
     /// The newest of them within so many estimated tokens of text; the first that does not fit is cut to what is left (Codex).
-    #[serde(default)]
     pub tokens: Option<u64>,
     /// The text in the midst of the one that is cut; the words of a cut's marker stand in it.
-    #[serde(default)]
     pub marker: String,
 }
 

@@ -1,6 +1,6 @@
 //! When a rule fires: the policy's belief against its limits.
 
-use super::plan::Switch;
+use super::switch::Switch;
 use crate::context::{State, View};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use super::action::Truncate;
 use super::marker::{Extents, marker};
-use super::plan::Switch;
+use super::switch::Switch;
 use crate::context::Ends;
 use crate::estimate::{Extent, Unit};
 use crate::transcript::{Length, Step, Text};

@@ -1,9 +1,14 @@
-//! A call is tried, with the policy's fallback where the provider refuses it.
+//! A call is tried, with the policy's fallback where the provider refuses it, and made.
 
+use super::checkpoint::run_where;
+use super::event::{Cause, EventKind, Warning};
+use super::ledger::Detail;
 use super::note::Note;
-use super::outcome::{EventKind, Warning};
+use super::observer::Observer;
+use super::outcome::CallOutcome;
 use super::state::State;
 use crate::policy::Hook;
+use crate::trace::CallRow;
 
 /// A call is tried again this often at most, whatever the policy says: a guard against policies that never give up.
 const MOST_RETRIES: u32 = 100;
@@ -23,59 +28,101 @@ pub(super) struct Attempt {
     pub unrecovered: bool,
 }
 
-impl State<'_> {
-    /// Tries the call, with the policy's fallback where the provider would refuse it.
-    pub fn attempt(&mut self) -> Attempt {
-        let limit = self.conditions.prompt_limit;
-        let attempted = self.actual();
-        let mut refused = 0;
-        let mut refused_tokens = 0;
-        if attempted > limit {
-            refused = 1;
-            refused_tokens = attempted;
-            self.overflow(attempted);
-            let retries = self.plan.reactive.retries.min(MOST_RETRIES);
-            while self.actual() > limit && refused <= retries && self.fall_back(refused) {
-                if self.actual() > limit {
-                    refused += 1;
-                    refused_tokens += self.actual();
-                }
+/// Tries the call, with the policy's fallback where the provider would refuse it.
+pub(super) fn attempt<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>) -> Attempt {
+    let limit = state.inputs.conditions.prompt_limit;
+    let attempted = state.window.actual();
+    let mut tried = Attempt { attempted, actual: attempted, ..Attempt::default() };
+    if attempted > limit {
+        (tried.refused, tried.refused_tokens) = (1, attempted);
+        overflow(state, observer, attempted);
+        let retries = state.inputs.plan.reactive.retries.min(MOST_RETRIES);
+        while tried.actual > limit && tried.refused <= retries && fall_back(state, observer, tried.refused) {
+            tried.actual = state.window.actual();
+            if tried.actual > limit {
+                tried.refused += 1;
+                tried.refused_tokens += tried.actual;
             }
         }
-        let actual = self.actual();
-        let unrecovered = actual > limit;
-        if unrecovered {
-            self.give_up(refused);
-        }
-        Attempt { attempted, refused, refused_tokens, actual, unrecovered }
+        tried.actual = state.window.actual();
     }
+    tried.unrecovered = tried.actual > limit;
+    if tried.unrecovered {
+        give_up(state, &tried);
+    }
+    tried
+}
 
-    fn fall_back(&mut self, attempt: u32) -> bool {
-        let before = self.actual();
-        let plan = self.plan;
-        for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| rule.at == Hook::Overflow) {
-            if rule.attempt.is_none_or(|wanted| wanted == attempt) {
-                self.run(index, rule);
-            }
-        }
-        let after = self.actual();
-        let moved = after < before;
-        if moved {
-            self.note(Note { kind: EventKind::Retry, before, after, ..self.event(None) });
-        }
-        // A level that finds nothing to do is no reason not to try the next one.
-        moved || plan.rule.iter().any(|rule| rule.at == Hook::Overflow && rule.attempt.is_some_and(|wanted| wanted > attempt))
-    }
+/// The provider refuses the call: counts it, and says why.
+fn overflow<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, actual: u64) {
+    let cause = state.belief.cause(&state.inputs, state.belief.look);
+    observer.overflow(state, cause);
+    let ledger = &mut state.ledger;
+    let tool = ledger.blame_tool();
+    let totals = &mut ledger.outcome.totals;
+    *totals.causes.entry(cause).or_default() += 1;
+    totals.missed += u64::from(matches!(cause, Cause::BlindSpot | Cause::Drift | Cause::Reserve));
+    ledger.note(Note {
+        kind: EventKind::Overflow,
+        belief: state.belief.look.map(|look| look.belief),
+        limit: Some(state.inputs.conditions.prompt_limit),
+        before: actual,
+        after: actual,
+        cause: Some(cause),
+        tool,
+        ..ledger.event(None)
+    });
+}
 
-    fn give_up(&mut self, refused: u32) {
-        let totals = &mut self.outcome.totals;
-        if totals.failed_sessions == 0 {
-            totals.failed_sessions = 1;
-            let actual = self.actual();
-            self.note(Note { kind: EventKind::Unrecoverable, before: actual, after: actual, ..self.event(None) });
-        }
-        if refused > 1 {
-            self.outcome.totals.warnings.insert(Warning::Loop, 1);
-        }
+fn fall_back<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, attempt: u32) -> bool {
+    let before = state.window.actual();
+    run_where(state, observer, |rule| rule.at == Hook::Overflow && rule.attempt.is_none_or(|wanted| wanted == attempt));
+    let after = state.window.actual();
+    let moved = after < before;
+    if moved {
+        state.ledger.note(Note { kind: EventKind::Retry, before, after, ..state.ledger.event(None) });
     }
+    // A level that finds nothing to do is no reason not to try the next one.
+    let later = |wanted: u32| wanted > attempt;
+    moved || state.inputs.plan.rule.iter().any(|rule| rule.at == Hook::Overflow && rule.attempt.is_some_and(later))
+}
+
+fn give_up(state: &mut State<'_>, tried: &Attempt) {
+    let ledger = &mut state.ledger;
+    if ledger.outcome.totals.failed_sessions == 0 {
+        ledger.outcome.totals.failed_sessions = 1;
+        ledger.note(Note { kind: EventKind::Unrecoverable, before: tried.actual, after: tried.actual, ..ledger.event(None) });
+    }
+    if tried.refused > 1 {
+        ledger.outcome.totals.warnings.insert(Warning::Loop, 1);
+    }
+}
+
+/// A request has gone out, and its reply is of this size.
+pub(super) fn made(state: &mut State<'_>, tried: Attempt, call: &CallRow, output: u64, recorded: Option<u64>) -> CallOutcome {
+    let State { inputs, window, belief, ledger } = state;
+    let Attempt { attempted, refused, refused_tokens, actual, unrecovered } = tried;
+    let look = belief.look;
+    let conditions = inputs.conditions;
+    let row = CallOutcome {
+        attempted,
+        actual,
+        anchored: (window.context.anchored() + if call.usage.is_some() { call.hidden } else { 0 }).min(actual),
+        belief: look.map(|look| look.belief),
+        rewritten: look.is_some_and(|look| look.left.is_some_and(|left| left != look.whole)),
+        estimated: window.context.view().request(),
+        output,
+        recorded,
+        // No sum rests on it.
+        prefix: if ledger.detail == Detail::Sums { 0 } else { ledger.requests.send(inputs.plan, window, actual) },
+        blocks: window.context.blocks(),
+        refused,
+        refused_tokens,
+        unrecovered,
+        reply_cut: actual + output > conditions.window,
+        over_budget: actual > conditions.budget(inputs.plan.window.reserve),
+    };
+    ledger.add_up(&row, call, look, &window.context);
+    belief.answered(inputs, call, actual, output, unrecovered);
+    row
 }

@@ -1,5 +1,6 @@
 //! How far guesses were from the truth: sums and a histogram of ratios, which merge exactly.
 
+use super::sums::{add_fields, merge};
 use crate::statistics::rank;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,11 +55,7 @@ impl Drift {
 
 impl AddAssign<&Drift> for Drift {
     fn add_assign(&mut self, other: &Drift) {
-        self.calls += other.calls;
-        self.guessed_tokens += other.guessed_tokens;
-        self.actual_tokens += other.actual_tokens;
-        for (ratio, calls) in &other.ratios {
-            *self.ratios.entry(*ratio).or_default() += calls;
-        }
+        add_fields!(self += other: calls, guessed_tokens, actual_tokens);
+        merge(&mut self.ratios, &other.ratios);
     }
 }

@@ -1,8 +1,8 @@
 //! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
 
-use super::hindsight::costs;
-use super::references::Category;
-use super::state::{Conditions, Guesses};
+use super::conditions::{Conditions, Guesses};
+use super::hindsight::needed::costs;
+use super::retention::Category;
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
 use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};

@@ -1,12 +1,11 @@
 //! Events as they are noted during a run, before names are written out.
 
-use super::outcome::{Cause, Event, EventKind, Lasts};
-use super::state::State;
+use super::event::{Cause, Event, EventKind, Lasts};
 use crate::policy::{Plan, Tally};
 use crate::trace::Trace;
 
 /// An event with places in the plan and the trace instead of names. See [`Event`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Note {
     pub call: u32,
     pub kind: EventKind,
@@ -29,21 +28,5 @@ impl Note {
         let tool = self.tool.and_then(|tool| trace.tools.get(tool as usize).cloned());
         let Note { call, kind, belief, limit, count, before, after, touched, lasts, cause, .. } = *self;
         Event { call, kind, rule, belief, limit, count, before, after, touched, lasts, cause, tool }
-    }
-}
-
-impl State<'_> {
-    /// An event at this call; the caller fills in the rest.
-    pub fn event(&self, rule: Option<usize>) -> Note {
-        let call = self.index as u32;
-        let kind = EventKind::NoGain;
-        let lasts = Lasts::Session;
-        Note { call, kind, rule, belief: None, limit: None, count: None, before: 0, after: 0, touched: 0, lasts, cause: None, tool: None }
-    }
-
-    /// Writes an event down.
-    pub fn note(&mut self, note: Note) {
-        self.outcome.totals.count(note.kind);
-        self.notes.push(note);
     }
 }

@@ -1,8 +1,6 @@
 //! How large a summary turns out, by the summaries that the recording agents made.
 
-use super::state::State;
-use crate::policy::SummaryModel;
-use crate::units::Tokens;
+use crate::policy::{Summary, SummaryModel};
 
 /// A size of summaries, fitted from recorded ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,17 +31,14 @@ impl RecordedSummary {
     }
 }
 
-impl State<'_> {
-    /// The size of a summary that replaces so many tokens.
-    pub fn summary_tokens(&self, replaced: Tokens) -> u64 {
-        let summary = &self.plan.summary;
-        match summary.model {
-            SummaryModel::Fixed => summary.tokens,
-            SummaryModel::Recorded => self.conditions.recorded_summary.map_or(summary.tokens, |model| model.tokens(replaced.0)),
-            SummaryModel::Share => {
-                let share = (replaced.0 as f64 * summary.ratio).round() as u64;
-                share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
-            }
+/// The size of a summary that replaces so many tokens.
+pub(super) fn summary_tokens(summary: &Summary, recorded: Option<RecordedSummary>, replaced: u64) -> u64 {
+    match summary.model {
+        SummaryModel::Fixed => summary.tokens,
+        SummaryModel::Recorded => recorded.map_or(summary.tokens, |model| model.tokens(replaced)),
+        SummaryModel::Share => {
+            let share = (replaced as f64 * summary.ratio).round() as u64;
+            share.clamp(summary.min, if summary.max == 0 { u64::MAX } else { summary.max.max(summary.min) })
         }
     }
 }

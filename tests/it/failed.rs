@@ -1,6 +1,6 @@
 //! A session that a policy fails ends there: nothing behind the refused call counts, and policies that fail sessions rank last.
 
-use crate::flock::{Random, session};
+use crate::batch::{Random, session};
 use ctxsim::experiment::{Measure, Objective, Row, Standing, judgements};
 use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{AfterEnd, Conditions, EventKind, Outcome, Totals, in_hindsight, simulate};

@@ -8,6 +8,8 @@ mod backtest;
 mod bad_databases;
 /// Files that no agent wrote so: empty, binary, cut, huge, absurd.
 mod bad_input;
+/// Settings that fly together come to the sums of each by itself.
+mod batch;
 /// Chromium through its driver, for pages.
 mod browser;
 /// Bills held against recordings.
@@ -40,8 +42,6 @@ mod drift;
 mod explain;
 /// Sessions that a policy fails: where they end, what still counts, how they rank.
 mod failed;
-/// Settings that fly together come to the sums of each by itself.
-mod flock;
 /// Pictures: their size by the first bytes of their base64 text.
 mod format_image;
 /// Compact JSON, and escapes of half characters.

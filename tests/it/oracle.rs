@@ -2,7 +2,7 @@
 //! enough to try every choice, the best choice lies between the two.
 
 use ctxsim::policy::{Facts, Policy, presets};
-use ctxsim::sim::hindsight::Ahead;
+use ctxsim::sim::hindsight::Lookahead;
 use ctxsim::sim::{Conditions, in_hindsight};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text};
@@ -167,13 +167,13 @@ proptest! {
     #[test]
     fn the_best_choice_lies_between_oracle_and_bound(steps in steps(300, 1..6), budget in 50..900_u64) {
         let trace = session(&steps);
-        let ahead = Ahead::of_everything(&trace).at_budget(budget);
+        let ahead = Lookahead::of_everything(&trace).at_budget(budget);
         let kept = ahead.oracle().iter().filter(|kept| **kept).count();
         let (bound, plain, best) = (ahead.bound(kept as u64), ahead.bound_at_equal_prices(), best(&trace, budget));
         prop_assert!(kept <= best, "oracle {kept}, best {best}");
         prop_assert!(best as u64 <= bound, "best {best}, bound {bound}");
         prop_assert!(bound <= plain, "bound {bound}, at equal prices {plain}");
-        let wider = Ahead::of_everything(&trace).at_budget(budget + 100);
+        let wider = Lookahead::of_everything(&trace).at_budget(budget + 100);
         prop_assert!(ahead.bound_at_equal_prices() <= wider.bound_at_equal_prices());
     }
 

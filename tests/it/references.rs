@@ -9,7 +9,7 @@ use ctxsim::experiment::{Axis, curve, distances, least_budget, to_results};
 use ctxsim::format::{Source, sniff};
 use ctxsim::measure::{self, Content, Definition, Kinds, Measure, Recall, TextScale, Wanted};
 use ctxsim::policy::{Facts, Plan, Policy};
-use ctxsim::sim::hindsight::{Ahead, costs};
+use ctxsim::sim::hindsight::{Lookahead, costs};
 use ctxsim::sim::{Conditions, Guesses, Refetching, in_hindsight, simulate};
 use ctxsim::trace::{Evidence, PartKind, Trace};
 use ctxsim::transcript::Scale;
@@ -196,8 +196,8 @@ fn the_session_worked_by_hand() {
     assert_eq!(masked.totals.retention.needed_tokens, 1_560);
     let judged = in_hindsight(&trace, &masking(1), &WIDE, &mut |_, _| {}).totals.retention;
     assert_eq!((judged.of(Evidence::Line).kept, judged.oracle, judged.oracle_broken_calls, judged.achievable), (1, 1, 2, 1));
-    assert_eq!(Ahead::beside(&trace, &masking(1), &WIDE).rooms, [0, 25, 66, 97, 158]);
-    let everything = Ahead::of_everything(&trace);
+    assert_eq!(Lookahead::beside(&trace, &masking(1), &WIDE).rooms, [0, 25, 66, 97, 158]);
+    let everything = Lookahead::of_everything(&trace);
     assert_eq!(everything.taken, [25, 340, 310, 70, 120]);
     for (budget, kept, bound, at_equal_prices) in [(350, 1, 1, 2), (500, 2, 2, 3), (609, 2, 2, 3), (610, 3, 3, 3)] {
         let ahead = everything.at_budget(budget);

@@ -5,7 +5,7 @@ use super::row::PARTS;
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{Metric, judged_by};
-use crate::sim::{Shared, Totals};
+use crate::sim::{BatchOutcome, Totals};
 use std::collections::BTreeMap;
 
 /// The accounts of all settings of a block.
@@ -43,7 +43,7 @@ impl Accounts {
     }
 
     /// Adds what all settings came to in one session, which stands so often in each resample.
-    pub fn add(&mut self, shared: &Shared, charges: &[Charges], weights: &[u16]) {
+    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], weights: &[u16]) {
         let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
         // Runs that parted may have come to the same in the end.
         let same_as: Vec<usize> =

@@ -12,7 +12,7 @@ use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
-use crate::sim::{Conditions, Flock, RecordedSummary, Refetching, Shared};
+use crate::sim::{Batch, BatchOutcome, Conditions, RecordedSummary, Refetching};
 use crate::statistics;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -84,15 +84,15 @@ impl Sweep<'_> {
         let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
         for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(&conditions).collect();
-            let flock = Flock::new(&settings);
-            for batch in sessions.chunks(BATCH) {
+            let batch = Batch::new(&settings);
+            for chunk in sessions.chunks(BATCH) {
                 let simulate = |place: &usize| {
                     self.corpus.traces.get(*place).map(|trace| {
-                        let (shared, charges) = billed(trace, flock.simulate(trace), &settings, self.billing);
+                        let (shared, charges) = billed(trace, batch.simulate(trace), &settings, self.billing);
                         (*place, shared, charges)
                     })
                 };
-                let done: Vec<(usize, Shared, Vec<Charges>)> = batch.par_iter().with_max_len(1).filter_map(simulate).collect();
+                let done: Vec<(usize, BatchOutcome, Vec<Charges>)> = chunk.par_iter().with_max_len(1).filter_map(simulate).collect();
                 for (place, shared, charges) in &done {
                     accounts.add(shared, charges, weights.get(*place).map_or(&[], Vec::as_slice));
                 }

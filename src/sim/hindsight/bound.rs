@@ -7,8 +7,8 @@
 //! at which the cheapest needs together want more room than there is, and lowering the others: the dual of the linear programme whose
 //! optimum is the best bound of this kind. Every step is a proof of its own, and the lowest bound counts.
 
+use super::lookahead::Lookahead;
 use super::needs::{Need, Way};
-use super::room::Ahead;
 
 /// Prices are looked for in so many steps at most.
 const STEPS: u64 = 200;
@@ -29,7 +29,7 @@ struct Offer {
     way: usize,
 }
 
-impl Ahead {
+impl Lookahead {
     /// The most needs that anybody can meet. `reached` of them can be met for certain: with that many the search is over.
     pub fn bound(&self, reached: u64) -> u64 {
         let all = self.needs.len() as u64;

@@ -1,7 +1,7 @@
 //! What it takes to keep references, whoever keeps them.
 
-use super::needs::needs;
-use super::room::first_call_after;
+use super::lookahead::first_call_after;
+use super::needs::{Need, needs};
 use crate::trace::Trace;
 
 /// What the references to lines of the first so many calls cost at least, in tokens times calls, the cheapest first: the size of a source, times the calls from its last use, or
@@ -9,7 +9,7 @@ use crate::trace::Trace;
 pub fn costs(trace: &Trace, calls: usize) -> Vec<u64> {
     let (needs, _) = needs(trace);
     let size = |part: u32| trace.parts.get(part as usize).map_or(0, |row| row.truth);
-    let cost = |need: &super::needs::Need| {
+    let cost = |need: &Need| {
         let ways = need.ways.iter().map(|way| {
             let from = way.from.max(first_call_after(trace, way.source));
             size(way.source) * u64::from((need.call + 1).saturating_sub(from)) / u64::from(way.shared.max(1))

@@ -4,8 +4,8 @@
 //! first (Belady's rule with sizes); what is never used again it has let go already. Going by what a source takes up until its next use, size times calls, does better in
 //! some sessions, and the policy itself in a few more: the best of the three is the oracle, so that it is never behind the policy that it stands beside.
 
+use super::lookahead::{Lookahead, Source};
 use super::needs::Way;
-use super::room::{Ahead, Source};
 
 /// In which order the oracle prefers sources.
 #[derive(Clone, Copy)]
@@ -16,7 +16,7 @@ enum Preference {
     Footprint,
 }
 
-impl Ahead {
+impl Lookahead {
     /// Which needs the oracle meets.
     pub fn oracle(&self) -> Vec<bool> {
         let policy: Vec<bool> = self.needs.iter().map(|need| need.met).collect();

@@ -50,19 +50,19 @@ fn cleared(context: &Context, before: &Given) -> Vec<u64> {
 pub fn estimate_tokens(case: &Case) -> Checked {
     let plan = preset(case, &[]);
     let given = messages(case);
-    let stand = given.stand(&Plan { rule: Vec::new(), ..plan.clone() }, &ENDLESS).context().clone();
-    let estimates: Vec<u64> = stand.live().map(|(_, entry)| entry.estimated).collect();
+    let probe = given.probe(&Plan { rule: Vec::new(), ..plan.clone() }, &ENDLESS).context().clone();
+    let estimates: Vec<u64> = probe.live().map(|(_, entry)| entry.estimated).collect();
     expect("each", estimates, list(&case.expected["per_message"]).iter().filter_map(Value::as_u64).collect())?;
-    expect("all", Some(stand.view().request()), case.expected["total"].as_u64())?;
+    expect("all", Some(probe.view().request()), case.expected["total"].as_u64())?;
     Ok(Passed::Whole)
 }
 
 pub fn is_overflow(case: &Case) -> Checked {
     let plan = preset(case, &[("hidden_prompt_tokens", &case.input["total_tokens"])]);
     let given = Given::default();
-    let stand = given.stand(&plan, &ENDLESS);
+    let probe = given.probe(&plan, &ENDLESS);
     for rule in ["prune", "compact"] {
-        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["overflow"].as_bool())?;
+        expect(rule, probe.verdict(rule).map(|verdict| verdict.fires), case.expected["overflow"].as_bool())?;
     }
     Ok(Passed::Whole)
 }
@@ -70,13 +70,13 @@ pub fn is_overflow(case: &Case) -> Checked {
 pub fn prune(case: &Case) -> Checked {
     let plan = without_limits(preset(case, &[]));
     let given = messages(case);
-    let mut stand = given.stand(&plan, &ENDLESS);
-    expect("before", Some(stand.context().view().request()), case.expected["tokens_before"].as_u64())?;
-    stand.force("prune");
+    let mut probe = given.probe(&plan, &ENDLESS);
+    expect("before", Some(probe.context().view().request()), case.expected["tokens_before"].as_u64())?;
+    probe.force("prune");
     let mut expected: Vec<u64> = list(&case.expected["pruned_indices"]).iter().filter_map(Value::as_u64).collect();
     expected.sort_unstable();
-    expect("pruned", cleared(stand.context(), &given), expected)?;
-    expect("after", Some(stand.context().view().request()), case.expected["tokens_after"].as_u64())?;
+    expect("pruned", cleared(probe.context(), &given), expected)?;
+    expect("after", Some(probe.context().view().request()), case.expected["tokens_after"].as_u64())?;
     Ok(Passed::Whole)
 }
 
@@ -119,27 +119,27 @@ pub fn manage_context(case: &Case) -> Checked {
     let refused = Conditions { prompt_limit: 0, ..ENDLESS };
     let answers = case.input["llm"] == "ok" && !text(&case.input["summary"]).is_empty();
     let conditions = if answers { &ENDLESS } else { &refused };
-    let mut stand = given.stand(&plan, conditions);
-    let before = stand.context().view().request();
+    let mut probe = given.probe(&plan, conditions);
+    let before = probe.context().view().request();
     expect("before", Some(before), case.expected["tokens_before"].as_u64())?;
     let forced = case.input["force"] == true;
     let mut asked = Vec::new();
     for rule in ["prune", "compact"] {
-        let request = stand.context().view().request();
-        let due = forced || stand.verdict(rule).is_some_and(|verdict| verdict.fires);
+        let request = probe.context().view().request();
+        let due = forced || probe.verdict(rule).is_some_and(|verdict| verdict.fires);
         if rule == "compact" && due {
             let prompt = plan.rule.iter().find(|rule| rule.id == "compact").and_then(|rule| rule.summarise.as_ref()).unwrap().prompt_tokens;
-            asked.push((stand.context().len() as u64 + 1, request + prompt));
+            asked.push((probe.context().len() as u64 + 1, request + prompt));
         }
-        let _ = if forced { stand.force(rule) } else { stand.run(rule) };
+        let _ = if forced { probe.force(rule) } else { probe.run(rule) };
     }
-    let context = stand.context();
+    let context = probe.context();
     expect("after", Some(context.view().request()), case.expected["tokens_after"].as_u64())?;
     expect("length", Some(context.len() as u64), case.expected["len_after"].as_u64())?;
     let summariser = list(&case.expected["summariser_calls"]).iter();
     let summariser = summariser.map(|call| (call["n"].as_u64().unwrap(), call["est"].as_u64().unwrap())).collect();
     expect("summariser", asked, summariser)?;
-    expect("lasts", Some(stand.stored().len() < given.len()), case.expected["persisted_by_loop"].as_bool())?;
+    expect("lasts", Some(probe.stored().len() < given.len()), case.expected["persisted_by_loop"].as_bool())?;
     if let Some(pruned) = case.expected["pruned_indices"].as_array().filter(|_| case.expected["action"] != "compact") {
         let mut pruned: Vec<u64> = pruned.iter().filter_map(Value::as_u64).collect();
         pruned.sort_unstable();

@@ -98,10 +98,10 @@ pub fn estimate_items(case: &Case) -> Checked {
     let base = Value::from(format!("=ceil({} / 4)", text(&case.input["base_instructions"]).len()));
     let plan = bare(plan(NAME, FACTS, &[("base_instruction_tokens", &base)]));
     let given = items(given_items);
-    let stand = given.stand(&plan, &ENDLESS);
-    let each = stand.context().live().map(|(_, entry)| entry.estimated).collect();
+    let probe = given.probe(&plan, &ENDLESS);
+    let each = probe.context().live().map(|(_, entry)| entry.estimated).collect();
     expect("each", each, list(&case.expected["per_item"]).iter().filter_map(Value::as_u64).collect::<Vec<_>>())?;
-    expect("all", Some(stand.context().view().request()), case.expected["total_with_base"].as_u64())?;
+    expect("all", Some(probe.context().view().request()), case.expected["total_with_base"].as_u64())?;
     Ok(Passed::Whole)
 }
 
@@ -223,20 +223,20 @@ pub fn total_token_usage(case: &Case) -> Checked {
     let given = items(given_items);
     let last = given_items.iter().rposition(by_model);
     let usage = Some((case.input["last_total_tokens"].as_u64().unwrap(), 0));
-    let mut stand = ctxsim::sim::Stand::new(&given.trace, &plan, &ENDLESS);
+    let mut probe = ctxsim::sim::Probe::new(&given.trace, &plan, &ENDLESS);
     for index in 0..given.len() {
         // What the agent put in itself is pending like anything else.
-        stand.enter(index as u32, Standing::Recorded);
+        probe.enter(index as u32, Standing::Recorded);
         if last.is_none_or(|last| index <= last) {
-            stand.report(usage);
+            probe.report(usage);
         }
     }
     if given.len() == 0 {
-        stand.report(usage);
+        probe.report(usage);
     }
-    expect("usage", stand.measure(Measure::UsagePlusPending), case.expected["total_usage"].as_u64())?;
+    expect("usage", probe.measure(Measure::UsagePlusPending), case.expected["total_usage"].as_u64())?;
     for rule in ["compact-turn-start", "compact-step"] {
-        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["limit_reached"].as_bool())?;
+        expect(rule, probe.verdict(rule).map(|verdict| verdict.fires), case.expected["limit_reached"].as_bool())?;
     }
     Ok(Passed::Whole)
 }
@@ -246,8 +246,8 @@ pub fn build_compacted_history(case: &Case) -> Checked {
     let given = items(list(&case.input["items"]));
     let rules: Vec<_> = plan.rule.iter().filter(|rule| rule.id.starts_with("compact-")).collect();
     expect("both compact alike", &rules[0].select, &rules[1].select)?;
-    let stand = given.stand(&plan, &ENDLESS);
-    let view = stand.context().view();
+    let probe = given.probe(&plan, &ENDLESS);
+    let view = probe.context().view();
     let selection = rules[1].select.messages(view, view.request());
     let history = list(&case.expected["history"]);
     let kept: Vec<u32> = (0..given.len() as u32)
@@ -282,8 +282,8 @@ pub fn remove_first_item(case: &Case) -> Checked {
 fn removals(case: &Case) -> Checked {
     let plan = bare(plan(NAME, FACTS, &[]));
     let given = items(list(&case.input["items"]));
-    let stand = given.stand(&plan, &ENDLESS);
-    let mut context = stand.context().clone();
+    let probe = given.probe(&plan, &ENDLESS);
+    let mut context = probe.context().clone();
     let mut lengths = Vec::new();
     for _ in 0..case.params["remove_count"].as_u64().unwrap() {
         context.remove(&ctxsim::policy::Select::oldest().messages(context.view(), 0).gone);
@@ -320,8 +320,8 @@ fn items_are_measured_by_what_the_model_reads_of_them() {
     for (item, tokens) in cases {
         assert_eq!(unmeasured(std::slice::from_ref(&item)), None, "{item}");
         let given = items(std::slice::from_ref(&item));
-        let stand = given.stand(&plan, &ENDLESS);
-        assert_eq!(stand.context().view().request(), tokens, "{item:.200}");
+        let probe = given.probe(&plan, &ENDLESS);
+        assert_eq!(probe.context().view().request(), tokens, "{item:.200}");
     }
     let of_two = json!({ "type": "function_call_output", "call_id": "c", "output": [{ "type": "input_text", "text": "a" }] });
     assert!(unmeasured(&[of_two]).is_some());

@@ -31,9 +31,9 @@ fn conversation(said: &[(char, usize)]) -> Given {
 
 /// The messages that are left after a rule.
 fn left(given: &Given, plan: &Plan, rule: &str) -> Vec<u32> {
-    let mut stand = given.stand(plan, &ENDLESS);
-    stand.force(rule);
-    stand.context().live().filter_map(|(_, entry)| entry.message).collect()
+    let mut probe = given.probe(plan, &ENDLESS);
+    probe.force(rule);
+    probe.context().live().filter_map(|(_, entry)| entry.message).collect()
 }
 
 #[test]
@@ -104,8 +104,8 @@ fn codex_measures_what_stays_of_user_messages_without_escapes() {
     for (tokens, whole) in [(25, true), (24, false)] {
         let plan = preset("codex@2026-06", &[("user_message_tokens", json!(tokens))]);
         let rule = plan.rule.iter().find(|rule| rule.id == "compact-step").unwrap();
-        let stand = given.stand(&plan, &ENDLESS);
-        assert_eq!(rule.select.messages(stand.context().view(), 0).shortened.is_none(), whole, "{tokens}");
+        let probe = given.probe(&plan, &ENDLESS);
+        assert_eq!(rule.select.messages(probe.context().view(), 0).shortened.is_none(), whole, "{tokens}");
     }
 }
 

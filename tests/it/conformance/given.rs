@@ -1,7 +1,7 @@
 //! What a vector gives, as the program would have read it: messages of a trace, texts measured, nothing else.
 
 use ctxsim::policy::{Plan, Policy};
-use ctxsim::sim::{Conditions, Guesses, Refetching, Stand, Standing};
+use ctxsim::sim::{Conditions, Guesses, Probe, Refetching, Standing};
 use ctxsim::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text};
 use serde_json::Value;
@@ -160,13 +160,13 @@ impl Given {
     }
 
     /// The conversation before a policy, with all messages in it.
-    pub fn stand<'a>(&'a self, plan: &'a Plan, conditions: &'a Conditions) -> Stand<'a> {
-        let mut stand = Stand::new(&self.trace, plan, conditions);
+    pub fn probe<'a>(&'a self, plan: &'a Plan, conditions: &'a Conditions) -> Probe<'a> {
+        let mut probe = Probe::new(&self.trace, plan, conditions);
         for (message, standing) in self.standings.iter().enumerate() {
-            stand.enter(message as u32, *standing);
+            probe.enter(message as u32, *standing);
         }
-        self.masked.iter().for_each(|item| stand.mask(*item));
-        stand
+        self.masked.iter().for_each(|item| probe.mask(*item));
+        probe
     }
 
     /// How a message stands in the context.

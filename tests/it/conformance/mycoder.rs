@@ -56,11 +56,11 @@ pub fn compact_history(case: &Case) -> Checked {
             _ => drop(given.push(Role::User, vec![part(PartKind::Text, words)])),
         }
     }
-    let mut stand = given.stand(&plan, &ENDLESS);
-    let changed = stand.force("compactHistory");
+    let mut probe = given.probe(&plan, &ENDLESS);
+    let changed = probe.force("compactHistory");
     expect("summarised", Some(changed), case.expected["summariser_called"].as_bool())?;
-    expect("length", Some(stand.context().len() as u64), case.expected["len_after"].as_u64())?;
-    let name = |entry: &ctxsim::context::Entry| match (entry.role, stand.context().item(entry.first).map(|item| item.region)) {
+    expect("length", Some(probe.context().len() as u64), case.expected["len_after"].as_u64())?;
+    let name = |entry: &ctxsim::context::Entry| match (entry.role, probe.context().item(entry.first).map(|item| item.region)) {
         (Role::System, _) => "system",
         (Role::User, _) => "user",
         (_, Some(Region::ToolCall)) => "tool_use",
@@ -69,11 +69,11 @@ pub fn compact_history(case: &Case) -> Checked {
     };
     expect(
         "roles",
-        stand.context().live().map(|(_, entry)| name(entry)).collect(),
+        probe.context().live().map(|(_, entry)| name(entry)).collect(),
         list(&case.expected["roles"]).iter().map(text).collect::<Vec<_>>(),
     )?;
     if changed {
-        let gone = given.len() + 1 - stand.context().len();
+        let gone = given.len() + 1 - probe.context().len();
         let said = format!(
             "Successfully compacted {gone} messages into a summary, preserving the {} most recent messages.",
             case.params["preserveRecentMessages"]
@@ -160,10 +160,10 @@ pub fn status_update(case: &Case) -> Checked {
     let plan = preset("mycoder@1.7", case, &case.input["contextWindow"], &[]);
     let mut given = Given::default();
     given.push(Role::Assistant, vec![part(PartKind::Text, "a")]);
-    let mut stand = given.stand(&plan, &ENDLESS);
-    stand.report(Some((case.input["totalTokens"].as_u64().unwrap(), 0)));
+    let mut probe = given.probe(&plan, &ENDLESS);
+    probe.report(Some((case.input["totalTokens"].as_u64().unwrap(), 0)));
     let said = text(&case.expected["content"]).contains("Your token usage is high");
-    expect("high", stand.verdict("status").map(|verdict| verdict.fires), Some(said))?;
+    expect("high", probe.verdict("status").map(|verdict| verdict.fires), Some(said))?;
     Ok(Passed::Whole)
 }
 

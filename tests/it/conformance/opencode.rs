@@ -66,9 +66,9 @@ pub fn is_overflow_2025(case: &Case) -> Checked {
 fn check_overflow(plan: &Plan, usage: Usage, case: &Case) -> Checked {
     let mut given = Given::default();
     given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
-    let mut stand = given.stand(plan, &ENDLESS);
-    stand.report(Some(plan.belief.reads(&usage)));
-    let verdict = stand.verdict("compact");
+    let mut probe = given.probe(plan, &ENDLESS);
+    probe.report(Some(plan.belief.reads(&usage)));
+    let verdict = probe.verdict("compact");
     expect("overflow", Some(verdict.is_some_and(|verdict| verdict.fires)), case.expected["overflow"].as_bool())?;
     if let (Some(level), Some(usable)) = (verdict.and_then(|verdict| verdict.level), case.expected["usable"].as_f64()) {
         expect("usable", level.limit, usable)?;
@@ -107,14 +107,14 @@ fn prunes(preset: &'static str, case: &Case, on: &Value) -> Checked {
             given.is_summary();
         }
     }
-    let mut stand = given.stand(&plan, &ENDLESS);
-    let masked = |stand: &ctxsim::sim::Stand| -> Vec<(u64, u64)> {
-        let items = (0..places.len()).filter(|item| stand.context().item(*item as u32).is_some_and(|item| item.state == State::Masked));
+    let mut probe = given.probe(&plan, &ENDLESS);
+    let masked = |probe: &ctxsim::sim::Probe| -> Vec<(u64, u64)> {
+        let items = (0..places.len()).filter(|item| probe.context().item(*item as u32).is_some_and(|item| item.state == State::Masked));
         items.map(|item| places[item]).collect()
     };
-    let before = masked(&stand);
-    stand.run("prune");
-    let pruned: Vec<(u64, u64)> = masked(&stand).into_iter().filter(|place| !before.contains(place)).collect();
+    let before = masked(&probe);
+    probe.run("prune");
+    let pruned: Vec<(u64, u64)> = masked(&probe).into_iter().filter(|place| !before.contains(place)).collect();
     let pair = |pair: &Value| (pair[0].as_u64().unwrap(), pair[1].as_u64().unwrap());
     let mut expected: Vec<(u64, u64)> = list(&case.expected["pruned"]).iter().map(pair).collect();
     expected.sort_unstable();
@@ -230,10 +230,10 @@ pub fn compaction_select(case: &Case) -> Checked {
     let plan = without_limits(plan(NEW, facts(&case.params["limit"]), &settings));
     let messages = list(&case.input["messages"]);
     let (given, places, history) = model_messages(messages);
-    let mut stand = given.stand(&plan, &ENDLESS);
+    let mut probe = given.probe(&plan, &ENDLESS);
     let rule = if case.input["overflow"] == true { "overflow" } else { "compact" };
-    stand.force(rule);
-    let kept = stand.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]);
+    probe.force(rule);
+    let kept = probe.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]);
     let first = kept.filter(|place| history.contains(place)).min().unwrap_or(messages.len());
     let mut gone: Vec<u64> = history.iter().map(|place| *place as u64).filter(|place| *place < first as u64).collect();
     let head: Vec<u64> = list(&case.expected["head_indices"]).iter().filter_map(Value::as_u64).collect();

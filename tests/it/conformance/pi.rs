@@ -4,7 +4,7 @@ use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::format::agents::pi::refusal::{Answer, Refusals, Rules};
 use ctxsim::policy::{Facts, Measure, Plan, Truncate, apply};
-use ctxsim::sim::{Conditions, Stand, simulate};
+use ctxsim::sim::{Conditions, Probe, simulate};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
 use serde_json::Value;
@@ -99,8 +99,8 @@ pub fn estimate_tokens(case: &Case) -> Checked {
         let plan = preset(name, case);
         let mut given = Given::default();
         given.push(role, parts.clone());
-        let stand = given.stand(&plan, &ENDLESS);
-        expect(version, stand.context().live().map(|(_, entry)| entry.estimated).next(), case.expected[version].as_u64())?;
+        let probe = given.probe(&plan, &ENDLESS);
+        expect(version, probe.context().live().map(|(_, entry)| entry.estimated).next(), case.expected[version].as_u64())?;
     }
     Ok(Passed::Whole)
 }
@@ -119,13 +119,13 @@ pub fn should_compact(case: &Case) -> Checked {
         let plan = preset(name, case);
         let mut given = Given::default();
         given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
-        let mut stand = given.stand(&plan, &ENDLESS);
-        stand.report(Some((total(&case.input["usage"], version), 0)));
+        let mut probe = given.probe(&plan, &ENDLESS);
+        probe.report(Some((total(&case.input["usage"], version), 0)));
         let expected = &case.expected[version];
-        expect("tokens", stand.measure(Measure::UsageTotal), expected["tokens"].as_u64())?;
+        expect("tokens", probe.measure(Measure::UsageTotal), expected["tokens"].as_u64())?;
         let rules: &[&str] = if version == "0.12.14" { &["compact"] } else { &["compact", "compact-turn-start"] };
         for rule in rules {
-            let fires = stand.verdict(rule).is_some_and(|verdict| verdict.fires);
+            let fires = probe.verdict(rule).is_some_and(|verdict| verdict.fires);
             expect(&format!("{version} {rule}"), Some(fires), expected["compact"].as_bool())?;
         }
     }
@@ -144,14 +144,14 @@ pub fn estimate_context_tokens(case: &Case) -> Checked {
             let usage = (role == Role::Assistant && !stopped && !entry["usage"].is_null()).then(|| total(&entry["usage"], version));
             usages.push(usage.filter(|usage| *usage > 0 || before_1(version)));
         }
-        let mut stand = Stand::new(&given.trace, &plan, &ENDLESS);
+        let mut probe = Probe::new(&given.trace, &plan, &ENDLESS);
         for (index, usage) in usages.iter().enumerate() {
-            stand.enter(index as u32, given.standing(index));
+            probe.enter(index as u32, given.standing(index));
             if usage.is_some() {
-                stand.report(usage.map(|usage| (usage, 0)));
+                probe.report(usage.map(|usage| (usage, 0)));
             }
         }
-        expect(version, stand.measure(Measure::UsagePlusPending), case.expected[version]["tokens"].as_u64())?;
+        expect(version, probe.measure(Measure::UsagePlusPending), case.expected[version]["tokens"].as_u64())?;
     }
     Ok(Passed::Whole)
 }
@@ -194,15 +194,15 @@ pub fn find_cut_point(case: &Case) -> Checked {
         let plan = preset(name, case);
         let start = case.input["startIndex"].as_u64().unwrap() as usize;
         let (given, places, usages) = entries(case, start, version);
-        let mut stand = Stand::new(&given.trace, &plan, &ENDLESS);
+        let mut probe = Probe::new(&given.trace, &plan, &ENDLESS);
         for (index, usage) in usages.iter().enumerate() {
-            stand.enter(index as u32, given.standing(index));
+            probe.enter(index as u32, given.standing(index));
             if usage.is_some() {
-                stand.report(usage.map(|usage| (usage, 0)));
+                probe.report(usage.map(|usage| (usage, 0)));
             }
         }
-        stand.force("compact");
-        let first = stand.context().live().filter_map(|(_, entry)| entry.message).next();
+        probe.force("compact");
+        let first = probe.context().live().filter_map(|(_, entry)| entry.message).next();
         let found = first.map_or(places.len(), |message| message as usize);
         let expected = case.expected[version]["firstKeptEntryIndex"].as_u64().unwrap() as usize;
         // Entries that are no messages belong to the message behind them.
@@ -240,11 +240,11 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         if behind == Some(rest.len()) {
             summary(&mut given, &all[before.unwrap()], &mut place_of);
         }
-        let mut stand = given.stand(&plan, &ENDLESS);
-        let changed = stand.force("compact");
+        let mut probe = given.probe(&plan, &ENDLESS);
+        let changed = probe.force("compact");
         let expected = &case.expected[version];
         let summarised = expected["summarizeCount"].as_u64().unwrap_or(0) + expected["turnPrefixCount"].as_u64().unwrap_or(0);
-        let first = stand.context().live().filter_map(|(_, entry)| place_of[entry.message? as usize]).next();
+        let first = probe.context().live().filter_map(|(_, entry)| place_of[entry.message? as usize]).next();
         let first = first.unwrap_or(all.len());
         let wanted = all.iter().position(|entry| entry["id"] == expected["firstKeptEntryId"]).unwrap_or(first);
         if expected.is_null() || summarised == 0 {
@@ -257,9 +257,9 @@ pub fn prepare_compaction(case: &Case) -> Checked {
         let uncounted = all.iter().any(|entry| matches!(text(&entry["type"]), "branch_summary" | "custom_message"));
         if version == "1.5.2" || !uncounted {
             let roles: String = list(&expected["contextRolesAfter"]).iter().map(|role| letter(text(role))).collect();
-            expect(&format!("{version} roles"), super::given::roles(stand.context()), roles)?;
+            expect(&format!("{version} roles"), super::given::roles(probe.context()), roles)?;
             let estimate = expected["estTokensAfterWithSummaryNEW_SUMMARY"].as_u64();
-            expect(&format!("{version} estimate"), Some(stand.context().view().request()), estimate)?;
+            expect(&format!("{version} estimate"), Some(probe.context().view().request()), estimate)?;
         }
     }
     Ok(Passed::Whole)

@@ -32,8 +32,8 @@ fn definition(function: &Value) -> String {
 pub fn estimate_tokens(case: &Case) -> Checked {
     let plan = preset(case, &[]);
     let given = chat(list(&case.input["messages"]));
-    let stand = given.stand(&plan, &ENDLESS);
-    let estimates = stand.context().live().map(|(_, entry)| entry.estimated).collect();
+    let probe = given.probe(&plan, &ENDLESS);
+    let estimates = probe.context().live().map(|(_, entry)| entry.estimated).collect();
     expect("each", estimates, list(&case.expected["per_message"]).iter().filter_map(Value::as_u64).collect::<Vec<_>>())?;
     expect("definitions", Some(plan.estimator.overhead), case.expected["tool_defs"].as_u64())?;
     Ok(Passed::Whole)
@@ -42,16 +42,16 @@ pub fn estimate_tokens(case: &Case) -> Checked {
 pub fn is_over_budget(case: &Case) -> Checked {
     let plan = preset(case, &[]);
     let given = chat(list(&case.input["messages"]));
-    let stand = given.stand(&plan, &ENDLESS);
+    let probe = given.probe(&plan, &ENDLESS);
     let tools = case.expected["tool_tokens"].as_u64();
     expect("definitions", Some(plan.estimator.overhead), tools)?;
-    let request = stand.context().view().request() - plan.estimator.overhead;
+    let request = probe.context().view().request() - plan.estimator.overhead;
     expect("messages", Some(request), case.expected["message_tokens"].as_u64())?;
     for rule in ["trim", "trim-reactive"] {
-        expect(rule, stand.verdict(rule).map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
+        expect(rule, probe.verdict(rule).map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
     }
-    if stand.context().view().message_count() > 2 {
-        expect("compress", stand.verdict("compress").map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
+    if probe.context().view().message_count() > 2 {
+        expect("compress", probe.verdict("compress").map(|verdict| verdict.fires), case.expected["over"].as_bool())?;
     }
     Ok(Passed::Whole)
 }
@@ -61,15 +61,15 @@ pub fn force_compression(case: &Case) -> Checked {
     let rule = |id: &str| plan.rule.iter().find(|rule| rule.id == id).unwrap();
     expect("both paths compress alike", &rule("compress").select, &rule("compress-reactive").select)?;
     let given = chat(list(&case.input["messages"]));
-    let mut stand = given.stand(&plan, &ENDLESS);
-    let compressed = stand.run("compress-reactive");
+    let mut probe = given.probe(&plan, &ENDLESS);
+    let compressed = probe.run("compress-reactive");
     expect("compressed", Some(compressed), case.expected["compressed"].as_bool())?;
     // The note is part of the system prompt, and no message of the history.
-    let kept: Vec<u32> = stand.context().live().filter_map(|(_, entry)| entry.message).collect();
+    let kept: Vec<u32> = probe.context().live().filter_map(|(_, entry)| entry.message).collect();
     expect("dropped", Some((given.len() - kept.len()) as u64), case.expected["dropped"].as_u64())?;
     expect(
         "roles",
-        roles(stand.context()).trim_start_matches('s').to_owned(),
+        roles(probe.context()).trim_start_matches('s').to_owned(),
         text(&case.expected["kept_roles"]).trim_start_matches('s').to_owned(),
     )?;
     let note = rule("compress").drop.as_ref().unwrap().marker_for(given.len() - kept.len());
@@ -90,9 +90,9 @@ pub fn safe_boundary(case: &Case) -> Checked {
     let target = case.params["target_index"].as_i64().unwrap();
     let kept = (given.len() as i64 - target).clamp(0, given.len() as i64);
     let plan = preset(case, &[("keep_messages", &Value::from(kept))]);
-    let stand = given.stand(&plan, &ENDLESS);
+    let probe = given.probe(&plan, &ENDLESS);
     let rule = plan.rule.iter().find(|rule| rule.id == "summarise").unwrap();
-    let selection = rule.select.messages(stand.context().view(), 0);
+    let selection = rule.select.messages(probe.context().view(), 0);
     expect("boundary", Some(selection.gone.len() as u64), case.expected["safe_boundary"].as_u64())?;
     Ok(Passed::Whole)
 }
@@ -109,14 +109,14 @@ pub fn shell_truncate_bytes(case: &Case) -> Checked {
 pub fn summarize(case: &Case) -> Checked {
     let plan = preset(case, &[]);
     let given = chat(list(&case.input["messages"]));
-    let mut stand = given.stand(&plan, &ENDLESS);
-    expect("history", Some(stand.context().view().history()), case.expected["history_tokens"].as_u64())?;
+    let mut probe = given.probe(&plan, &ENDLESS);
+    expect("history", Some(probe.context().view().history()), case.expected["history_tokens"].as_u64())?;
     // The rule is for histories of more than four messages; the code is called, and then does nothing.
-    let fires = stand.verdict("summarise").is_some_and(|verdict| verdict.fires);
+    let fires = probe.verdict("summarise").is_some_and(|verdict| verdict.fires);
     let triggered = case.expected["triggered"] == true;
     expect("triggered", fires, triggered && given.len() > 4)?;
-    stand.run("summarise");
-    let left = stand.context().live().filter(|(_, entry)| entry.message.is_some()).count() as u64;
+    probe.run("summarise");
+    let left = probe.context().live().filter(|(_, entry)| entry.message.is_some()).count() as u64;
     let after = case.expected["history_after"].as_u64();
     let asked = list(&case.expected["llm_prompt_runes"]).len() as u64;
     let nothing_came = after == Some(given.len() as u64) && left < given.len() as u64;
@@ -130,13 +130,13 @@ pub fn summarize(case: &Case) -> Checked {
     expect("left", Some(left), after)?;
     let window = case.params["context_window"].as_u64().unwrap() as usize;
     let omitted = list(&case.input["messages"]).iter().any(|message| text(&message["content"]).len() / 2 > window / 2);
-    if omitted && asked > 0 && stand.outcome().totals.summariser_calls > asked {
+    if omitted && asked > 0 && probe.outcome().totals.summariser_calls > asked {
         return Ok(Passed::NotModelled(
             "messages of more than half a window are not read, and do not count towards a summary in three calls",
         ));
     }
     if asked > 0 && replies.len() as u64 >= asked && replies.iter().all(|reply| !text(reply).trim().is_empty()) {
-        expect("calls", stand.outcome().totals.summariser_calls, asked)?;
+        expect("calls", probe.outcome().totals.summariser_calls, asked)?;
     }
     Ok(Passed::Whole)
 }
@@ -148,18 +148,18 @@ pub fn trim_history(case: &Case) -> Checked {
     let given = chat(&messages);
     let tail: Given = chat(list(&case.input["tail"]));
     let tail = tail
-        .stand(&Plan { estimator: Estimator { overhead: 0, ..plan.estimator.clone() }, ..Plan::default() }, &ENDLESS)
+        .probe(&Plan { estimator: Estimator { overhead: 0, ..plan.estimator.clone() }, ..Plan::default() }, &ENDLESS)
         .context()
         .view()
         .request();
-    let mut stand = given.stand(&plan, &ENDLESS);
-    stand.expect(tail);
-    stand.run("trim");
-    let left = stand.context().len() - 1;
+    let mut probe = given.probe(&plan, &ENDLESS);
+    probe.expect(tail);
+    probe.run("trim");
+    let left = probe.context().len() - 1;
     expect("left", Some(left as u64), case.expected["kept_history"].as_u64())?;
-    let built = stand.context().view().request() + tail;
+    let built = probe.context().view().request() + tail;
     expect("size", Some(built - plan.estimator.overhead), case.expected["built_tokens"].as_u64())?;
-    expect("fits", Some(!stand.verdict("trim").is_some_and(|verdict| verdict.fires)), case.expected["fit"].as_bool())?;
+    expect("fits", Some(!probe.verdict("trim").is_some_and(|verdict| verdict.fires)), case.expected["fit"].as_bool())?;
     Ok(Passed::Whole)
 }
 
@@ -187,17 +187,17 @@ pub fn truncate_context_smart(case: &Case) -> Checked {
     // It looks at fields of a call that a stored one does not have: no name, and no arguments, written as `null`.
     let calls = given.trace.parts.iter_mut().filter(|part| part.kind == PartKind::ToolCall);
     calls.for_each(|part| *part = call("", "null"));
-    let mut stand = given.stand(&plan, &ENDLESS);
-    expect("before", Some(stand.context().view().request()), case.expected["measure_before"].as_u64())?;
-    stand.run("system-alone");
-    stand.run("truncate");
-    expect("roles", roles(stand.context()).as_str(), text(&case.expected["roles"]))?;
-    expect("kept", Some(stand.context().len() as u64), case.expected["kept"].as_u64())?;
-    expect("after", Some(stand.context().view().request()), case.expected["measure_after"].as_u64())?;
-    let gone = given.len() - stand.context().live().filter(|(_, entry)| entry.message.is_some()).count();
+    let mut probe = given.probe(&plan, &ENDLESS);
+    expect("before", Some(probe.context().view().request()), case.expected["measure_before"].as_u64())?;
+    probe.run("system-alone");
+    probe.run("truncate");
+    expect("roles", roles(probe.context()).as_str(), text(&case.expected["roles"]))?;
+    expect("kept", Some(probe.context().len() as u64), case.expected["kept"].as_u64())?;
+    expect("after", Some(probe.context().view().request()), case.expected["measure_after"].as_u64())?;
+    let gone = given.len() - probe.context().live().filter(|(_, entry)| entry.message.is_some()).count();
     let notice = plan.rule.iter().find(|rule| rule.id == "truncate").and_then(|rule| rule.drop.as_ref()).unwrap().marker_for(gone);
-    let noticed = stand.context().len() + gone > given.len();
+    let noticed = probe.context().len() + gone > given.len();
     expect("notice", if noticed { notice.as_str() } else { "" }, text(&case.expected["notice"]))?;
-    expect("lasts", stand.stored().len(), given.len())?;
+    expect("lasts", probe.stored().len(), given.len())?;
     Ok(Passed::Whole)
 }

@@ -1,33 +1,34 @@
 //! ONE TRACE x MANY POLICIES. What their replays have in common is worked out once.
 
-use super::go_through;
-use super::hindsight::{self, Ahead};
-use super::intake::Intakes;
-use super::outcome::Outcome;
-use super::state::{Conditions, State};
 use crate::policy::Plan;
+use crate::sim::conditions::Conditions;
+use crate::sim::hindsight::{self, Lookahead};
+use crate::sim::intake::Intakes;
+use crate::sim::outcome::Outcome;
+use crate::sim::run::go_through;
+use crate::sim::state::State;
 use crate::trace::{Evidence, Trace};
 
 /// A session that is replayed again and again.
-pub struct Ground<'a> {
+pub struct SharedSession<'a> {
     trace: &'a Trace,
     intakes: Intakes<'a, 'a>,
     /// What is known of the session's references before its first call.
-    ahead: Ahead,
+    ahead: Lookahead,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> SharedSession<'a> {
     /// Nothing has been replayed yet.
-    pub fn new(trace: &'a Trace) -> Ground<'a> {
-        Ground { trace, intakes: Intakes::new(trace), ahead: Ahead::new(trace) }
+    pub fn new(trace: &'a Trace) -> SharedSession<'a> {
+        SharedSession { trace, intakes: Intakes::new(trace), ahead: Lookahead::new(trace) }
     }
 
-    /// As [`simulate`](super::simulate).
+    /// As [`simulate`](crate::sim::simulate).
     pub fn simulate(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
         go_through(self.state(plan, conditions), &mut |_, _| {})
     }
 
-    /// As [`in_hindsight`](super::hindsight::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
+    /// As [`in_hindsight`](crate::sim::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
     /// nobody keeps more, and nothing is looked for.
     pub fn with_hindsight(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
         let trace = self.trace;

@@ -1,31 +1,10 @@
-//! Numbers of policies for people, and where they come from: formulas with the values of the names in them.
+//! Where numbers of policies come from: formulas with the values of the names in them.
 
 use super::document::Policy;
 use super::expression::{Expression, Scope};
+use super::figure::figure;
 use std::collections::BTreeSet;
 use toml::Value;
-
-/// A number with its thousands apart, and at most three decimals: `167,000`, `0.85`.
-pub fn figure(number: f64) -> String {
-    let rounded = (number * 1_000.0).round() / 1_000.0;
-    let text = rounded.abs().to_string();
-    let (whole, fraction) = text.split_once('.').map_or((text.as_str(), ""), |(whole, fraction)| (whole, fraction));
-    let mut out = String::new();
-    if rounded < 0.0 {
-        out.push('-');
-    }
-    for (place, digit) in whole.chars().enumerate() {
-        if place > 0 && (whole.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    if !fraction.is_empty() {
-        out.push('.');
-        out.push_str(fraction);
-    }
-    out
-}
 
 /// How a number of a policy comes about: "`window - reserve` = 15,616, with reserve = 16,384, window = 32,000". The path leads through the
 /// document by keys, ids of rules and places in lists. Empty where the document has nothing there.

@@ -1,88 +1,52 @@
-//! The window as it stands in one simulation: entries and items in prompt order, the only legal edits, and running sizes.
-//!
-//! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
-//! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
+//! The context of one simulation, and the only legal edits of it.
 
-mod following;
-mod item;
-mod prefix;
-mod presence;
-mod region;
-mod shelf;
-mod view;
-
-pub use item::{Entry, Item, State};
-use prefix::Prefix;
-pub use prefix::Sent;
-pub use presence::{Ends, Presence};
-pub use region::Region;
-use shelf::Shelf;
-pub use view::{Seen, SeenItem, View};
-
+use super::cow_vec::CowVec;
+use super::item::{Arrival, Entry, Item, Replacement, State};
+use super::prefix::{Prefix, Sent};
+use super::presence::Ends;
+use super::region::Region;
 use crate::estimate::{Estimator, Guess};
 use crate::transcript::{Role, Text};
 use crate::units::{Size, Tokens};
 
 /// The context of one simulation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Context {
-    estimator: Estimator,
-    entries: Shelf<Entry>,
-    items: Shelf<Item>,
+    pub(super) estimator: Estimator,
+    pub(super) entries: CowVec<Entry>,
+    pub(super) items: CowVec<Item>,
     /// By item: its entry.
-    owners: Shelf<u32>,
+    pub(super) owners: CowVec<u32>,
     /// The item of each part of the trace.
-    places: Shelf<Option<u32>>,
+    pub(super) places: CowVec<Option<u32>>,
     /// Live entries in prompt order; dead ones are swept out after each edit that removes.
-    order: Vec<u32>,
-    size: Size,
-    system_estimated: u64,
-    anchored: u64,
-    regions: [u64; 9],
-    tools: Vec<u64>,
-    turns: u64,
-    messages: u64,
+    pub(super) order: Vec<u32>,
+    pub(super) size: Size,
+    pub(super) system_estimated: u64,
+    pub(super) anchored: u64,
+    pub(super) regions: [u64; 9],
+    pub(super) tools: Vec<u64>,
+    pub(super) turns: u64,
+    pub(super) messages: u64,
     /// Actual tokens of superseded items.
-    dead: u64,
+    pub(super) dead: u64,
     /// How many of them are not masked.
-    superseded: u64,
+    pub(super) superseded: u64,
     /// Sum of truths of trace messages that are live and untouched, for [`Context::kept`].
-    original: u64,
+    pub(super) original: u64,
     /// Items that are still there.
-    blocks: u32,
-    prefix: Prefix,
-    fingerprint: u64,
+    pub(super) blocks: u32,
+    pub(super) prefix: Prefix,
+    pub(super) fingerprint: u64,
     /// The rule that edits now.
-    acting: Option<u32>,
-    edits: u64,
+    pub(super) acting: Option<u32>,
+    pub(super) edits: u64,
 }
 
 impl Context {
     /// An empty context, estimated by this estimator.
     pub fn new(estimator: Estimator) -> Context {
-        Context {
-            estimator,
-            entries: Shelf::default(),
-            items: Shelf::default(),
-            owners: Shelf::default(),
-            places: Shelf::default(),
-            order: Vec::new(),
-            size: Size::default(),
-            system_estimated: 0,
-            anchored: 0,
-            regions: [0; 9],
-            tools: Vec::new(),
-            turns: 0,
-            messages: 0,
-            dead: 0,
-            superseded: 0,
-            original: 0,
-            blocks: 0,
-            prefix: Prefix::default(),
-            fingerprint: 0,
-            acting: None,
-            edits: 0,
-        }
+        Context { estimator, ..Context::default() }
     }
 
     /// Estimated and actual size of all that is visible.
@@ -116,17 +80,12 @@ impl Context {
         self.fingerprint
     }
 
-    /// What policies may look at.
-    pub fn view(&self) -> View<'_> {
-        View { context: self }
-    }
-
     /// Adds a message at the end, or at a place in the order.
     pub fn push(&mut self, arrival: Arrival, items: impl IntoIterator<Item = Item>, place: Option<usize>) -> u32 {
         let id = self.entries.len() as u32;
         let first = self.items.len() as u32;
         if let Some(place) = place {
-            self.touch_from(place);
+            self.prefix.touch_from(place, &self.order, &mut self.entries);
         }
         self.edits += u64::from(place.is_some() || arrival.message.is_none());
         for item in items {
@@ -175,46 +134,43 @@ impl Context {
 
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
-        let Some(owner) = self.owner(item) else { return };
-        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
+        let Some(owner) = self.change(item, |slot| {
+            *slot = Item { state: by.state, ends: by.ends, guess: by.guess, alone: by.alone, actual: by.actual, anchored: 0, ..*slot };
+        }) else {
             return;
-        }
-        self.touch(owner);
-        self.edits += 1;
-        self.unaccount(item, owner);
-        if let Some(slot) = self.items.get_mut(item as usize) {
-            slot.state = by.state;
-            slot.by = self.acting;
-            slot.ends = by.ends;
-            slot.guess = by.guess;
-            slot.alone = by.alone;
-            slot.actual = by.actual;
-            slot.anchored = 0;
-        }
+        };
         self.account(item, owner);
         self.re_estimate(owner);
     }
 
     /// Removes one item of a message.
     pub fn remove_item(&mut self, item: u32) {
-        let Some(owner) = self.owner(item) else { return };
-        if self.items.get(item as usize).is_none_or(|slot| slot.state == State::Removed) {
-            return;
+        let gone = |slot: &mut Item| {
+            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
+        };
+        if let Some(owner) = self.change(item, gone) {
+            self.re_estimate(owner);
         }
-        self.touch(owner);
+    }
+
+    /// Takes an item that is still there out of all sums, and changes it; hands back its entry.
+    fn change(&mut self, item: u32, change: impl FnOnce(&mut Item)) -> Option<u32> {
+        let owner = self.owner(item)?;
+        self.items.get(item as usize).filter(|slot| slot.state != State::Removed)?;
+        self.prefix.touch(owner, &self.order, &mut self.entries);
         self.edits += 1;
         self.unaccount(item, owner);
-        if let Some(slot) = self.items.get_mut(item as usize) {
-            *slot = Item { state: State::Removed, by: self.acting, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
-        }
-        self.re_estimate(owner);
+        let slot = self.items.get_mut(item as usize)?;
+        change(slot);
+        slot.by = self.acting;
+        Some(owner)
     }
 
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
         self.edits += gone.len() as u64;
         for id in gone {
-            self.touch(*id);
+            self.prefix.touch(*id, &self.order, &mut self.entries);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
@@ -237,21 +193,21 @@ impl Context {
 
     /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
     pub fn remove_own_system_text(&mut self) {
-        let own = |entry: &Entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary;
-        let gone: Vec<u32> = self.live().filter(|(_, entry)| own(entry)).map(|(id, _)| id).collect();
-        self.remove(&gone);
+        self.remove_where(|entry| entry.message.is_none() && entry.role == Role::System && !entry.is_summary);
     }
 
     /// A user went back: every trace message from this index on leaves.
     pub fn withdraw(&mut self, from: u32) {
-        let gone: Vec<u32> =
-            self.live().filter(|(_, entry)| entry.message.is_some_and(|message| message >= from)).map(|(id, _)| id).collect();
-        self.remove(&gone);
+        self.remove_where(|entry| entry.message.is_some_and(|message| message >= from));
     }
 
     /// What the policy itself has put in leaves, wherever it stands.
     pub fn withdraw_own(&mut self) {
-        let gone: Vec<u32> = self.live().filter(|(_, entry)| entry.message.is_none()).map(|(id, _)| id).collect();
+        self.remove_where(|entry| entry.message.is_none());
+    }
+
+    fn remove_where(&mut self, leaves: impl Fn(&Entry) -> bool) {
+        let gone: Vec<u32> = self.live().filter(|(_, entry)| leaves(entry)).map(|(id, _)| id).collect();
         self.remove(&gone);
     }
 
@@ -271,6 +227,28 @@ impl Context {
         }
         gone.iter().for_each(|item| self.remove_item(*item));
         gone.iter().all(|item| self.item(*item).is_none_or(|item| item.region == Region::Thinking))
+    }
+
+    /// The context goes out as the request of this number: from now on all of it is known.
+    pub fn sent(&mut self, request: u32) {
+        self.prefix = Prefix { request, entries: self.order.len(), actual: self.size.actual.0 };
+    }
+
+    /// The messages at the head that stand as they were sent in the request of this number, up to the first message that was changed,
+    /// removed or put in: how many, and their actual tokens. `None` where another context was that request.
+    pub fn unchanged_since(&self, request: u32) -> Option<(usize, u64)> {
+        (self.prefix.request == request).then_some((self.prefix.entries, self.prefix.actual))
+    }
+
+    /// Items in the context: what a provider counts as blocks.
+    pub fn blocks(&self) -> u32 {
+        self.blocks
+    }
+
+    /// Messages as they would be sent now, in order, from a place on.
+    pub fn messages_as_sent(&self, from: usize) -> impl Iterator<Item = Sent> + '_ {
+        let entries = self.order.get(from..).unwrap_or(&[]).iter().filter_map(|id| self.entry(*id));
+        entries.map(Sent::of)
     }
 
     /// Live entries in prompt order, with their ids.
@@ -337,7 +315,19 @@ impl Context {
         self.owner(item).and_then(|owner| self.entry(owner)).map(|entry| entry.role)
     }
 
-    fn owner(&self, item: u32) -> Option<u32> {
+    /// Notes where an item will stand that is about to come.
+    fn note_place(&mut self, item: &Item) {
+        let Some(part) = item.part.map(|part| part as usize) else { return };
+        while self.places.len() <= part {
+            self.places.push(None);
+        }
+        let place = self.items.len() as u32;
+        if let Some(known) = self.places.get_mut(part) {
+            *known = Some(place);
+        }
+    }
+
+    pub(super) fn owner(&self, item: u32) -> Option<u32> {
         let id = *self.owners.get(item as usize)?;
         self.entry(id).is_some_and(|entry| entry.live).then_some(id)
     }
@@ -388,36 +378,4 @@ impl Context {
         }
         entry.estimated = estimated;
     }
-}
-
-/// What is known of a message as it enters.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    /// Index in the trace.
-    pub message: Option<u32>,
-    /// Whose it is.
-    pub role: Role,
-    /// Does it open a turn?
-    pub opens_turn: bool,
-    /// Is it a summary?
-    pub is_summary: bool,
-    /// Does it stand for conversation from before the log begins?
-    pub unseen: bool,
-    /// The number of calls made before.
-    pub call: u32,
-}
-
-/// What stands in an item's place.
-#[derive(Clone, Copy, Debug)]
-pub struct Replacement {
-    /// Masked or truncated.
-    pub state: State,
-    /// What is left of the text at its ends.
-    pub ends: Ends,
-    /// Its estimate within the message.
-    pub guess: Guess,
-    /// Its text's estimate by itself.
-    pub alone: u64,
-    /// What it really costs.
-    pub actual: u64,
 }

@@ -1,16 +1,16 @@
-//! Who looks on while one setting of a flock leads: wherever the leader's plan is asked, the others are asked too.
+//! Who looks on while one setting of a batch leads: wherever the leader's plan is asked, the others are asked too.
 
-use super::cause::Look;
-use super::flock::Family;
-use super::intent::{Known, lead_alike};
-use super::outcome::Cause;
-use super::state::State;
+use super::decision::{Known, lead_alike};
+use super::family::Family;
 use crate::policy::Verdict;
+use crate::sim::belief::Look;
+use crate::sim::event::Cause;
+use crate::sim::observer::Observer;
+use crate::sim::state::State;
 use std::sync::Arc;
 
 /// The settings that have acted like their leader so far, and those that have parted from it.
-#[derive(Clone)]
-pub(super) struct Referee<'a> {
+pub(super) struct BatchObserver<'a> {
     family: &'a Family<'a>,
     company: Company,
 }
@@ -19,19 +19,13 @@ pub(super) struct Referee<'a> {
 #[derive(Clone)]
 pub(super) struct Company {
     /// By place in the family: does it still go with the leader?
-    present: Vec<Presence>,
+    present: Vec<bool>,
     /// By rule.
     limits: Vec<Limits>,
     /// By rule: settings by what the rule does, the leader's class not among them. Shared until one of them parts.
-    deeds: Vec<Arc<Vec<Vec<u32>>>>,
+    actions: Vec<Arc<Vec<Vec<u32>>>>,
     /// Who has parted, and at which call, in order.
     parted: Vec<(usize, u32)>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Presence {
-    With,
-    Away,
 }
 
 /// The limits of one rule, and to whom they belong, from the lowest to the highest. Those outside of `low..high` have parted.
@@ -43,17 +37,22 @@ struct Limits {
 }
 
 impl Company {
-    /// The leader is one of the family, and not among the others.
-    pub fn new(family: &Family<'_>, leader: u32, others: &[u32]) -> Company {
-        let mut present = vec![Presence::Away; if others.is_empty() { 0 } else { family.len() }];
+    /// The leader of these members of a family, and those who go with it.
+    pub fn of(family: &Family<'_>, members: Vec<u32>) -> Option<(u32, Company)> {
+        let (leader, others) = family.choose(members)?;
+        Some((leader, Company::new(family, leader, &others)))
+    }
+
+    fn new(family: &Family<'_>, leader: u32, others: &[u32]) -> Company {
+        let mut present = vec![false; if others.is_empty() { 0 } else { family.members.len() }];
         for member in others {
-            if let Some(presence) = present.get_mut(*member as usize) {
-                *presence = Presence::With;
+            if let Some(present) = present.get_mut(*member as usize) {
+                *present = true;
             }
         }
         let limits = (0..family.rules()).map(|rule| Limits::new(family, rule, others)).collect();
-        let deeds = (0..family.rules()).map(|rule| Arc::new(family.deeds(rule, leader, others))).collect();
-        Company { present, limits, deeds, parted: Vec::new() }
+        let actions = (0..family.rules()).map(|rule| Arc::new(family.actions(rule, leader, others))).collect();
+        Company { present, limits, actions, parted: Vec::new() }
     }
 
     /// Does nobody go with the leader?
@@ -62,35 +61,37 @@ impl Company {
     }
 
     fn has(&self, member: u32) -> bool {
-        self.present.get(member as usize) == Some(&Presence::With)
+        self.present.get(member as usize) == Some(&true)
     }
 
     fn part(&mut self, call: usize, member: u32) {
-        if let Some(presence) = self.present.get_mut(member as usize).filter(|presence| **presence == Presence::With) {
-            *presence = Presence::Away;
+        if let Some(present) = self.present.get_mut(member as usize).filter(|present| **present) {
+            *present = false;
             self.parted.push((call, member));
         }
     }
 }
 
-impl<'a> Referee<'a> {
+impl<'a> BatchObserver<'a> {
     /// Looks on while these go with their leader.
-    pub fn new(family: &'a Family<'a>, company: Company) -> Referee<'a> {
-        Referee { family, company }
+    pub fn new(family: &'a Family<'a>, company: Company) -> BatchObserver<'a> {
+        BatchObserver { family, company }
     }
 
     /// Those who have gone with the leader to the end.
     pub fn faithful(&self) -> impl Iterator<Item = u32> + '_ {
-        self.company.present.iter().zip(0..).filter(|(presence, _)| **presence == Presence::With).map(|(_, member)| member)
+        self.company.present.iter().zip(0..).filter(|(present, _)| **present).map(|(_, member)| member)
     }
 
     /// Who has parted, and at which call, in order.
     pub fn parted(&self) -> &[(usize, u32)] {
         &self.company.parted
     }
+}
 
+impl<'a> Observer<'a> for BatchObserver<'a> {
     /// Is the limit reached for the others as it is for the leader? And would a shrinking be as early?
-    pub fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
+    fn verdict(&mut self, state: &State<'_>, rule: usize, verdict: &Verdict, before: u64) {
         let Some(level) = verdict.level else { return };
         let strict = self.family.strict(rule);
         let Some(limits) = self.company.limits.get_mut(rule) else { return };
@@ -98,18 +99,18 @@ impl<'a> Referee<'a> {
         let mut parting = Vec::new();
         limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
         if verdict.fires {
-            let reach = before as f64 + state.plan.window.safety_buffer as f64;
+            let reach = before as f64 + state.inputs.plan.window.safety_buffer as f64;
             limits.keep(level.limit, |limit| reach >= limit, &mut parting);
         }
-        parting.into_iter().for_each(|member| self.company.part(state.index, member));
+        parting.into_iter().for_each(|member| self.company.part(state.window.index, member));
     }
 
     /// Would the others act upon the same?
-    pub fn deed(&mut self, state: &mut State<'a>, rule: usize) {
-        let Some(classes) = self.company.deeds.get(rule).map(Arc::clone) else { return };
-        let Some(led) = state.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
+    fn action(&mut self, state: &mut State<'a>, rule: usize) {
+        let Some(classes) = self.company.actions.get(rule).map(Arc::clone) else { return };
+        let Some(led) = state.inputs.plan.rule.get(rule).filter(|_| !classes.is_empty()) else { return };
         let mut known = Known::default();
-        let intent = state.intent(rule, led, &mut known);
+        let decision = known.decide(state, rule, led);
         let mut gone = false;
         for class in classes.iter() {
             // Some of the class may have parted by now, for whatever reason.
@@ -118,29 +119,29 @@ impl<'a> Referee<'a> {
                 continue;
             };
             let same = self.family.rule(*one, rule).is_some_and(|other| {
-                let others = state.intent(rule, other, &mut known);
-                lead_alike(&led.select, &other.select) && known.same(state, &intent, &others)
+                let others = known.decide(state, rule, other);
+                lead_alike(&led.select, &other.select) && known.same(state, &decision, &others)
             });
             if !same {
-                class.iter().for_each(|member| self.company.part(state.index, *member));
+                class.iter().for_each(|member| self.company.part(state.window.index, *member));
                 gone = true;
             }
         }
         if gone {
             let left = classes.iter().filter(|class| class.iter().any(|member| self.company.has(*member))).cloned().collect();
-            if let Some(place) = self.company.deeds.get_mut(rule) {
+            if let Some(place) = self.company.actions.get_mut(rule) {
                 *place = Arc::new(left);
             }
         }
     }
 
     /// Would the overflow be put down to the same cause?
-    pub fn overflow(&mut self, state: &State<'_>, cause: Cause) {
-        let Some(look) = state.look else { return };
+    fn overflow(&mut self, state: &State<'_>, cause: Cause) {
+        let Some(look) = state.belief.look else { return };
         let Some(limits) = self.company.limits.get(look.rule).and_then(|limits| limits.sorted.get(limits.low..limits.high)) else { return };
-        let differs = |limit: f64| state.cause(Some(Look { limit, ..look })) != cause;
+        let differs = |limit: f64| state.belief.cause(&state.inputs, Some(Look { limit, ..look })) != cause;
         let parting: Vec<u32> = limits.iter().filter(|(limit, _)| differs(*limit)).map(|(_, member)| *member).collect();
-        parting.into_iter().for_each(|member| self.company.part(state.index, member));
+        parting.into_iter().for_each(|member| self.company.part(state.window.index, member));
     }
 }
 

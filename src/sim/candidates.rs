@@ -1,17 +1,14 @@
 //! What masks would replace of the stored history: kept from call to call, and looked at again only where it has grown.
 
-use super::act::enough;
-use super::state::{State, Views};
+use super::guard::enough;
+use super::inputs::Inputs;
 use crate::context::Context;
 use crate::policy::{Growing, Mask, Rule, Select};
 use std::ops::Range;
 
-/// So many selections that look at different items are followed at most: each holds a list of its own.
-const FOLLOWED: usize = 16;
-
 /// The items that a mask could replace, the oldest first, whatever the ends of its selection keep.
 #[derive(Clone)]
-pub(super) struct Finds<'a> {
+pub(super) struct Candidates<'a> {
     /// The rule, by its place in the plan.
     rule: usize,
     growing: Growing<'a>,
@@ -29,13 +26,22 @@ struct Worth {
     comes: u64,
 }
 
-impl<'a> Finds<'a> {
+impl<'a> Candidates<'a> {
     /// What the context as it stands holds of what a selection looks at.
-    pub fn new(state: &State<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Finds<'a> {
+    pub fn new(inputs: &Inputs<'_>, context: &Context, index: usize, rule: &'a Rule, mask: &Mask) -> Candidates<'a> {
         let growing = Growing::new(&rule.select);
-        let mut finds = Finds { rule: index, growing, ids: Vec::new(), worth: vec![Worth::default()], edits: state.context.edits() };
-        finds.grow(state, rule, mask);
-        finds
+        let mut candidates = Candidates { rule: index, growing, ids: Vec::new(), worth: vec![Worth::default()], edits: context.edits() };
+        candidates.grow(inputs, context, rule, mask);
+        candidates
+    }
+
+    /// Looks at what has come since, or, where the context was edited, at all of it.
+    pub fn update(&mut self, inputs: &Inputs<'_>, context: &Context, index: usize, rule: &'a Rule, mask: &Mask) {
+        if self.edits == context.edits() {
+            self.grow(inputs, context, rule, mask);
+        } else {
+            *self = Candidates::new(inputs, context, index, rule, mask);
+        }
     }
 
     /// Is this what the rule at this place looks for with such a selection?
@@ -43,13 +49,13 @@ impl<'a> Finds<'a> {
         self.rule == index && self.growing.select().looks_alike(select)
     }
 
-    fn grow(&mut self, state: &State<'_>, rule: &Rule, mask: &Mask) {
-        let from = self.growing.grow(state.context.view(), &state.trace.tools);
+    fn grow(&mut self, inputs: &Inputs<'_>, context: &Context, rule: &Rule, mask: &Mask) {
+        let from = self.growing.grow(context.view(), &inputs.trace.tools);
         self.worth.truncate(from + 1);
         let mut sum = self.worth.last().copied().unwrap_or_default();
         self.ids.truncate(sum.items as usize);
         for (id, alone) in self.growing.items(from) {
-            if let Some(by) = state.masked(self.rule, rule, mask, id) {
+            if let Some(by) = inputs.masked(context, self.rule, rule, mask, id) {
                 sum = Worth { items: sum.items + 1, gross: sum.gross + alone, comes: sum.comes + by.alone };
                 self.ids.push(id);
             }
@@ -73,41 +79,5 @@ impl<'a> Finds<'a> {
         if self.edits == edits.start {
             self.edits = edits.end;
         }
-    }
-}
-
-impl<'a> State<'a> {
-    /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
-    pub fn find(&mut self, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
-        if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {
-            return None;
-        }
-        let known = self.finds.iter().position(|finds| finds.serves(index, &rule.select));
-        let mut all = std::mem::take(&mut self.finds);
-        let current = |context: &Context, finds: &Finds<'_>| finds.edits == context.edits();
-        let place = match known {
-            None if all.len() >= FOLLOWED => None,
-            None => {
-                all.push(Finds::new(self, index, rule, mask));
-                Some(all.len() - 1)
-            }
-            Some(place) => {
-                if let Some(finds) = all.get_mut(place) {
-                    if current(&self.context, finds) {
-                        finds.grow(self, rule, mask);
-                    } else {
-                        *finds = Finds::new(self, index, rule, mask);
-                    }
-                }
-                Some(place)
-            }
-        };
-        self.finds = all;
-        place
-    }
-
-    /// Is the context the stored history itself, and no view of it?
-    pub fn shows_stored(&self) -> bool {
-        self.aside.is_none() && self.aside_for_turn.is_none()
     }
 }

@@ -7,19 +7,19 @@ const TOGETHER: usize = 32;
 
 /// A list that grows at its end.
 #[derive(Clone, Debug)]
-pub(super) struct Shelf<T> {
+pub(super) struct CowVec<T> {
     full: Vec<Rc<[T]>>,
     /// The last elements, fewer than stand together.
     rest: Vec<T>,
 }
 
-impl<T> Default for Shelf<T> {
-    fn default() -> Shelf<T> {
-        Shelf { full: Vec::new(), rest: Vec::new() }
+impl<T> Default for CowVec<T> {
+    fn default() -> CowVec<T> {
+        CowVec { full: Vec::new(), rest: Vec::new() }
     }
 }
 
-impl<T: Copy> Shelf<T> {
+impl<T: Copy> CowVec<T> {
     /// Elements.
     pub fn len(&self) -> usize {
         self.full.len() * TOGETHER + self.rest.len()
@@ -61,14 +61,14 @@ mod tests {
 
     #[test]
     fn copies_go_their_own_ways() {
-        let mut one = Shelf::default();
+        let mut one = CowVec::default();
         (0..100).for_each(|number| one.push(number));
         let mut other = one.clone();
         other.push(100);
         for place in [0, 31, 32, 99] {
             *other.get_mut(place).unwrap() += 1000;
         }
-        let all = |shelf: &Shelf<i32>| (0..shelf.len()).map(|place| *shelf.get(place).unwrap()).collect::<Vec<_>>();
+        let all = |list: &CowVec<i32>| (0..list.len()).map(|place| *list.get(place).unwrap()).collect::<Vec<_>>();
         assert_eq!(all(&one), (0..100).collect::<Vec<_>>());
         let changed = |number: i32| if [0, 31, 32, 99].contains(&number) { number + 1000 } else { number };
         assert_eq!(all(&other), (0..=100).map(changed).collect::<Vec<_>>());

@@ -1,14 +1,12 @@
-//! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
+//! What was kept, and what was forgotten: what has become of the evidence of references.
 
-use super::state::{Detail, State};
+use super::sums::{add_fields, merge};
 use crate::context::{Context, Ends, Presence};
 use crate::trace::{Evidence, PartKind, PartRow, Place, Reference, Trace};
 use crate::transcript::Role;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
-use std::rc::Rc;
 
 /// What has become of the evidence of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -163,11 +161,7 @@ impl Fates {
 
 impl AddAssign for Fates {
     fn add_assign(&mut self, other: Fates) {
-        self.kept += other.kept;
-        self.summarised += other.summarised;
-        self.truncated += other.truncated;
-        self.cleared += other.cleared;
-        self.dropped += other.dropped;
+        add_fields!(self += other: kept, summarised, truncated, cleared, dropped);
     }
 }
 
@@ -223,19 +217,10 @@ impl Retention {
 
 impl AddAssign<&Retention> for Retention {
     fn add_assign(&mut self, other: &Retention) {
-        for (key, fates) in &other.fates {
-            *self.fates.entry(*key).or_default() += *fates;
-        }
-        self.broken_calls += other.broken_calls;
-        self.achievable += other.achievable;
-        self.oracle += other.oracle;
-        self.oracle_broken_calls += other.oracle_broken_calls;
-        self.carried_tokens += other.carried_tokens;
-        self.needed_tokens += other.needed_tokens;
-        self.dead_tokens += other.dead_tokens;
-        for (key, fates) in &other.by_rule {
-            *self.by_rule.entry(key.clone()).or_default() += *fates;
-        }
+        add_fields!(self += other: broken_calls, achievable, oracle, oracle_broken_calls, carried_tokens,
+            needed_tokens, dead_tokens);
+        merge(&mut self.fates, &other.fates);
+        merge(&mut self.by_rule, &other.by_rule);
     }
 }
 
@@ -265,9 +250,6 @@ pub struct Broken {
     /// Calls between them.
     pub distance_calls: u32,
 }
-
-/// So many broken references of a session are named: the heaviest.
-const NAMED: usize = 10;
 
 /// What has become of a reference's evidence in this context.
 pub fn fate(context: &Context, trace: &Trace, reference: &Reference) -> Fate {
@@ -302,81 +284,5 @@ pub(super) fn fate_of(context: &Context, trace: &Trace, place: &Place) -> Fate {
         Presence::Masked(_) => Fate::Cleared,
         Presence::Summarised => Fate::Summarised,
         Presence::Gone => Fate::Dropped,
-    }
-}
-
-impl<'a> State<'a> {
-    /// Looks at the references of the reply that is about to be made.
-    pub fn judge(&mut self, message: u32) {
-        let trace = self.trace;
-        self.outcome.totals.retention.dead_tokens += self.context.dead_weight();
-        self.outcome.totals.retention.carried_tokens += self.context.recorded();
-        let references = self.references_of(message);
-        if references.is_empty() {
-            return;
-        }
-        let intake = Rc::clone(&self.intake);
-        let categories = intake.categories(trace);
-        let mut lines_broken = false;
-        for reference in references {
-            let Some(source) = reference.sources.first() else { continue };
-            let fate = fate(&self.context, trace, reference);
-            let Some(category) = categories.get(source.part as usize).copied() else { continue };
-            self.outcome.totals.retention.fates.entry((reference.kind, category)).or_default().count(fate);
-            if fate != Fate::Kept {
-                lines_broken |= reference.kind == Evidence::Line;
-                if let Some(rule) = self.context.taken_by(source.part) {
-                    self.broken_by.entry((reference.kind, rule)).or_default().count(fate);
-                }
-                self.count_unmended(reference, fate);
-                if self.detail == Detail::Everything {
-                    self.name_broken(reference, source.part, category, fate);
-                }
-            }
-        }
-        self.outcome.totals.retention.broken_calls += u64::from(lines_broken);
-    }
-
-    /// The references of a message.
-    pub fn references_of(&self, message: u32) -> &'a [Reference] {
-        let all = &self.trace.references;
-        let (from, to) = (all.partition_point(|one| one.message < message), all.partition_point(|one| one.message <= message));
-        all.get(from..to).unwrap_or_default()
-    }
-
-    /// What keeping most references takes, now that all is known, and which rules broke what.
-    pub fn judge_all(&mut self) {
-        let name = |rule: u32| self.plan.rule.get(rule as usize).map_or_else(String::new, |rule| rule.id.clone());
-        let by_rule = self.broken_by.iter().map(|((kind, rule), fates)| ((*kind, name(*rule)), *fates));
-        self.outcome.totals.retention.by_rule = by_rule.collect();
-        self.outcome.totals.retention.needed_tokens = self.intake.needed_tokens(self.trace, self.outcome.answered().len());
-    }
-
-    fn name_broken(&mut self, reference: &Reference, part: u32, category: Category, fate: Fate) {
-        let trace = self.trace;
-        let rank = |broken: &Broken| (broken.kind, Reverse(broken.weight), broken.call, broken.source);
-        let broken = Broken {
-            call: self.index as u32,
-            source: trace.message_of(part).unwrap_or(0),
-            category,
-            tool: trace.parts.get(part as usize).and_then(|row| row.tool).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
-            kind: reference.kind,
-            weight: reference.weight,
-            fate,
-            rule: self.context.taken_by(part).and_then(|rule| self.plan.rule.get(rule as usize)).map(|rule| rule.id.clone()),
-            path: trace.path_of(part).map(str::to_owned),
-            distance_tokens: 0,
-            distance_calls: 0,
-        };
-        let worst = &mut self.outcome.broken;
-        let place = worst.partition_point(|other| rank(other) <= rank(&broken));
-        if place >= NAMED {
-            return;
-        }
-        let since = trace.messages.get(broken.source as usize + 1..reference.message as usize).unwrap_or_default();
-        let parts = since.iter().flat_map(|row| trace.parts_of(row));
-        let calls = trace.calls.iter().take(self.index).rev().take_while(|call| call.message >= broken.source).count();
-        worst.insert(place, Broken { distance_tokens: parts.map(|part| part.truth).sum(), distance_calls: calls as u32, ..broken });
-        worst.truncate(NAMED);
     }
 }

@@ -1,10 +1,14 @@
 //! A policy before a conversation that stands still: each of its rules can be asked and run by itself, by the code of a replay.
 
+use super::arrive::enter;
+use super::belief::Memory;
+use super::checkpoint::{checkpoint, run};
+use super::conditions::Conditions;
 use super::intake::whole_item;
 use super::outcome::Outcome;
-use super::state::{Conditions, Memory, State};
+use super::state::State;
 use crate::context::{Arrival, Context, Ends, Item, Replacement, State as ItemState};
-use crate::policy::{Hook, Measure, Plan, Rule, Verdict};
+use crate::policy::{Hook, Measure, Plan, Rule, Sight, Verdict};
 use crate::trace::Trace;
 use std::sync::Arc;
 
@@ -21,66 +25,62 @@ pub enum Standing {
 }
 
 /// A conversation at one moment, and a policy that looks at it.
-pub struct Stand<'a> {
+pub struct Probe<'a> {
     state: State<'a>,
 }
 
-impl<'a> Stand<'a> {
+impl<'a> Probe<'a> {
     /// Nothing has entered yet.
-    pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Stand<'a> {
-        Stand { state: State::new(trace, plan, conditions) }
+    pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Probe<'a> {
+        Probe { state: State::new(trace, plan, conditions) }
     }
 
     /// Every message of the trace has entered through the ingestion limits; no other rule has run.
-    pub fn with_all(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Stand<'a> {
-        let mut stand = Stand::new(trace, plan, conditions);
-        (0..trace.messages.len() as u32).for_each(|message| stand.enter(message, Standing::Recorded));
-        stand
+    pub fn with_all(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions) -> Probe<'a> {
+        let mut probe = Probe::new(trace, plan, conditions);
+        (0..trace.messages.len() as u32).for_each(|message| probe.enter(message, Standing::Recorded));
+        probe
     }
 
     /// A message enters.
     pub fn enter(&mut self, message: u32, standing: Standing) {
-        let state = &mut self.state;
-        match (standing, state.trace.messages.get(message as usize)) {
-            (Standing::Summary | Standing::SummaryInFront, Some(row)) => {
-                let parts = state.trace.parts_of(row).iter().enumerate();
-                let gauge = state.gauge();
-                let item = |(offset, part): (usize, _)| whole_item(&gauge, row, part, row.first_part + offset as u32);
-                let items: Vec<Item> = parts.map(item).collect();
-                let arrival =
-                    Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
-                let at = (standing == Standing::SummaryInFront).then(|| state.context.after_system());
-                state.context.push(arrival, items, at);
-            }
-            _ => {
-                let id = state.push(message);
-                state.pending += state.context.entry(id).map_or(0, |entry| entry.estimated);
-            }
+        let State { inputs, window, .. } = &mut self.state;
+        if let Some(row) = inputs.message(message).filter(|_| standing != Standing::Recorded) {
+            let parts = inputs.trace.parts_of(row).iter().enumerate();
+            let gauge = inputs.gauge();
+            let items: Vec<Item> = parts.map(|(offset, part)| whole_item(&gauge, row, part, row.first_part + offset as u32)).collect();
+            let arrival = Arrival { message: Some(message), role: row.role, opens_turn: false, is_summary: true, unseen: false, call: 0 };
+            let at = (standing == Standing::SummaryInFront).then(|| window.context.after_system());
+            window.context.push(arrival, items, at);
+        } else {
+            let id = enter(&mut self.state, message);
+            let State { window, belief, .. } = &mut self.state;
+            belief.pending += window.context.entry(id).map_or(0, |entry| entry.estimated);
         }
-        state.next_message = message + 1;
+        self.state.window.next_message = message + 1;
     }
 
     /// The last reply has just entered: the provider reported this prompt and this output for it.
     pub fn report(&mut self, usage: Option<(u64, u64)>) {
-        self.state.usage = usage;
-        self.state.pending = 0;
-        let last = self.state.context.live().last().map(|(id, _)| id);
-        if let (Some(id), Some((prompt, output))) = (last, usage) {
-            self.state.context.note_usage(id, prompt + output);
+        let State { window, belief, .. } = &mut self.state;
+        (belief.usage, belief.pending) = (usage, 0);
+        if let Some(id) = window.context.live().last().map(|(id, _)| id) {
+            window.note_usage(id, belief.told());
         }
     }
 
     /// A user message of so many estimated tokens is about to enter.
     pub fn expect(&mut self, estimated: u64) {
-        self.state.incoming = estimated;
+        self.state.belief.incoming = estimated;
     }
 
     /// An item has been masked before.
     pub fn mask(&mut self, item: u32) {
-        if let Some(old) = self.state.context.item(item).cloned() {
+        let context = &mut self.state.window.context;
+        if let Some(old) = context.item(item).cloned() {
             let ends = Ends::default();
             let by = Replacement { state: ItemState::Masked, ends, guess: old.guess, alone: old.alone, actual: old.actual };
-            self.state.context.replace(item, by);
+            context.replace(item, by);
         }
     }
 
@@ -88,48 +88,53 @@ impl<'a> Stand<'a> {
     pub fn verdict(&self, rule: &str) -> Option<Verdict> {
         let (_, rule) = self.find(rule)?;
         let always = Verdict { fires: true, ..Verdict::default() };
-        Some(rule.when.as_ref().map_or(always, |trigger| trigger.evaluate(&self.state.sight(&Memory::default()))))
+        Some(rule.when.as_ref().map_or(always, |trigger| trigger.evaluate(&self.sight())))
     }
 
     /// A size as the policy sees it; `None` where it does not know it.
     pub fn measure(&self, measure: Measure) -> Option<u64> {
-        measure.of(&self.state.sight(&Memory::default()))
+        measure.of(&self.sight())
     }
 
     /// Runs a rule: trigger, guards, action. Says whether anything changed.
     pub fn run(&mut self, rule: &str) -> bool {
-        self.find(rule).is_some_and(|(index, rule)| self.state.run(index, rule))
+        self.find(rule).is_some_and(|(index, rule)| run(&mut self.state, &mut (), index, rule))
     }
 
     /// Runs a rule as if its trigger had fired, as a person asks for it.
     pub fn force(&mut self, rule: &str) -> bool {
         let Some((index, rule)) = self.find(rule) else { return false };
         let rule = Rule { when: None, ..rule.clone() };
-        self.state.run(index, &rule)
+        run(&mut self.state, &mut (), index, &rule)
     }
 
     /// Runs all rules of one place in the loop, in order.
     pub fn checkpoint(&mut self, hook: Hook) {
-        self.state.checkpoint(hook);
+        checkpoint(&mut self.state, &mut (), hook);
     }
 
     /// The context that the next request is made of.
     pub fn context(&self) -> &Context {
-        &self.state.context
+        &self.state.window.context
     }
 
     /// The context that comes back after this request: another one where a rule's work is for the request alone.
     pub fn stored(&self) -> &Context {
-        self.state.aside.as_ref().or(self.state.aside_for_turn.as_ref()).map_or(&self.state.context, |aside| &aside.context)
+        self.state.window.stored()
     }
 
     /// What has been written down.
     pub fn outcome(&self) -> &Outcome {
-        &self.state.outcome
+        &self.state.ledger.outcome
+    }
+
+    fn sight(&self) -> Sight<'_> {
+        let State { inputs, window, belief, ledger } = &self.state;
+        belief.sight(inputs, window, ledger.outcome.totals.calls, &Memory::default())
     }
 
     fn find(&self, rule: &str) -> Option<(usize, &'a Rule)> {
-        let plan: &'a Plan = self.state.plan;
+        let plan: &'a Plan = self.state.inputs.plan;
         plan.rule.iter().map(Arc::as_ref).enumerate().find(|(_, known)| known.id == rule)
     }
 }

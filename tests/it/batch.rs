@@ -7,7 +7,7 @@ use ctxsim::catalog::{Catalog, Family};
 use ctxsim::context::{Context, State};
 use ctxsim::corpus::{ReadSettings, read};
 use ctxsim::policy::{Drafts, Facts, Plan, Policy, presets};
-use ctxsim::sim::{Conditions, Flock, RecordedSummary, simulate, watch, watch_anew};
+use ctxsim::sim::{Batch, Conditions, RecordedSummary, simulate, watch, watch_anew};
 use ctxsim::trace::{CallRow, Evidence, MessageRow, PartKind, PartRow, Place, Reference, Repetition, Trace};
 use ctxsim::transcript::{Image, Length, Role, Text, Trust, Usage};
 
@@ -150,7 +150,7 @@ fn plans(name: &str, facts: &Facts, count: u64, random: &mut Random) -> Vec<Plan
 
 fn compare(name: &str, trace: &Trace, plans: &[Plan], conditions: &Conditions) -> (u64, u64) {
     let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(|plan| (plan, conditions)).collect();
-    let shared = Flock::new(&settings).simulate(trace);
+    let shared = Batch::new(&settings).simulate(trace);
     for (setting, plan) in plans.iter().enumerate() {
         let alone = simulate(trace, plan, conditions);
         assert_eq!(alone, watch_anew(trace, plan, conditions, &mut |_| {}), "{name}, setting {setting} of {}, made anew", trace.id);

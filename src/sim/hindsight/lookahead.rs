@@ -2,7 +2,7 @@
 
 use super::needs::{Need, needs};
 use crate::context::{Context, Ends, Presence};
-use crate::sim::references::{Fate, fate, fate_of, left_in};
+use crate::sim::retention::{Fate, fate, fate_of, left_in};
 use crate::trace::Trace;
 use crate::transcript::Role;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ pub struct Source {
 
 /// Everything that one who knows the future knows of a session, and of the contexts of one policy.
 #[derive(Clone, Debug, Default)]
-pub struct Ahead {
+pub struct Lookahead {
     /// The references to lines.
     pub needs: Vec<Need>,
     /// What they may be met from.
@@ -52,9 +52,9 @@ pub struct Ahead {
     active: Vec<u32>,
 }
 
-impl Ahead {
+impl Lookahead {
     /// What is known before the first call.
-    pub fn new(trace: &Trace) -> Ahead {
+    pub fn new(trace: &Trace) -> Lookahead {
         let (mut needs, uses) = needs(trace);
         let mut entering: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         let mut places: BTreeMap<u32, u32> = BTreeMap::new();
@@ -70,7 +70,7 @@ impl Ahead {
         for way in needs.iter_mut().flat_map(|need| &mut need.ways) {
             way.source = places.get(&way.source).copied().unwrap_or(u32::MAX);
         }
-        Ahead { needs, sources, entering, ..Ahead::default() }
+        Lookahead { needs, sources, entering, ..Lookahead::default() }
     }
 
     /// Looks at the context of the next call, as the policy sends it.
@@ -155,12 +155,12 @@ impl Ahead {
     }
 
     /// The same future at a budget of so many tokens a call, whatever the policy had; what the system says and what has just arrived always fits.
-    pub fn at_budget(&self, budget: u64) -> Ahead {
+    pub fn at_budget(&self, budget: u64) -> Lookahead {
         let rooms = self.taken.iter().map(|taken| budget.saturating_sub(*taken)).collect();
         let mut needs = self.needs.clone();
         needs.iter_mut().for_each(|need| need.met = false);
         needs.iter_mut().flat_map(|need| &mut need.ways).for_each(|way| way.held = None);
-        Ahead { needs, sources: self.sources.clone(), rooms, taken: self.taken.clone(), ..Ahead::default() }
+        Lookahead { needs, sources: self.sources.clone(), rooms, taken: self.taken.clone(), ..Lookahead::default() }
     }
 
     /// Calls with a need that is not met.

@@ -1,0 +1,21 @@
+//! The window as it stands in one simulation: entries and items in prompt order, the only legal edits, and running sizes.
+//!
+//! An *entry* is a message, an *item* one of its parts. Every edit keeps the running sums exact, so that asking for the size of the
+//! context costs nothing. What policies may see of it is in [`View`]: estimates alone, never actual sizes.
+
+mod contents;
+mod cow_vec;
+mod following;
+mod item;
+mod parts;
+mod prefix;
+mod presence;
+mod region;
+mod view;
+
+pub use contents::Context;
+pub use item::{Arrival, Entry, Item, Replacement, State};
+pub use prefix::Sent;
+pub use presence::{Ends, Presence};
+pub use region::Region;
+pub use view::{Seen, SeenItem, View};

@@ -1,0 +1,57 @@
+//! Why a text is no policy.
+
+use super::expression::ExpressionError;
+
+/// Why a text is no policy.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyError {
+    /// The name is no preset, and there is no such file.
+    #[error("`{name}` is neither a preset nor a readable policy file{hint}")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// "; did you mean ..." or nothing.
+        hint: String,
+    },
+    /// The TOML is broken or says something that the vocabulary does not know.
+    #[error("{origin}:{line}:{column}: {reason}")]
+    Invalid {
+        /// File or preset.
+        origin: String,
+        /// From 1.
+        line: usize,
+        /// From 1.
+        column: usize,
+        /// What is wrong, with the nearest known word.
+        reason: String,
+    },
+    /// A parameter that the policy does not have.
+    #[error("policy `{policy}` has no parameter `{name}`{hint}")]
+    NoParameter {
+        /// The policy.
+        policy: String,
+        /// The unknown name.
+        name: String,
+        /// "; did you mean ..." or the list of all.
+        hint: String,
+    },
+    /// A formula that has no value for this model.
+    #[error("policy `{policy}`: {error}")]
+    Formula {
+        /// The policy.
+        policy: String,
+        /// Why.
+        error: ExpressionError,
+    },
+    /// The numbers do not fit the vocabulary once the formulas are worked out.
+    #[error("policy `{policy}`: {reason}")]
+    Plan {
+        /// The policy.
+        policy: String,
+        /// Why.
+        reason: String,
+    },
+    /// Policies that extend each other in a ring, or too deep a chain.
+    #[error("policy `{0}` extends itself")]
+    Ring(String),
+}

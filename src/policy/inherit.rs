@@ -1,0 +1,174 @@
+//! The text of a policy with everything that it inherits.
+
+use super::configuration::ConfigurationFile;
+use super::error::PolicyError;
+use super::expression::Expression;
+use super::mistake::{invalid, no_such};
+use super::plan::{Belief, Reactive, Rule, Summary, Window};
+use super::preset::{preset_names, presets};
+use super::recorded_by::RecordedBy;
+use super::suggestion::suggestion;
+use crate::estimate::Estimator;
+use crate::reading;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+use toml::{Table, Value};
+
+/// The document as it is written, read once only for its errors: they point at line and column.
+/// Everything is optional, because a user's file may be a single changed key.
+#[derive(Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+struct Written {
+    name: Option<String>,
+    about: Option<String>,
+    mirrors: Option<String>,
+    not_modelled: Vec<String>,
+    recorded_by: Vec<RecordedBy>,
+    agents: Vec<String>,
+    extends: Option<String>,
+    without: Vec<String>,
+    params: BTreeMap<String, Value>,
+    window: Window,
+    estimator: Estimator,
+    belief: Belief,
+    summary: Summary,
+    reactive: Reactive,
+    rule: Vec<Rule>,
+    configuration: Vec<ConfigurationFile>,
+}
+
+/// A chain of `extends` longer than this is a ring.
+const LONGEST_CHAIN: usize = 8;
+
+/// The document with everything that it inherits.
+pub(super) fn inherit(origin: &str, text: &str, depth: usize) -> Result<Table, PolicyError> {
+    if depth > LONGEST_CHAIN {
+        return Err(PolicyError::Ring(origin.to_owned()));
+    }
+    let mut own: Table = text.parse().map_err(|error| invalid(origin, text, &error))?;
+    let without: Vec<String> = match own.remove("without") {
+        Some(Value::Array(ids)) => ids.into_iter().filter_map(|id| id.as_str().map(str::to_owned)).collect(),
+        _ => Vec::new(),
+    };
+    let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
+    let mut table = match presets().iter().find(|preset| preset.name == base || preset.name.split('@').next() == Some(&base)) {
+        Some(preset) => inherit(preset.name, preset.text, depth + 1)?,
+        None => {
+            let unknown = || PolicyError::Unknown { name: base.clone(), hint: suggestion(&base, preset_names()) };
+            let path = Path::new(origin).parent().unwrap_or(Path::new("")).join(&base);
+            let text = reading::regular_text(&path).map_err(|_| unknown())?;
+            check_shape(&path.to_string_lossy(), &text)?;
+            inherit(&path.to_string_lossy(), &text, depth + 1)?
+        }
+    };
+    leave_out(&mut table, &without).map_err(|reason| no_such(origin, text, reason))?;
+    check_params(&own, &table, &base).map_err(|reason| no_such(origin, text, reason))?;
+    overlay(&mut table, own);
+    Ok(table)
+}
+
+/// A parameter that is new and that no formula uses is surely a slip of the pen for an inherited one, and would change nothing.
+fn check_params(own: &Table, inherited: &Table, base: &str) -> Result<(), (String, String)> {
+    let params = |table: &Table| -> Vec<String> {
+        table.get("params").and_then(Value::as_table).into_iter().flat_map(Table::keys).cloned().collect()
+    };
+    let known = params(inherited);
+    let is_stray = |name: &String| !known.contains(name) && !own.values().any(|value| uses(value, name));
+    let Some(stray) = params(own).into_iter().find(is_stray) else { return Ok(()) };
+    let hint = suggestion(&stray, known.iter().map(String::as_str));
+    let reason = format!("`{base}` has no parameter `{stray}`{hint}; a new one must be used by a formula of this document");
+    Err((stray, reason))
+}
+
+/// Does a formula in it use this name?
+fn uses(value: &Value, name: &str) -> bool {
+    match value {
+        Value::String(text) => {
+            text.strip_prefix('=').and_then(|text| Expression::parse(text).ok()).is_some_and(|it| it.names().contains(name))
+        }
+        Value::Array(values) => values.iter().any(|value| uses(value, name)),
+        Value::Table(table) => table.values().any(|value| uses(value, name)),
+        _ => false,
+    }
+}
+
+/// Takes rules, by their ids, and parameters, by their names, out of an inherited document.
+fn leave_out(table: &mut Table, without: &[String]) -> Result<(), (String, String)> {
+    for gone in without {
+        let mut found = table.get_mut("params").and_then(Value::as_table_mut).is_some_and(|params| params.remove(gone).is_some());
+        let mut names: Vec<String> = Vec::new();
+        if let Some(Value::Array(rules)) = table.get_mut("rule") {
+            let id_of = |rule: &Value| rule.get("id").and_then(Value::as_str).map(str::to_owned);
+            names.extend(rules.iter().filter_map(id_of));
+            let before = rules.len();
+            rules.retain(|rule| id_of(rule).as_ref() != Some(gone));
+            found |= rules.len() < before;
+        }
+        if !found {
+            let params = table.get("params").and_then(Value::as_table).into_iter().flat_map(|params| params.keys().cloned());
+            names.extend(params);
+            let hint = suggestion(gone, names.iter().map(String::as_str));
+            return Err((
+                gone.clone(),
+                format!("`without` names `{gone}`, which is neither a rule nor a parameter of what it extends{hint}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Lays one document over another: tables merge, rules are replaced by id or added at the end, everything else is replaced.
+pub(super) fn overlay(base: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Array(rules)), Value::Array(mine)) if key == "rule" => {
+                for rule in mine {
+                    let id = rule.get("id").cloned();
+                    match rules.iter_mut().find(|old| old.get("id") == id.as_ref()) {
+                        Some(old) => *old = rule,
+                        None => rules.push(rule),
+                    }
+                }
+            }
+            (Some(Value::Table(old)), Value::Table(mine)) if key == "params" => {
+                for (name, value) in mine {
+                    // A plain value changes an inherited parameter and leaves its unit and help.
+                    match old.get_mut(&name).and_then(Value::as_table_mut) {
+                        Some(described) if !value.is_table() => {
+                            described.insert("value".to_owned(), value);
+                        }
+                        _ => {
+                            old.insert(name, value);
+                        }
+                    }
+                }
+            }
+            (Some(Value::Table(old)), Value::Table(mine)) => overlay(old, mine),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Reads the text for unknown words and wrong types alone.
+pub(super) fn check_shape(origin: &str, text: &str) -> Result<(), PolicyError> {
+    toml::from_str::<Written>(&plain_numbers(text)).map(drop).map_err(|error| invalid(origin, text, &error))
+}
+
+/// Formulas stand where numbers are expected: each becomes the number 1 at the same place, so that positions stay true.
+fn plain_numbers(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find("\"=") {
+        let (before, formula) = rest.split_at(start);
+        let Some(length) = formula.get(1..).and_then(|inner| inner.find(['"', '\n'])).map(|end| end + 2) else { break };
+        plain.push_str(before);
+        plain.push('1');
+        plain.extend(std::iter::repeat_n(' ', length - 1));
+        rest = formula.get(length..).unwrap_or("");
+    }
+    plain.push_str(rest);
+    plain
+}

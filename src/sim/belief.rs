@@ -1,0 +1,185 @@
+//! What a policy believes about its context, and what it remembers of its own work.
+
+use super::event::Cause;
+use super::inputs::Inputs;
+use super::window::Window;
+use crate::context::{Context, Entry, Item, Region, State as ItemState};
+use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Plan, Sight, Switch, Trigger};
+use crate::trace::CallRow;
+
+/// Encrypted reasoning takes more bytes than this; where a log has fewer, somebody has taken it out.
+const LEAST_SEALED_BYTES: u32 = 100;
+
+/// What a policy knows, and what it takes the context for.
+#[derive(Clone, Default)]
+pub(super) struct Belief {
+    /// By rule.
+    pub memories: Vec<Memory>,
+    /// Prompt and output of the last call as the policy knows them.
+    pub usage: Option<(u64, u64)>,
+    /// Estimates of what came after the last reply.
+    pub pending: u64,
+    /// Estimate of a user message that is about to enter.
+    pub incoming: u64,
+    pub last_time: Option<i64>,
+    pub look: Option<Look>,
+    /// The summariser's request has been refused since the last call.
+    pub summariser_refused: bool,
+    /// A user message has come since the last call.
+    pub turn_opened: bool,
+    /// The rules for the end of the turn have run since the last call.
+    pub turn_ended: bool,
+    /// Actual size right after the last reply: what a belief from usage covers.
+    pub actual_after_reply: u64,
+}
+
+/// What is remembered about one rule.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Memory {
+    pub in_call: u32,
+    pub in_turn: u32,
+    pub in_session: u32,
+    /// Number of calls made when it last fired.
+    pub fired_at: u64,
+    pub latched: bool,
+}
+
+/// A policy's last look at its size.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Look {
+    /// The rule that looked, by its place in the plan.
+    pub rule: usize,
+    /// B(k).
+    pub belief: u64,
+    /// What it was held against.
+    pub limit: f64,
+    /// The actual size of all that the belief knew of.
+    pub covers: u64,
+    /// The actual size of everything at that moment.
+    pub whole: u64,
+    /// The actual size after the rule that looked had done its work; `None` where it did not fire.
+    pub left: Option<u64>,
+}
+
+impl Memory {
+    /// Has the rule fired as often as it may?
+    pub fn is_spent(&self, limits: Option<&MaxFires>) -> bool {
+        let reached = |limit: Option<u32>, count: u32| limit.is_some_and(|limit| count >= limit);
+        limits.is_some_and(|limits| {
+            reached(limits.per_call, self.in_call) || reached(limits.per_turn, self.in_turn) || reached(limits.per_session, self.in_session)
+        })
+    }
+}
+
+impl Belief {
+    /// Nothing has happened yet.
+    pub fn new(rules: usize) -> Belief {
+        Belief { memories: vec![Memory::default(); rules], ..Belief::default() }
+    }
+
+    /// What the last call came to, prompt and output together.
+    pub fn told(&self) -> Option<u64> {
+        self.usage.map(|(prompt, output)| prompt + output)
+    }
+
+    /// What the policy can see after so many calls, for one of its rules.
+    pub fn sight<'w>(&self, inputs: &Inputs<'_>, window: &'w Window<'_>, calls: u64, memory: &Memory) -> Sight<'w> {
+        let now = window.call.and_then(|call| inputs.message(call.message)).and_then(|message| message.time);
+        Sight {
+            view: window.context.view(),
+            usage: self.usage,
+            pending: self.pending + old_reasoning(inputs, &window.context),
+            incoming: self.incoming,
+            calls,
+            calls_since_fired: calls - memory.fired_at.min(calls),
+            idle_seconds: now.zip(self.last_time).map(|(now, last)| (now - last) as f64 / 1000.0),
+        }
+    }
+
+    /// The provider has answered a request.
+    pub fn answered(&mut self, inputs: &Inputs<'_>, call: &CallRow, actual: u64, output: u64, unrecovered: bool) {
+        self.summariser_refused = false;
+        self.turn_opened = false;
+        self.turn_ended = false;
+        let belief = &inputs.plan.belief;
+        // The share of the simulated prompt that the policy read of the recorded one.
+        let prompt = call.usage.filter(|usage| usage.prompt > 0).map_or(actual, |usage| {
+            let (read, _) = belief.reads(&usage);
+            u64::try_from(u128::from(actual) * u128::from(read) / u128::from(usage.prompt)).unwrap_or(actual)
+        });
+        self.usage = Some((prompt, belief.reads_output(output, call.usage.map(|usage| usage.output))));
+        if unrecovered && belief.after_overflow == AfterOverflow::Full {
+            self.usage = Some((belief.full.unwrap_or(inputs.conditions.window), 0));
+        }
+    }
+
+    /// The history was rewritten: what is the last usage worth now?
+    pub fn rewritten(&mut self, plan: &Plan, window: &Window<'_>) {
+        self.actual_after_reply = window.actual();
+        match plan.belief.after_rewrite {
+            AfterRewrite::Estimate => {
+                self.usage = Some((window.context.view().request(), 0));
+                self.pending = 0;
+            }
+            AfterRewrite::Unknown => self.usage = None,
+            AfterRewrite::Stale => {}
+        }
+    }
+
+    /// Why the call overflows after this look.
+    pub fn cause(&self, inputs: &Inputs<'_>, look: Option<Look>) -> Cause {
+        if !looks_at_size(inputs.plan) {
+            return Cause::NoTrigger;
+        }
+        if self.summariser_refused {
+            return Cause::Summariser;
+        }
+        let limit = inputs.conditions.prompt_limit;
+        match look {
+            // It fired: either that was not enough, or what came afterwards was too much.
+            Some(Look { left: Some(left), .. }) if left > limit => Cause::NothingLeft,
+            Some(Look { left: Some(_), .. }) => Cause::BlindSpot,
+            Some(look) if look.limit >= limit as f64 => Cause::Reserve,
+            // Had it known the truth of what it looked at, it would have fired.
+            Some(look) if look.covers as f64 > look.limit => Cause::Drift,
+            _ => Cause::BlindSpot,
+        }
+    }
+}
+
+fn looks_at_size(plan: &Plan) -> bool {
+    let shrinking = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow && rule.shrinks());
+    shrinking.filter_map(|rule| rule.when.as_ref()).any(Trigger::looks_at_size)
+}
+
+/// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
+/// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
+/// holds it too: where the server keeps it, it counts twice.
+fn old_reasoning(inputs: &Inputs<'_>, context: &Context) -> u64 {
+    if inputs.plan.belief.old_reasoning == Switch::Off {
+        return 0;
+    }
+    let newer = context.live().rev().take_while(|(_, entry)| !entry.opens_turn).count();
+    let older = context.len().saturating_sub(newer + 1);
+    context.live().take(older).map(|(_, entry)| reasoning_in(inputs, context, entry)).sum()
+}
+
+/// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.
+fn reasoning_in(inputs: &Inputs<'_>, context: &Context, entry: &Entry) -> u64 {
+    let Some(message) = entry.message else { return 0 };
+    let held = |item: &Item| item.state != ItemState::Removed || item.by.is_none();
+    let items = (entry.first..).zip(inputs.intake.items(message)).filter(|(_, item)| item.region == Region::Thinking);
+    let thoughts = items.filter(|(id, _)| context.item(*id).is_some_and(held)).map(|(_, item)| item);
+    let part_of = |item: &Item| inputs.part(item.part?);
+    let sealed = |item: &Item| part_of(item).is_some_and(|part| part.sealed_bytes >= LEAST_SEALED_BYTES);
+    let (mut estimate, mut taken_out) = (0, false);
+    for item in thoughts {
+        estimate += context.estimator().message_part(item.guess);
+        taken_out |= !sealed(item);
+    }
+    if !taken_out || estimate > 0 {
+        return estimate;
+    }
+    let reported = inputs.message(message).map_or(0, |row| row.reported_reasoning);
+    context.estimator().sealed_by_report(reported)
+}

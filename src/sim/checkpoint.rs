@@ -1,0 +1,129 @@
+//! The rules of one place in the loop run: trigger, guards, action, and what came of it.
+
+use super::act::act;
+use super::belief::Look;
+use super::edit::Done;
+use super::event::{EventKind, Lasts};
+use super::note::Note;
+use super::observer::Observer;
+use super::state::State;
+use super::window::Window;
+use crate::policy::{Hook, Mode, Rule, Switch, Verdict};
+
+/// Runs the rules of one place in the loop, in the policy's order.
+pub(super) fn checkpoint<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, hook: Hook) {
+    run_where(state, observer, |rule| rule.at == hook);
+}
+
+/// Runs the rules that look at the finished request.
+pub(super) fn before_call<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>) {
+    let within_turn = !state.belief.turn_opened;
+    run_where(state, observer, |rule| rule.at == Hook::PreCall || (rule.at == Hook::MidTurn && within_turn));
+}
+
+/// Runs the rules that are wanted.
+pub(super) fn run_where<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, wanted: impl Fn(&Rule) -> bool) {
+    let plan = state.inputs.plan;
+    for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
+        run(state, observer, index, rule);
+    }
+}
+
+/// Runs one rule if its trigger fires and its guards permit.
+pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, index: usize, rule: &Rule) -> bool {
+    let Some(memory) = state.belief.memories.get(index).copied() else { return false };
+    if memory.latched || memory.is_spent(rule.max_fires.as_ref()) {
+        return false;
+    }
+    let State { inputs, window, belief, ledger } = state;
+    let calls = ledger.outcome.totals.calls;
+    let verdict = rule
+        .when
+        .as_ref()
+        .map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&belief.sight(inputs, window, calls, &memory)));
+    let before = window.actual();
+    if let Some(level) = verdict.level {
+        let covers = if level.sees_pending { before } else { belief.actual_after_reply };
+        belief.look = Some(Look { rule: index, belief: level.tokens, limit: level.limit, covers, whole: before, left: None });
+    }
+    observer.verdict(state, index, &verdict, before);
+    if !verdict.fires {
+        return false;
+    }
+    let State { inputs, window, belief, .. } = state;
+    if let Some(memory) = belief.memories.get_mut(index) {
+        memory.in_call += 1;
+        memory.in_turn += 1;
+        memory.in_session += 1;
+        memory.fired_at = calls;
+    }
+    if matches!(rule.mode, Mode::Commit | Mode::CommitIfFewer) {
+        // What lasts is done to the stored history, not to the view of it that this turn works with.
+        window.end_turn_view(inputs, belief.told());
+    }
+    observer.action(state, index);
+    let done = act(state, index, rule);
+    let changed = report(state, observer, index, rule, &verdict, before, done);
+    let after = state.window.actual();
+    if let Some(look) = state.belief.look.as_mut().filter(|_| verdict.level.is_some() && rule.shrinks()) {
+        look.left = Some(after);
+    }
+    changed
+}
+
+fn report<'a>(
+    state: &mut State<'a>,
+    observer: &mut impl Observer<'a>,
+    index: usize,
+    rule: &Rule,
+    verdict: &Verdict,
+    before: u64,
+    done: Done,
+) -> bool {
+    let State { inputs, window, belief, ledger } = state;
+    // Where a count made the rule fire, the limit of a size that was looked at as well explains nothing.
+    let count = verdict.count.filter(|_| !verdict.level.is_some_and(|level| level.reached));
+    let note = Note {
+        belief: verdict.level.map(|level| level.tokens),
+        limit: verdict.level.filter(|_| count.is_none()).map(|level| level.limit.max(0.0) as u64),
+        count,
+        before,
+        after: window.actual(),
+        ..ledger.event(Some(index))
+    };
+    let plan = inputs.plan;
+    let failed = match done {
+        Done::Changed(kind, touched) => {
+            let buffer = plan.window.safety_buffer as f64;
+            let early = verdict.level.is_some_and(|level| level.reached && (before as f64) + buffer < level.limit);
+            let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
+            ledger.outcome.totals.early += u64::from(early && shrinks);
+            ledger.note(Note { kind, touched, lasts: lasts(window, rule), ..note });
+            return true;
+        }
+        Done::Nothing => false,
+        Done::Failed => true,
+    };
+    if let Some(memory) = belief.memories.get_mut(index).filter(|_| failed && rule.latch_on_fail == Switch::On) {
+        memory.latched = true;
+    }
+    let other = rule.otherwise.as_ref().and_then(|id| plan.rule.iter().position(|other| other.id == *id));
+    match other.and_then(|other| plan.rule.get(other).map(|rule| (other, rule))) {
+        Some((other, rule)) => run(state, observer, other, rule),
+        None => {
+            ledger.note(Note { kind: EventKind::NoGain, ..note });
+            false
+        }
+    }
+}
+
+/// How long what a rule has just done lasts.
+fn lasts(window: &Window<'_>, rule: &Rule) -> Lasts {
+    match rule.mode {
+        Mode::View => Lasts::Request,
+        Mode::Turn => Lasts::Turn,
+        // What was there before is set aside where too little came of it.
+        Mode::CommitIfFewer if window.under_request.is_some() => Lasts::Request,
+        Mode::Commit | Mode::CommitIfFewer => Lasts::Session,
+    }
+}

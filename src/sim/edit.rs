@@ -1,0 +1,74 @@
+//! What actions have in common: texts of the policy's own, and messages that stay in part.
+
+use super::event::EventKind;
+use super::inputs::Inputs;
+use super::state::State;
+use crate::context::{Context, Ends, Item, Region, Replacement, State as ItemState};
+use crate::estimate::Guess;
+use crate::policy::{Place, Rule, Selection, Shortened, SummaryRole, cut};
+use crate::trace::PartKind;
+use crate::transcript::{Length, Text};
+
+/// What an action did.
+pub(super) enum Done {
+    /// It changed this many items or messages.
+    Changed(EventKind, u32),
+    /// There was nothing to do, or not enough of it.
+    Nothing,
+    /// It was tried and came to nothing: the summariser was refused, or its summary would have been larger than what it replaces.
+    Failed,
+}
+
+/// A text of so many tokens that a policy brings along, of four characters each.
+pub(super) fn text_of(tokens: u64) -> Text {
+    let tokens = u32::try_from(tokens).unwrap_or(u32::MAX);
+    let chars = tokens.saturating_mul(4);
+    let length = Length { bytes: chars, utf16: chars, chars, newlines: 0 };
+    Text { length, tokens, json_bytes: chars, ..Text::default() }
+}
+
+/// Puts a text of the policy's own into the context.
+pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, place: Place) {
+    if text.tokens == 0 {
+        return;
+    }
+    let item = state.window.context.own_text(text, Region::Summary);
+    state.ledger.outcome.totals.injected_tokens += item.actual;
+    let id = state.window.insert(item, role, place);
+    state.belief.pending += state.window.context.entry(id).map_or(0, |entry| entry.estimated);
+}
+
+/// Cuts the one message that stays in part, all its texts alike, each with a marker in its midst.
+pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, selection: &Selection) {
+    let Some(Shortened { id, keeps, of }) = selection.shortened else { return };
+    let Some(entry) = context.entry(id).copied() else { return };
+    for item in entry.first..entry.first + entry.count {
+        let Some(old) = context.item(item).copied() else { continue };
+        if let Some(by) = excerpt(inputs, context, rule, item, &old, keeps, of) {
+            context.replace(item, by);
+            continue;
+        }
+        let share = |value: u64| share(value, keeps, of);
+        let bytes = old.part.and_then(|part| inputs.part(part)).map_or(0, |part| part.text.length.bytes);
+        let by = Replacement {
+            state: ItemState::Truncated,
+            // What is older goes first.
+            ends: Ends { tail: share(u64::from(bytes)) as u32, ..Ends::default() },
+            guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
+            alone: share(old.alone),
+            actual: share(old.actual),
+        };
+        context.replace(item, by);
+    }
+}
+
+/// An item of a recorded text, cut to its share of what the message keeps; `None` for what is no such text.
+fn excerpt(inputs: &Inputs<'_>, context: &Context, rule: &Rule, id: u32, item: &Item, keeps: u64, of: u64) -> Option<Replacement> {
+    let text = &inputs.part(item.part?).filter(|part| part.kind == PartKind::Text)?.text;
+    let cut = cut(&rule.select.excerpt_limits(share(item.alone, keeps, of), context.estimator()), text)?;
+    inputs.cut(context, id, &cut)
+}
+
+fn share(value: u64, keeps: u64, of: u64) -> u64 {
+    (u128::from(value) * u128::from(keeps) / u128::from(of.max(1))) as u64
+}

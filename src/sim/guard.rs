@@ -1,0 +1,66 @@
+//! The guards of a rule: does what it would do come to enough?
+
+use crate::context::{Context, SeenItem};
+use crate::policy::{Basis, Bounds, Comparison, Kind, MinSaving, Range, Rule, Select, Selection};
+
+/// Messages that a selection takes, with what guards ask about them.
+#[derive(Debug)]
+pub(super) struct Chosen {
+    pub selection: Selection,
+    /// How many of those that go are no earlier summaries.
+    pub new: u64,
+    /// Their estimates.
+    pub gross: u64,
+}
+
+impl Chosen {
+    /// The messages that a selection takes between its bounds. A message of so many estimated tokens is about to enter.
+    pub fn between(select: &Select, range: &Range, bounds: Bounds, context: &Context, incoming: u64) -> Chosen {
+        let view = context.view();
+        let selection = select.between(range, bounds, view, view.request() + incoming);
+        let entries = || selection.gone.iter().filter_map(|id| context.entry(*id));
+        let new = entries().filter(|entry| !entry.is_summary).count() as u64;
+        let gross = entries().map(|entry| entry.estimated).sum();
+        Chosen { selection, new, gross }
+    }
+
+    /// Do the guards of a rule let it act upon these messages?
+    pub fn permitted(&self, rule: &Rule) -> bool {
+        let selection = &self.selection;
+        let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
+        let worth_it = self.new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), self.gross, 0);
+        let something = !selection.gone.is_empty() || selection.shortened.is_some();
+        something && progress && worth_it
+    }
+}
+
+/// The messages that a rule would remove or summarise; `None` where there are none, or a guard forbids it.
+pub(super) fn selection(rule: &Rule, context: &Context, incoming: u64) -> Option<Selection> {
+    let range = rule.select.looked_at(context.view());
+    let chosen = Chosen::between(&rule.select, &range, rule.select.bounds(&range), context, incoming);
+    chosen.permitted(rule).then_some(chosen.selection)
+}
+
+/// Does a removal take reasoning or pictures out of messages, instead of whole messages?
+pub(super) fn removes_items(rule: &Rule) -> bool {
+    let parts_alone = |kind: &Kind| matches!(kind, Kind::Thinking | Kind::Image);
+    !rule.select.kind.is_empty() && rule.select.kind.iter().all(parts_alone)
+}
+
+/// Are there items to remove, and do they save enough?
+pub(super) fn removable(rule: &Rule, items: &[SeenItem]) -> bool {
+    !items.is_empty() && enough(rule.min_saving.as_ref(), items.iter().map(|item| item.alone).sum(), 0)
+}
+
+/// Does it save enough?
+pub(super) fn enough(guard: Option<&MinSaving>, gross: u64, comes: u64) -> bool {
+    let Some(guard) = guard else { return true };
+    let saving = match guard.basis {
+        Basis::Gross => gross,
+        Basis::Net => gross.saturating_sub(comes),
+    };
+    match guard.cmp {
+        Comparison::Gt => saving > guard.tokens,
+        Comparison::Ge => saving >= guard.tokens,
+    }
+}

@@ -1,0 +1,131 @@
+//! What a replay is given, and what follows from that alone.
+
+use super::conditions::Conditions;
+use super::guard::enough;
+use super::intake::{Gauge, Intake, cut_item};
+use crate::context::{Context, Ends, Replacement, SeenItem, State as ItemState};
+use crate::estimate::Guess;
+use crate::policy::{Cut, Mask, Plan, Rule, Switch, Truncate, cut, own_text};
+use crate::trace::{MessageRow, PartRow, Trace};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// What a replay is given.
+#[derive(Clone)]
+pub(super) struct Inputs<'a> {
+    pub trace: &'a Trace,
+    pub plan: &'a Plan,
+    pub conditions: &'a Conditions,
+    /// The session's messages as they enter.
+    pub intake: Rc<Intake>,
+    /// What masks leave of them.
+    masks: Rc<Masks>,
+}
+
+/// What masks leave of the parts of a session, by rule and part: worked out when a rule first asks, for however many runs.
+type Masks = Vec<OnceCell<Vec<Option<Replacement>>>>;
+
+impl<'a> Inputs<'a> {
+    /// The messages have been seen by the plan's limits.
+    pub fn new(trace: &'a Trace, plan: &'a Plan, conditions: &'a Conditions, intake: Rc<Intake>) -> Inputs<'a> {
+        let masks = Rc::new(plan.rule.iter().map(|_| OnceCell::new()).collect());
+        Inputs { trace, plan, conditions, intake, masks }
+    }
+
+    /// A part of the trace.
+    pub fn part(&self, part: u32) -> Option<&'a PartRow> {
+        self.trace.parts.get(part as usize)
+    }
+
+    /// A message of the trace.
+    pub fn message(&self, message: u32) -> Option<&'a MessageRow> {
+        self.trace.messages.get(message as usize)
+    }
+
+    /// What the policy takes items for.
+    pub fn gauge(&self) -> Gauge<'a> {
+        Gauge::new(&self.plan.estimator, self.conditions)
+    }
+
+    /// What the policy takes a whole message for.
+    pub fn estimate_of(&self, message: u32) -> u64 {
+        let Some(row) = self.message(message) else { return 0 };
+        let guesses = self.trace.parts_of(row).iter().map(|part| self.gauge().part(part, &part.text, part.truth, row.role));
+        self.plan.estimator.message(guesses.fold(Guess::default(), Guess::plus), row.role)
+    }
+
+    /// What a cut leaves of an item.
+    pub fn cut(&self, context: &Context, id: u32, cut: &Cut) -> Option<Replacement> {
+        let item = context.item(id)?;
+        let by = cut_item(&self.gauge(), item, self.part(item.part?)?, cut, context.role_of(id)?);
+        // What an earlier cut has taken does not come back.
+        let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
+        Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
+    }
+
+    /// The items that a mask would replace, and by what; none where a guard forbids it.
+    pub fn maskable(&self, context: &Context, index: usize, rule: &Rule, mask: &Mask, items: &[SeenItem]) -> Vec<(u32, Replacement)> {
+        let (mut gross, mut comes) = (0, 0);
+        let mut replacements = Vec::with_capacity(items.len());
+        for item in items {
+            if let Some(by) = self.masked(context, index, rule, mask, item.id) {
+                gross += item.alone;
+                comes += by.alone;
+                replacements.push((item.id, by));
+            }
+        }
+        if enough(rule.min_saving.as_ref(), gross, comes) { replacements } else { Vec::new() }
+    }
+
+    /// What a mask leaves of an item; `None` where it replaces nothing.
+    pub fn masked(&self, context: &Context, index: usize, rule: &Rule, mask: &Mask, id: u32) -> Option<Replacement> {
+        let item = context.item(id)?;
+        let left = self.masks.get(index)?.get_or_init(|| self.left_by(mask));
+        let by = (*left.get(item.part? as usize)?)?;
+        // What an earlier cut has taken does not come back.
+        let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
+        let shrinks = by.alone < item.alone;
+        (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { ends, ..by })
+    }
+
+    /// What a mask leaves of each part of the session.
+    fn left_by(&self, mask: &Mask) -> Vec<Option<Replacement>> {
+        let gauge = self.gauge();
+        let marker = Cut { text: own_text(&mask.text), kept_tokens: 0, ends: Ends::default() };
+        let mut left = vec![None; self.trace.parts.len()];
+        for (message, row) in self.trace.messages.iter().enumerate() {
+            for item in self.intake.items(message as u32) {
+                let Some(place) = item.part.map(|part| part as usize) else { continue };
+                let Some(part) = self.trace.parts.get(place) else { continue };
+                let text = match preview(mask) {
+                    None => Some(marker.clone()),
+                    Some(limits) => cut(&limits, &part.text),
+                };
+                let by = text.map(|text| (cut_item(&gauge, item, part, &text, row.role), text.ends));
+                if let Some(slot) = left.get_mut(place) {
+                    *slot = by.map(|(by, ends)| Replacement {
+                        state: ItemState::Masked,
+                        ends,
+                        guess: by.guess,
+                        alone: by.alone,
+                        actual: by.actual,
+                    });
+                }
+            }
+        }
+        left
+    }
+}
+
+/// The cut that leaves a mask's preview; `None` where the mask has none.
+fn preview(mask: &Mask) -> Option<Truncate> {
+    let preview = mask.preview.as_ref()?;
+    Some(Truncate {
+        max: Some(0),
+        keep: Some(u64::from(preview.head + preview.tail)),
+        unit: preview.unit,
+        head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
+        marker: mask.text.clone(),
+        ..Truncate::default()
+    })
+}

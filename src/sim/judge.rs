@@ -1,0 +1,109 @@
+//! What was forgotten: for each reference of a call, whether its evidence still stands in the context.
+
+use super::conditions::Refetching;
+use super::inputs::Inputs;
+use super::ledger::{Detail, Ledger};
+use super::retention::{Broken, Category, Fate, fate};
+use super::window::Window;
+use crate::context::Context;
+use crate::trace::{Evidence, Place, Reference, Trace};
+use std::cmp::Reverse;
+
+/// So many broken references of a session are named: the heaviest.
+const NAMED: usize = 10;
+
+/// Looks at the references of the reply that is about to be made.
+pub(super) fn judge(inputs: &Inputs<'_>, window: &Window<'_>, ledger: &mut Ledger, message: u32) {
+    let (trace, context) = (inputs.trace, &window.context);
+    let retention = &mut ledger.outcome.totals.retention;
+    retention.dead_tokens += context.dead_weight();
+    retention.carried_tokens += context.recorded();
+    let references = references_of(trace, message);
+    if references.is_empty() {
+        return;
+    }
+    let categories = inputs.intake.categories(trace);
+    let mut lines_broken = false;
+    for reference in references {
+        let Some(source) = reference.sources.first() else { continue };
+        let fate = fate(context, trace, reference);
+        let Some(category) = categories.get(source.part as usize).copied() else { continue };
+        ledger.outcome.totals.retention.fates.entry((reference.kind, category)).or_default().count(fate);
+        if fate != Fate::Kept {
+            lines_broken |= reference.kind == Evidence::Line;
+            if let Some(rule) = context.taken_by(source.part) {
+                ledger.broken_by.entry((reference.kind, rule)).or_default().count(fate);
+            }
+            count_unmended(inputs, ledger, reference, fate);
+            if ledger.detail == Detail::Everything {
+                name_broken(inputs, context, ledger, reference, source.part, category, fate);
+            }
+        }
+    }
+    ledger.outcome.totals.retention.broken_calls += u64::from(lines_broken);
+}
+
+/// The references of a message.
+pub(super) fn references_of(trace: &Trace, message: u32) -> &[Reference] {
+    let all = &trace.references;
+    let (from, to) = (all.partition_point(|one| one.message < message), all.partition_point(|one| one.message <= message));
+    all.get(from..to).unwrap_or_default()
+}
+
+/// The latest source that a tool can bring back: a result, or what a call has written.
+pub(super) fn readable<'r>(trace: &Trace, reference: &'r Reference) -> Option<&'r Place> {
+    let brings_back =
+        |place: &&Place| matches!(Category::of(trace, place.part), Category::ToolResults | Category::Errors | Category::Edits);
+    reference.sources.iter().find(brings_back)
+}
+
+/// Why a reference is still broken although the agent reads again what it misses.
+fn count_unmended(inputs: &Inputs<'_>, ledger: &mut Ledger, reference: &Reference, fate: Fate) {
+    let refetch = inputs.conditions.refetch;
+    if reference.kind != Evidence::Line || refetch == Refetching::Never {
+        return;
+    }
+    let sum = &mut ledger.outcome.totals.refetches;
+    *match readable(inputs.trace, reference) {
+        _ if fate == Fate::Summarised && refetch == Refetching::Lost => &mut sum.at_risk,
+        None => &mut sum.beyond_reach,
+        Some(place) if ledger.read_here.contains(&place.part) => &mut sum.in_vain,
+        Some(_) => &mut sum.passed_over,
+    } += 1;
+}
+
+fn name_broken(
+    inputs: &Inputs<'_>,
+    context: &Context,
+    ledger: &mut Ledger,
+    reference: &Reference,
+    part: u32,
+    category: Category,
+    fate: Fate,
+) {
+    let (trace, plan) = (inputs.trace, inputs.plan);
+    let rank = |broken: &Broken| (broken.kind, Reverse(broken.weight), broken.call, broken.source);
+    let broken = Broken {
+        call: ledger.index as u32,
+        source: trace.message_of(part).unwrap_or(0),
+        category,
+        tool: inputs.part(part).and_then(|row| row.tool).and_then(|tool| trace.tools.get(tool as usize)).cloned(),
+        kind: reference.kind,
+        weight: reference.weight,
+        fate,
+        rule: context.taken_by(part).and_then(|rule| plan.rule.get(rule as usize)).map(|rule| rule.id.clone()),
+        path: trace.path_of(part).map(str::to_owned),
+        distance_tokens: 0,
+        distance_calls: 0,
+    };
+    let worst = &mut ledger.outcome.broken;
+    let place = worst.partition_point(|other| rank(other) <= rank(&broken));
+    if place >= NAMED {
+        return;
+    }
+    let since = trace.messages.get(broken.source as usize + 1..reference.message as usize).unwrap_or_default();
+    let parts = since.iter().flat_map(|row| trace.parts_of(row));
+    let calls = trace.calls.iter().take(ledger.index).rev().take_while(|call| call.message >= broken.source).count();
+    worst.insert(place, Broken { distance_tokens: parts.map(|part| part.truth).sum(), distance_calls: calls as u32, ..broken });
+    worst.truncate(NAMED);
+}

@@ -1,0 +1,20 @@
+//! Who looks on at a replay: asked wherever the plan is.
+
+use super::event::Cause;
+use super::state::State;
+use crate::policy::Verdict;
+
+/// An observer of decisions. It changes nothing that the replay comes to.
+pub(super) trait Observer<'a> {
+    /// The trigger of a rule has spoken, at this actual size.
+    fn verdict(&mut self, _state: &State<'a>, _rule: usize, _verdict: &Verdict, _before: u64) {}
+
+    /// A rule is about to act.
+    fn action(&mut self, _state: &mut State<'a>, _rule: usize) {}
+
+    /// The provider refuses the call, for this reason.
+    fn overflow(&mut self, _state: &State<'a>, _cause: Cause) {}
+}
+
+/// Nobody looks on.
+impl Observer<'_> for () {}

@@ -1,0 +1,135 @@
+//! Messages are replaced by a summary, and the summariser's own request is counted.
+
+use super::edit::{Done, insert, shorten, text_of};
+use super::event::{EventKind, reported_as};
+use super::guard::selection;
+use super::inputs::Inputs;
+use super::note::Note;
+use super::outcome::SummaryCall;
+use super::state::State;
+use super::summary::summary_tokens;
+use crate::context::{Context, Item};
+use crate::policy::{Input, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
+use crate::trace::PartKind;
+use crate::transcript::Role;
+
+/// Replaces what a rule selects by a summary.
+pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> Done {
+    if is_refused_unread(state, rule, summarise) {
+        return Done::Failed;
+    }
+    let Some(selection) = selection(rule, &state.window.context, state.belief.incoming) else { return Done::Nothing };
+    let replaced = items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum();
+    let size = summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
+    if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens >= replaced {
+        return Done::Failed;
+    }
+    let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
+    let State { inputs, window, ledger, .. } = state;
+    window.before_edit(rule);
+    let context = &window.context;
+    let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
+    let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
+    let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
+    let outcome = &mut ledger.outcome;
+    outcome.totals.summariser_calls += calls;
+    outcome.totals.summariser_tokens += input + calls.max(1) * size;
+    if calls > 0 {
+        let reads_context = summarise.input == Input::Context;
+        let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(input) } else { 0 };
+        outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt: input, prefix, output: calls * size, calls });
+    }
+    let context = &mut window.context;
+    shorten(inputs, context, rule, &selection);
+    let leaving = selection.leaving();
+    context.condense(&selection.gone);
+    context.remove(&selection.lost);
+    if summarise.place == Place::SystemPrompt {
+        context.remove_own_system_text();
+    }
+    insert(state, &text_of(size + summarise.wrapper_tokens), summarise.role, summarise.place);
+    state.rewritten();
+    Done::Changed(reported_as(rule, EventKind::Compact), leaving.len() as u32)
+}
+
+/// Is the summariser refused whatever there is to replace? Where it reads the whole context, and everything would go, there is no need
+/// to look at the messages. A session that has outgrown its window asks this at every call.
+fn is_refused_unread(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> bool {
+    let whole = summarise.input == Input::Context && summarise.on_overflow == SummariserOverflow::Fail;
+    let unguarded = (rule.min_saving.as_ref(), rule.min_progress, rule.min_messages) == (None, None, None);
+    whole
+        && unguarded
+        && rule.no_inflate == Switch::Off
+        && rule.select.takes_all_messages()
+        && state.window.context.view().message_count() > 0
+        && summariser_input(state, summarise, &Selection::default()).is_none()
+}
+
+/// Tokens that the summariser reads; `None` where its request is refused.
+fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Selection) -> Option<u64> {
+    let State { inputs, window, belief, ledger } = state;
+    let limit = inputs.conditions.prompt_limit;
+    let text = match summarise.input {
+        Input::Context => window.actual(),
+        Input::Selection => read_by_summariser(inputs, &window.context, &selection.gone, summarise.tool_cap_utf16, |_| true),
+        Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
+    };
+    let input = text + summarise.prompt_tokens;
+    if input <= limit {
+        return Some(input);
+    }
+    let left = match summarise.on_overflow {
+        SummariserOverflow::Fail => None,
+        SummariserOverflow::DropOldest => without_oldest(inputs, &window.context, summarise, selection, input),
+    };
+    let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
+    let event = ledger.event(None);
+    ledger.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..event });
+    belief.summariser_refused |= fits.is_none();
+    fits
+}
+
+/// The request of a summariser that leaves out the oldest message, and the results of its calls, after each refusal, and the number
+/// of refused tries. `None` where not even the newest message fits alone.
+fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
+    let read: Vec<u32> = match summarise.input {
+        Input::Context => context.live().filter(|(_, entry)| entry.role != Role::System).map(|(id, _)| id).collect(),
+        Input::Selection | Input::Prose => selection.gone.clone(),
+    };
+    let cap = if summarise.input == Input::Selection { summarise.tool_cap_utf16 } else { 0 };
+    let size = |id: u32| read_by_summariser(inputs, context, &[id], cap, |kind| summarise.input != Input::Prose || is_prose(kind));
+    let (mut left, mut refused) = (input, 0);
+    let mut oldest = read.iter().peekable();
+    while let Some(id) = oldest.next() {
+        refused += 1;
+        left = left.saturating_sub(size(*id));
+        while let Some(result) = oldest.next_if(|id| context.role_of(**id) == Some(Role::Tool)) {
+            left = left.saturating_sub(size(*result));
+        }
+        if left <= inputs.conditions.prompt_limit {
+            return oldest.peek().is_some().then_some((left, refused));
+        }
+    }
+    None
+}
+
+fn is_prose(kind: PartKind) -> bool {
+    matches!(kind, PartKind::Text | PartKind::Other)
+}
+
+fn read_by_summariser(inputs: &Inputs<'_>, context: &Context, messages: &[u32], cap: u32, wanted: impl Fn(PartKind) -> bool) -> u64 {
+    let read = |item: &Item| match item.part.and_then(|part| inputs.part(part)) {
+        None => item.actual,
+        Some(part) if !wanted(part.kind) => 0,
+        Some(part) if part.kind == PartKind::ToolResult && cap > 0 && part.text.length.utf16 > cap => {
+            item.actual.min(part.truth * u64::from(cap) / u64::from(part.text.length.utf16.max(1)))
+        }
+        Some(_) => item.actual,
+    };
+    items_of(context, messages).map(read).sum()
+}
+
+fn items_of<'c>(context: &'c Context, messages: &'c [u32]) -> impl Iterator<Item = &'c Item> {
+    let entries = messages.iter().filter_map(|id| context.entry(*id));
+    entries.flat_map(|entry| entry.first..entry.first + entry.count).filter_map(|id| context.item(id))
+}

@@ -1,0 +1,40 @@
+//! What users should be warned of.
+
+use super::conditions::Conditions;
+use super::event::{EventKind, Warning};
+use super::note::Note;
+use crate::policy::{Hook, Plan, Trigger};
+use std::collections::BTreeSet;
+
+/// What stands out in a replay.
+pub(super) fn warnings(events: &[Note]) -> BTreeSet<Warning> {
+    let mut found = BTreeSet::new();
+    let compactions: Vec<&Note> = events.iter().filter(|event| matches!(event.kind, EventKind::Compact | EventKind::Reset)).collect();
+    if compactions.windows(2).any(|pair| matches!(pair, [a, b] if b.call - a.call <= 2)) {
+        found.insert(Warning::RepeatedCompaction);
+    }
+    if compactions.windows(3).any(|three| matches!(three, [a, _, c] if c.call - a.call <= 10)) {
+        found.insert(Warning::Oscillation);
+    }
+    let shrinking = |event: &&Note| matches!(event.kind, EventKind::Compact | EventKind::Reset | EventKind::Prune | EventKind::Drop);
+    if events.iter().filter(shrinking).any(|event| event.before.saturating_sub(event.after) * 20 < event.before) {
+        found.insert(Warning::NoGain);
+    }
+    found
+}
+
+/// Does no limit of the policy lie below what the provider takes?
+pub(super) fn never_fires(plan: &Plan, conditions: &Conditions) -> bool {
+    let limits: Vec<f64> =
+        plan.rule.iter().filter(|rule| rule.at != Hook::Overflow).filter_map(|rule| rule.when.as_ref()).flat_map(limits_of).collect();
+    !limits.is_empty() && limits.iter().all(|limit| *limit >= conditions.prompt_limit as f64)
+}
+
+fn limits_of(trigger: &Trigger) -> Vec<f64> {
+    match trigger {
+        Trigger::Level(level) => level.gt.or(level.ge).into_iter().collect(),
+        // What does not depend on size can fire in any window.
+        Trigger::Count(_) | Trigger::Idle(_) => vec![0.0],
+        Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().flat_map(limits_of).collect(),
+    }
+}

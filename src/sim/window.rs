@@ -1,0 +1,387 @@
+//! The window of a replay: the context that the call at hand would carry, and the stored history while an overlay of it is in force.
+//!
+//! A rule with `mode = "view"` masks items for one request alone: the stored history comes back after it, and the next request masks them
+//! again, and a few more. So the last view is not thrown away. The next one is that, with what has come since, and with those few more
+//! masked. [`watch_anew`](super::watch_anew) makes each view anew, and is what this is tested against.
+
+use super::candidates::Candidates;
+use super::conditions::Refetching;
+use super::guard::enough;
+use super::inputs::Inputs;
+use crate::context::{Arrival, Context, Item, Replacement, SeenItem};
+use crate::policy::{Hook, Mask, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
+use crate::trace::{CallRow, MessageRow, Trace};
+use crate::transcript::{Role, Text};
+use std::collections::BTreeMap;
+
+/// So many selections that look at different items are followed at most: each holds a list of its own.
+const FOLLOWED: usize = 16;
+
+/// How the stored history is masked for one request alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Views {
+    /// The view of the last request is kept, and goes on where it can.
+    #[default]
+    Kept,
+    /// Each view is made anew.
+    Anew,
+}
+
+/// The context of a replay, and what comes back into it.
+#[derive(Clone, Default)]
+pub(super) struct Window<'a> {
+    pub context: Context,
+    /// The call at hand, and its place among the calls.
+    pub call: Option<&'a CallRow>,
+    pub index: usize,
+    /// The first message that has not arrived.
+    pub next_message: u32,
+    /// The stored history under what one request, or one turn, is shown.
+    pub under_request: Option<Stored>,
+    pub under_turn: Option<Stored>,
+    /// What a rule has just replaced that may still turn out not to last.
+    pub replaced: Option<Stored>,
+    /// How views are made.
+    pub views: Views,
+    /// The last view that a request was shown, where it can be used again.
+    kept_view: Option<KeptView>,
+    /// What masks could replace of the stored history.
+    candidates: Vec<Candidates<'a>>,
+    /// Texts of items that a limit has cut, by item.
+    pub cuts: BTreeMap<u32, Text>,
+    /// Does a rule cut items that have arrived? Only then the texts of cut items are kept.
+    keeps_cuts: Switch,
+    /// What was read again, as it entered.
+    readings: Vec<Reading>,
+}
+
+/// A context set aside while an overlay of it is in force.
+#[derive(Clone)]
+pub(super) struct Stored {
+    pub context: Context,
+    /// The first message that had not arrived yet.
+    next_message: u32,
+    cuts: BTreeMap<u32, Text>,
+    /// The first re-read that had not been made yet.
+    next_reading: usize,
+}
+
+/// The last view of the stored history.
+#[derive(Clone)]
+struct KeptView {
+    /// The rule that made it, by its place in the plan.
+    rule: usize,
+    /// By its place: what the rule could replace of the stored history.
+    candidates: usize,
+    /// So many of that, the oldest items, are replaced in the view.
+    replaced: usize,
+    /// The view; absent while it is the context of a request.
+    view: Option<Context>,
+    /// How often the stored history, and the view, had been edited.
+    stored_edits: u64,
+    view_edits: u64,
+}
+
+/// Two messages that the log does not hold: the call of a tool that reads a part again, and its result.
+#[derive(Clone)]
+pub(super) struct Reading {
+    /// The part that comes back.
+    pub part: u32,
+    /// The recorded message before which they stand.
+    pub before: u32,
+    pub call: Item,
+    pub result: Item,
+    /// What a limit has left of the text.
+    pub cut: Option<Text>,
+}
+
+impl<'a> Window<'a> {
+    /// Nothing has arrived yet.
+    pub fn new(inputs: &Inputs<'_>) -> Window<'a> {
+        let cuts_later = inputs.plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some());
+        let keeps_cuts = if cuts_later { Switch::On } else { Switch::Off };
+        Window { context: Context::new(inputs.plan.estimator.clone()), keeps_cuts, ..Window::default() }
+    }
+
+    /// Actual size of the context as it stands.
+    pub fn actual(&self) -> u64 {
+        let visible = self.context.size().actual.0;
+        self.call.map_or(visible, |call| call.prompt(visible, self.context.recorded()))
+    }
+
+    /// Puts a message at the end of the context, as the ingestion limits have left it.
+    pub fn place(&mut self, inputs: &Inputs<'_>, message: u32) -> u32 {
+        let row = inputs.message(message);
+        let (role, opens_turn) = row.map_or((Role::User, false), |row| (row.role, row.opens_turn()));
+        let unseen = inputs.trace.unseen.is_some_and(|unseen| unseen.message == message);
+        let arrival = Arrival { message: Some(message), role, opens_turn, is_summary: false, unseen, call: self.index as u32 };
+        let id = self.context.push(arrival, inputs.intake.items(message).iter().copied(), None);
+        row.into_iter().flat_map(|row| shown_again_by(inputs.trace, row)).for_each(|part| self.context.supersede(part));
+        let keeps = self.keeps_cuts == Switch::On;
+        if let Some(first) = self.context.entry(id).filter(|_| keeps).map(|entry| entry.first) {
+            self.cuts.extend(inputs.intake.cuts(message).iter().map(|cut| (first + cut.offset, cut.text.clone())));
+        }
+        id
+    }
+
+    /// Puts an item of the policy's own into the context.
+    pub fn insert(&mut self, item: Item, role: SummaryRole, place: Place) -> u32 {
+        let at = match place {
+            Place::End => None,
+            Place::BeforeReply => self.context.newest_reply(),
+            Place::Head | Place::SystemPrompt => Some(self.context.after_system()),
+        };
+        let role = match (place, role) {
+            (Place::SystemPrompt, _) | (_, SummaryRole::System) => Role::System,
+            (_, SummaryRole::User) => Role::User,
+            (_, SummaryRole::Assistant) => Role::Assistant,
+        };
+        let is_summary = place != Place::SystemPrompt;
+        let arrival = Arrival { message: None, role, opens_turn: false, is_summary, unseen: false, call: self.index as u32 };
+        self.context.push(arrival, [item], at)
+    }
+
+    /// The items that a limit would cut, and what is left of them; none where a guard forbids it.
+    pub fn cuttable(&self, inputs: &Inputs<'_>, rule: &Rule, limits: &Truncate, items: &[SeenItem]) -> Vec<(u32, Replacement, Text)> {
+        let mut changes = Vec::new();
+        let mut gross = 0;
+        for item in items {
+            let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| inputs.part(part)) else { continue };
+            let Some(cut) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
+            // A text that was cut before, marker and all, is not cut again for nothing.
+            if let Some(by) = inputs.cut(&self.context, item.id, &cut).filter(|by| by.alone < item.alone) {
+                gross += item.alone;
+                changes.push((item.id, by, cut.text));
+            }
+        }
+        let comes: u64 = changes.iter().map(|(_, by, _)| by.alone).sum();
+        if enough(rule.min_saving.as_ref(), gross, comes) { changes } else { Vec::new() }
+    }
+
+    /// Sets the context aside before a rule changes a view of it.
+    pub fn before_edit(&mut self, rule: &Rule) {
+        match rule.mode {
+            Mode::View if self.under_request.is_none() => self.under_request = Some(self.set_aside()),
+            Mode::Turn if self.under_turn.is_none() => self.under_turn = Some(self.take_stored()),
+            Mode::View | Mode::Turn => {}
+            // What is committed on top of a request's view takes the view with it: the system stores the list that it has just worked on.
+            Mode::Commit => {
+                self.give_up_view();
+                self.under_request = None;
+            }
+            Mode::CommitIfFewer => {
+                self.give_up_view();
+                self.replaced = Some(self.take_stored());
+            }
+        }
+    }
+
+    /// What a request was shown becomes the stored history, or the start of it.
+    fn give_up_view(&mut self) {
+        self.kept_view.take_if(|kept| kept.view.is_none());
+    }
+
+    /// The stored history, from under whatever view of it.
+    fn take_stored(&mut self) -> Stored {
+        self.under_request.take().unwrap_or_else(|| self.set_aside())
+    }
+
+    /// The context as it stands.
+    fn set_aside(&self) -> Stored {
+        let (context, cuts) = (self.context.clone(), self.cuts.clone());
+        Stored { context, next_message: self.next_message, cuts, next_reading: self.readings.len() }
+    }
+
+    /// Is the context the stored history itself, and no view of it?
+    fn shows_stored(&self) -> bool {
+        self.under_request.is_none() && self.under_turn.is_none()
+    }
+
+    /// The stored history, whatever the request is shown.
+    pub fn stored(&self) -> &Context {
+        self.under_request.as_ref().or(self.under_turn.as_ref()).map_or(&self.context, |stored| &stored.context)
+    }
+
+    /// The view of a request ends. `told` is what the provider reported for the last call.
+    pub fn end_request_view(&mut self, inputs: &Inputs<'_>, told: Option<u64>) {
+        if let Some(stored) = self.under_request.take() {
+            self.restore(inputs, told, stored);
+        }
+    }
+
+    /// The view of a turn ends: the stored history comes back, and what arrived meanwhile after it.
+    pub fn end_turn_view(&mut self, inputs: &Inputs<'_>, told: Option<u64>) {
+        if let Some(stored) = self.under_turn.take() {
+            self.under_request = None;
+            self.restore(inputs, told, stored);
+        }
+    }
+
+    /// A context that was set aside comes back, and what has arrived since after it.
+    fn restore(&mut self, inputs: &Inputs<'_>, told: Option<u64>, stored: Stored) {
+        let gone = std::mem::replace(&mut self.context, stored.context);
+        self.keep_view(gone);
+        self.context.edit_for(None);
+        self.cuts = stored.cuts;
+        let mut reading = stored.next_reading;
+        for message in stored.next_message..self.next_message {
+            reading = self.enter_readings(reading, message, told);
+            self.place(inputs, message);
+        }
+        self.enter_readings(reading, self.next_message, told);
+    }
+
+    /// A part is read again: a tool is called for it, and later its result enters.
+    pub fn enter_call(&mut self, reading: &Reading, told: Option<u64>) {
+        let id = self.context.push(self.arrival(reading, Role::Assistant), [reading.call], None);
+        self.note_usage(id, told);
+    }
+
+    /// The provider has told what the call of this reply came to.
+    pub fn note_usage(&mut self, id: u32, told: Option<u64>) {
+        if let Some(tokens) = told {
+            self.context.note_usage(id, tokens);
+        }
+    }
+
+    /// What was read again enters.
+    pub fn enter_result(&mut self, reading: &Reading) -> u32 {
+        self.context.supersede(reading.part);
+        let id = self.context.push(self.arrival(reading, Role::Tool), [reading.result], None);
+        if let (Some(entry), Some(text)) = (self.context.entry(id), &reading.cut) {
+            self.cuts.insert(entry.first, text.clone());
+        }
+        id
+    }
+
+    /// What was read again has entered: it does so again where a context comes back.
+    pub fn remember(&mut self, reading: Reading) {
+        self.readings.push(reading);
+    }
+
+    fn arrival(&self, reading: &Reading, role: Role) -> Arrival {
+        Arrival { message: Some(reading.before), role, opens_turn: false, is_summary: false, unseen: false, call: self.index as u32 }
+    }
+
+    /// A context comes back from which re-reads were missing: those from this place on enter that stood before this message. Hands back
+    /// the place behind them.
+    fn enter_readings(&mut self, from: usize, before: u32, told: Option<u64>) -> usize {
+        let mut place = from;
+        while let Some(reading) = self.readings.get(place).filter(|reading| reading.before <= before).cloned() {
+            self.enter_call(&reading, told);
+            self.enter_result(&reading);
+            place += 1;
+        }
+        place
+    }
+
+    /// The place of what a mask could replace of the stored history as it stands; `None` where that is not followed.
+    pub fn find(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
+        if self.views == Views::Anew || !self.shows_stored() || !rule.select.grows() {
+            return None;
+        }
+        let known = self.candidates.iter().position(|candidates| candidates.serves(index, &rule.select));
+        let place = known.unwrap_or(self.candidates.len());
+        if let Some(candidates) = self.candidates.get_mut(place) {
+            candidates.update(inputs, &self.context, index, rule, mask);
+        } else if place < FOLLOWED {
+            self.candidates.push(Candidates::new(inputs, &self.context, index, rule, mask));
+        } else {
+            return None;
+        }
+        Some(place)
+    }
+
+    /// What was found at a place.
+    pub fn candidates(&self, place: usize) -> Option<&Candidates<'a>> {
+        self.candidates.get(place)
+    }
+
+    /// Shows a request the stored history with what a mask replaces of it, and hands back how many items that are; `None` where that view
+    /// is not one that can be kept.
+    pub fn mask_in_kept_view(&mut self, inputs: &Inputs<'_>, index: usize, rule: &'a Rule, mask: &Mask) -> Option<usize> {
+        if rule.mode != Mode::View || self.keeps_cuts == Switch::On || inputs.conditions.refetch != Refetching::Never {
+            return None;
+        }
+        let place = self.find(inputs, index, rule, mask)?;
+        let items = self.candidates.get(place)?.replaced_by(rule);
+        if items == 0 {
+            return Some(0);
+        }
+        let (mut view, replaced) = self.last_view(inputs.trace, index, place, items).unwrap_or_else(|| (self.context.clone(), 0));
+        view.edit_for(Some(index as u32));
+        for id in self.candidates.get(place)?.ids(replaced..items) {
+            if let Some(by) = inputs.masked(&self.context, index, rule, mask, *id) {
+                view.replace(*id, by);
+            }
+        }
+        let (stored_edits, view_edits) = (self.context.edits(), view.edits());
+        self.kept_view = Some(KeptView { rule: index, candidates: place, replaced: items, view: None, stored_edits, view_edits });
+        let stored = std::mem::replace(&mut self.context, view);
+        self.under_request = Some(Stored { context: stored, next_message: self.next_message, cuts: BTreeMap::new(), next_reading: 0 });
+        Some(items)
+    }
+
+    /// The last view with what has come since, and how many items are replaced in it; `None` where it is not the beginning of this one.
+    fn last_view(&mut self, trace: &Trace, index: usize, place: usize, items: usize) -> Option<(Context, usize)> {
+        self.update_kept_view(trace);
+        let kept = self.kept_view.take().filter(|kept| (kept.rule, kept.candidates) == (index, place) && kept.replaced <= items)?;
+        Some((kept.view?, kept.replaced))
+    }
+
+    /// Adds to the last view what has come since, or drops it where the stored history has changed otherwise.
+    fn update_kept_view(&mut self, trace: &Trace) {
+        let Some(kept) = &mut self.kept_view else { return };
+        let Some(view) = kept.view.as_mut().filter(|_| kept.stored_edits == self.context.edits()) else {
+            self.kept_view = None;
+            return;
+        };
+        for id in view.keep_up(&self.context) {
+            let message = view.entry(id).and_then(|entry| entry.message);
+            let Some(row) = message.and_then(|message| trace.messages.get(message as usize)) else { continue };
+            shown_again_by(trace, row).for_each(|part| view.supersede(part));
+        }
+    }
+
+    /// The context of a request goes, as another one comes back: kept where it is the view that this request was shown.
+    fn keep_view(&mut self, gone: Context) {
+        if let Some(kept) = self.kept_view.as_mut().filter(|kept| kept.view.is_none()) {
+            if gone.edits() == kept.view_edits {
+                kept.view = Some(gone);
+            } else {
+                self.kept_view = None;
+            }
+        }
+    }
+
+    /// Reasoning leaves as a turn begins: from the stored history, and from the view that is kept of it.
+    pub fn expire(&mut self, trace: &Trace) {
+        if !self.shows_stored() {
+            self.context.expire();
+            return;
+        }
+        self.update_kept_view(trace);
+        let before = self.context.edits();
+        let reasoning_alone = self.context.expire();
+        let edits = before..self.context.edits();
+        if !reasoning_alone {
+            self.candidates.clear();
+            self.kept_view = None;
+        }
+        self.candidates.iter_mut().for_each(|candidates| candidates.outlive(edits.clone()));
+        if let Some(kept) = &mut self.kept_view {
+            kept.stored_edits = edits.end;
+            if let Some(view) = &mut kept.view {
+                view.expire();
+            }
+        }
+    }
+}
+
+/// The parts that a message shows again: they are dead weight from now on.
+fn shown_again_by<'t>(trace: &'t Trace, row: &MessageRow) -> impl Iterator<Item = u32> + 't {
+    let (start, end) = (row.first_part, row.first_part + row.part_count);
+    let first = trace.repetitions.partition_point(|repetition| repetition.later < start);
+    let mine = trace.repetitions.iter().skip(first).take_while(move |repetition| repetition.later < end);
+    mine.map(|repetition| repetition.earlier)
+}
