@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The readers of databases.
-const OWNERS: [&str; 3] = ["crush", "goose", "opencode"];
+const OWNERS: [&str; 4] = ["crush", "goose", "kiro-cli", "opencode"];
 
 /// Makes a database of statements, up to the first that is none.
 fn make(path: &Path, statements: &str) {
