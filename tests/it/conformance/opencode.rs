@@ -381,9 +381,9 @@ fn later_select(preset: &'static str, case: &Case) -> Checked {
     let plan = without_limits(plan(preset, limits(case), &settings));
     let messages = list(&case.input["messages"]);
     let (given, places) = given_models(messages);
-    let mut stand = given.stand(&plan, &ENDLESS);
-    stand.force("compact");
-    let first = stand.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]).min();
+    let mut probe = given.probe(&plan, &ENDLESS);
+    probe.force("compact");
+    let first = probe.context().live().filter_map(|(_, entry)| entry.message).map(|message| places[message as usize]).min();
     let head = case.expected["head"].as_u64();
     expect("head", Some(first.unwrap_or(messages.len()) as u64), head)?;
     Ok(Passed::Whole)
