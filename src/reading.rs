@@ -53,7 +53,8 @@ impl Bounds {
 
 /// A number of bytes as people write it.
 pub fn size(bytes: u64) -> String {
-    let unit = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")].into_iter().find(|(unit, _)| bytes > 0 && bytes % unit == 0);
+    let unit =
+        [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")].into_iter().find(|(unit, _)| bytes > 0 && bytes.is_multiple_of(*unit));
     unit.map_or_else(|| format!("{bytes} bytes"), |(unit, name)| format!("{} {name}", bytes / unit))
 }
 

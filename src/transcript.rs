@@ -4,29 +4,18 @@
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
 mod evidence;
+mod length;
 mod lines;
 mod steps;
 mod windows;
 
 pub use evidence::{Evidence, Unit};
+pub use length::{Length, Step};
 pub use lines::Lines;
 pub use steps::Steps;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
-
-/// The length of a text in each unit that some agent counts in.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Length {
-    /// UTF-8 bytes.
-    pub bytes: u32,
-    /// UTF-16 code units (JavaScript's `length`).
-    pub utf16: u32,
-    /// Unicode code points (Python's `len`, Go's runes).
-    pub chars: u32,
-    /// Newline characters; a text without one has 0.
-    pub newlines: u32,
-}
 
 /// A measured text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,15 +85,6 @@ pub struct Shape {
 
 /// A line of more code points than this is listed in [`Shape::long_lines`].
 pub const LONG_LINE: u32 = 400;
-
-/// Sizes from the start of a text up to a place in it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Step {
-    /// Lengths up to here.
-    pub length: Length,
-    /// Tokens up to here.
-    pub tokens: u32,
-}
 
 /// Measures texts for a reader. The reader neither knows nor cares how tokens are counted.
 pub trait Scale {

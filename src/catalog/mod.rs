@@ -19,6 +19,7 @@ mod model;
 mod name;
 mod price;
 mod price_file;
+mod prices;
 mod table;
 
 pub use cache::{CacheRule, CacheRules, Hits, Refresh, Writes};
@@ -26,5 +27,6 @@ pub use family::{ContentCosts, Family, FamilyFacts, VocabularyName};
 pub use host::HostLimits;
 pub use image::ImageRule;
 pub use model::{Model, Thinking};
-pub use price::{Price, Prices, Rate, Rates};
+pub use price::{Price, Rate, Rates};
+pub use prices::Prices;
 pub use table::{Catalog, CatalogError};

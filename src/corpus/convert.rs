@@ -2,7 +2,9 @@
 
 use super::counters::Counters;
 use super::discover::{Found, discover};
-use super::read::{Companions, FileLoss, Opened, ReadSettings, Skipped, file_loss, not_counted_again, opened};
+use super::gathered::{FileLoss, Skipped};
+use super::read::{Companions, Opened, file_loss, not_counted_again, opened};
+use super::settings::ReadSettings;
 use crate::estimate::{CounterError, Vocabulary};
 use crate::format::traffic::openai_chat;
 use crate::format::{LeftOut, native};

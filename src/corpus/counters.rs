@@ -1,6 +1,6 @@
 //! Which vocabulary a session is counted in, and the counters, each loaded when it is first needed.
 
-use super::read::{ReadSettings, Vocabularies};
+use super::settings::{ReadSettings, Vocabularies};
 use crate::catalog::Catalog;
 use crate::estimate::{Counter, CounterError, Vocabulary};
 use crate::measure::{PublicCounters, own_vocabulary};

@@ -1,6 +1,6 @@
 //! Which files a run looks at: paths, folders, globs, standard input, and the agents' own folders.
 
-use super::read::Skipped;
+use super::gathered::Skipped;
 use crate::reading;
 use globset::{GlobBuilder, GlobMatcher};
 use ignore::WalkBuilder;

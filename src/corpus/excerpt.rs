@@ -1,6 +1,6 @@
 //! How texts begin: the one place where content is read again for somebody who asked to see it.
 
-use super::read::Corpus;
+use super::gathered::Corpus;
 use crate::format::{Reader, Source, sniff};
 use crate::trace::Trace;
 use crate::transcript::{Part, Scale, Text, Transcript};

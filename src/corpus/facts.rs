@@ -1,7 +1,7 @@
 //! Sums over a corpus, for the head of every report.
 
+use super::gathered::{Corpus, CorpusFacts, Mirrored};
 use super::impose::impose;
-use super::read::{Corpus, CorpusFacts, Mirrored};
 use super::segment::prompt_of;
 use super::unseen;
 use crate::policy::Plan;
@@ -10,6 +10,17 @@ use crate::trace::{Outputs, SentPrompts, Trace};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+impl Corpus {
+    /// Leaves out the sessions that another one started, and says how many.
+    pub fn leave_out_sub_agents(&mut self) {
+        let all = self.traces.len();
+        self.traces.retain(|trace| trace.parent.is_none());
+        self.facts.sub_agents_left_out = (all - self.traces.len()) as u64;
+        self.traces.iter_mut().for_each(|trace| trace.mirrored.clear());
+        sum_up(self);
+    }
+}
 
 /// Fills in what follows from the sessions.
 pub(super) fn sum_up(corpus: &mut Corpus) {

@@ -1,6 +1,6 @@
 //! Each message and call once: resumed and copied sessions repeat what another file holds already.
 
-use super::read::Corpus;
+use super::gathered::Corpus;
 use crate::trace::{CompactionRow, Trace};
 use crate::transcript::CompactionKind;
 use std::collections::{HashMap, HashSet};

@@ -1,6 +1,6 @@
 //! `.ctxtrace`: a measured corpus in one file. It holds numbers, names and ids, and no content.
 
-use super::read::Corpus;
+use super::gathered::Corpus;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;

@@ -1,24 +1,12 @@
 //! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent, else from the catalogue. What lies above it in their first prompt is
 //! conversation that nobody recorded.
 
+use super::gathered::{Corpus, UnseenFacts};
 use super::overhead::expected_overhead;
-use super::read::Corpus;
 use crate::catalog::{Catalog, Family};
 use crate::measure::{overhead, unseen_above};
 use crate::trace::{BaseFrom, Trace};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Conversation from before the logs begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UnseenFacts {
-    /// Sessions whose logs begin in the middle.
-    pub sessions: u64,
-    /// Of these, sessions whose overhead nothing tells: all that their first prompts held beyond the log counts as overhead.
-    pub unknown: u64,
-    /// Tokens of unseen conversation in the first prompts of the others; estimated.
-    pub tokens: u64,
-}
 
 /// Overheads of whole sessions with the versions of their agent.
 type Overheads = Vec<(String, u64)>;

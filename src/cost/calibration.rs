@@ -5,7 +5,7 @@
 //! not age in this model: what a pause did is in the factor of the call behind it.
 
 use super::cache::Split;
-use super::check::walk;
+use super::recorded::walk;
 use super::tariff::Tariff;
 use crate::sim::Outcome;
 use crate::trace::Trace;

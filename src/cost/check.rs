@@ -1,12 +1,13 @@
 //! The model held against the recording: cache reads, writes and cost of the unchanged session.
 
-use super::bill::{Answer, Bill, CacheKind, Charge, Session};
-use super::cache::{Request, Split};
+use super::bill::{Bill, CacheKind, Charge};
+use super::cache::Split;
 use super::calibration::Calibration;
-use super::tariff::{Known, Tariff};
+use super::recorded::{Step, walk};
+use super::tariff::Tariff;
 use crate::sim::Outcome;
-use crate::trace::{CallRow, Trace};
-use crate::transcript::{CompactionKind, Trust, Usage};
+use crate::trace::Trace;
+use crate::transcript::Usage;
 use std::collections::BTreeSet;
 use std::ops::AddAssign;
 
@@ -117,49 +118,6 @@ impl OwnError {
         wide(one_nano_usd.abs_diff(other_nano_usd)) * wide(self.recorded_nano_usd)
             <= wide(self.off_nano_usd) * wide(one_nano_usd.max(other_nano_usd))
     }
-}
-
-/// A call of a recording, and what caches make of its prompt as it was sent.
-pub(super) struct Step<'a> {
-    /// Its place among the session's calls.
-    pub place: usize,
-    pub call: &'a CallRow,
-    /// What its provider reported.
-    pub usage: Option<Usage>,
-    pub known: Known<'a>,
-    pub answer: Answer,
-}
-
-/// Goes through the recorded prompts as they were sent. `unchanged` is the session's outcome under no policy: it tells where prompts part
-/// from those before.
-pub(super) fn walk<'a>(trace: &'a Trace, unchanged: &Outcome, tariff: &'a Tariff<'a>) -> Vec<Step<'a>> {
-    let mut steps = Vec::with_capacity(trace.calls.len());
-    let mut session = Session::new(trace, tariff);
-    let mut compactions = trace.compactions.iter().peekable();
-    // The last prompt as it was sent, and as it would have been under no policy.
-    let mut last: Option<(u64, u64)> = None;
-    for (place, (row, call)) in unchanged.calls.iter().zip(&trace.calls).enumerate() {
-        let mut compacted = false;
-        while let Some(compaction) = compactions.next_if(|compaction| compaction.before <= call.message) {
-            compacted |= matches!(compaction.kind, CompactionKind::Compact | CompactionKind::Prune);
-        }
-        let usage = call.usage.filter(|usage| usage.trust == Trust::Provider);
-        let prompt = usage.map_or(row.actual, |usage| usage.prompt);
-        let prefix = match last {
-            // What the agent's own compaction left of the prompt is not recorded: system prompt and tools stay for certain.
-            Some(_) if compacted => call.hidden,
-            // The distance from the end to the first change is the same in the recorded prompt as in the one that was never compacted.
-            Some((sent, whole)) => sent.saturating_sub(whole.saturating_sub(row.prefix)),
-            None => 0,
-        };
-        last = Some((prompt, row.actual));
-        let time = session.time(call);
-        let known = session.known(call, time);
-        let request = Request { time, prompt, prefix: prefix.min(prompt), hidden: call.hidden, blocks: row.blocks, shared: 0 };
-        let answer = session.ask(call, &known, request);
-        steps.push(Step { place, call, usage, known, answer });
-    }
-    steps
 }
 
 /// Holds the model against a session. `unchanged` is its outcome under no policy.

@@ -5,6 +5,8 @@ mod break_even;
 mod cache;
 mod calibration;
 mod check;
+mod recorded;
+mod session;
 mod tariff;
 
 pub use bill::{Bill, Bills, CacheKind, Charge, bills, splits};

@@ -36,3 +36,17 @@ pub fn kind(letter: char) -> Kind {
     let kind = TABLE.get(PAGES + (usize::from(page) << 8) + (code & 0xff)).copied().unwrap_or_default();
     KINDS.get(usize::from(kind)).copied().unwrap_or(Kind::Other)
 }
+
+/// The end of the contraction that begins at `at`, if one does.
+#[inline]
+pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
+    let letter = |offset: usize| bytes.get(at + offset).map_or(0, u8::to_ascii_lowercase);
+    if letter(0) != b'\'' {
+        return None;
+    }
+    match (letter(1), letter(2)) {
+        (b's' | b'd' | b'm' | b't', _) => Some(at + 2),
+        (b'l', b'l') | (b'v' | b'r', b'e') => Some(at + 3),
+        _ => None,
+    }
+}

@@ -2,6 +2,7 @@
 
 mod clean;
 mod content;
+mod counter;
 mod deepseek;
 mod estimator;
 mod length;
@@ -17,7 +18,8 @@ mod wide;
 
 pub use clean::cleaned;
 pub use content::ContentKind;
+pub use counter::{Counter, CounterError, Engine};
 pub use estimator::{Counting, Estimator, Guess, RoundAt};
 pub use length::{Rounding, Unit, tally};
 pub use shape::Extent;
-pub use vocabulary::{Counter, CounterError, Engine, Vocabulary};
+pub use vocabulary::Vocabulary;

@@ -5,6 +5,7 @@
 //! at most one leading space, and the line ends behind it; whitespace up to its last line end; whitespace less its last
 //! character, which is left to lead the next word; whitespace.
 
+use super::letters::contraction_end;
 use super::vocabulary::Vocabulary;
 use super::{deepseek, wide};
 
@@ -208,20 +209,6 @@ impl Common {
             end += 1;
         }
         Some(end)
-    }
-}
-
-/// The end of the contraction that begins at `at`, if one does.
-#[inline]
-pub(super) fn contraction_end(bytes: &[u8], at: usize) -> Option<usize> {
-    let letter = |offset: usize| bytes.get(at + offset).map_or(0, u8::to_ascii_lowercase);
-    if letter(0) != b'\'' {
-        return None;
-    }
-    match (letter(1), letter(2)) {
-        (b's' | b'd' | b'm' | b't', _) => Some(at + 2),
-        (b'l', b'l') | (b'v' | b'r', b'e') => Some(at + 3),
-        _ => None,
     }
 }
 

@@ -5,8 +5,7 @@
 //! `X?U*L+C?`, `X?U+L*C?`, up to three numbers, ` ?` and symbols and marks and then line ends and slashes, whitespace up to its last line end, whitespace less its
 //! last character if something follows, whitespace.
 
-use super::letters::{Kind, kind};
-use super::pieces::contraction_end;
+use super::letters::{Kind, contraction_end, kind};
 
 /// Where the piece that begins at `at` ends. A place that is none of a character's in the text is the end of its piece.
 pub fn piece_end(text: &str, at: usize) -> usize {

@@ -114,10 +114,14 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     known(window, 0, from)
 }
 
-/// The window that the session's own automatic compactions imply, by the presets of its agent.
+/// The window that the session's own automatic compactions imply by the last usage before them, by the presets of its agent.
 fn implied(trace: &Trace, day: Option<&str>) -> Option<u64> {
     let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
-    let largest = trace.compactions.iter().filter(automatic).filter_map(|row| row.tokens_before).max()?;
+    let reported = |row: &CompactionRow| {
+        let calls = trace.calls.iter().take_while(|call| call.message < row.before);
+        calls.filter_map(|call| call.usage).last().map(|usage| usage.prompt + usage.output)
+    };
+    let largest = trace.compactions.iter().filter(automatic).filter_map(reported).max()?;
     let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
     implied_window(recorder, largest)
 }

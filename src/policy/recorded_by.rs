@@ -46,9 +46,11 @@ pub struct ImpliedWindow {
 }
 
 impl ImpliedWindow {
-    /// The least window that leaves room above the largest context before an automatic compaction, else the largest that there is.
+    /// The least window that leaves room above the largest usage before an automatic compaction, else the largest that there is. The usage
+    /// may lie a hundredth of the window above the limit: a reply counts only when it is complete.
     pub fn window(&self, largest: u64) -> Option<u64> {
-        self.of.iter().find(|window| **window >= largest.saturating_add(self.below)).or(self.of.last()).copied()
+        let needed = |window: u64| window + window / 100 >= largest.saturating_add(self.below);
+        self.of.iter().copied().find(|window| needed(*window)).or(self.of.last().copied())
     }
 }
 
@@ -103,7 +105,7 @@ pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
     logged.saturating_mul(100) / percent.max(1)
 }
 
-/// The window that the automatic compactions of a writer's session imply, by the largest context before one of them.
+/// The window that the automatic compactions of a writer's session imply, by the largest usage before one of them.
 pub fn implied_window(recorder: Recorder<'_>, largest: u64) -> Option<u64> {
     OF_PRESETS.iter().find(|entry| entry.covers(recorder))?.implied_window.as_ref()?.window(largest)
 }
@@ -162,8 +164,8 @@ mod tests {
     fn a_compaction_leaves_its_buffer_below_a_window_that_there_is() {
         let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
         assert_eq!(
-            [155_123, 167_000, 167_001, 366_989].map(|largest| implied.window(largest)),
-            [200_000, 200_000, 400_000, 400_000].map(Some)
+            [155_123, 167_000, 169_000, 169_001, 366_989].map(|largest| implied.window(largest)),
+            [200_000, 200_000, 200_000, 400_000, 400_000].map(Some)
         );
         assert_eq!(implied.window(984_537), Some(1_000_000));
     }

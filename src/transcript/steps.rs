@@ -1,6 +1,6 @@
 //! Steps of a shape, packed: a long text has hundreds, and a corpus has many long texts.
 
-use super::{Length, Step};
+use super::length::{Length, Step};
 use serde::{Deserialize, Serialize};
 
 /// Cumulative sizes at ascending places within a text, its two ends not among them. Each takes four to seven bytes: what it is

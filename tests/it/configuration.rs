@@ -9,13 +9,15 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 11] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
         "codex.md",
         &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"],
     ),
+    ("kilo", "../policies-2026-11/kilo-7.7.9.md", &["compaction.", "tool_output."]),
+    ("zed", "../policies-2026-11/zed-1.14.md", &["agent.auto_compact."]),
     ("pi", "pi.md", &["compaction."]),
     ("claude-code", "claude-code.md", &["env.", "autoCompactWindow", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"]),
     ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),

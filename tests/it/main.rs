@@ -42,11 +42,9 @@ mod drift;
 mod explain;
 /// Sessions that a policy fails: where they end, what still counts, how they rank.
 mod failed;
-/// Pictures: their size by the first bytes of their base64 text.
-mod format_image;
-/// Compact JSON, and escapes of half characters.
-mod format_json;
 /// `ctxsim gate`: limits, baselines, forms, exit codes.
+/// Readers, a file a format.
+mod format;
 mod gate;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
@@ -77,96 +75,6 @@ mod policy_systems;
 mod project;
 /// What agents read again after recorded compactions.
 mod read_again;
-/// Records of the agents' latest versions, and older ones that recorded files rarely show, in a few lines each.
-mod read_agent_variants;
-/// aider: the chat's history and the requests'.
-mod read_aider;
-/// Anthropic Messages: exchanges joined to sessions, documents, messages.
-mod read_anthropic_messages;
-/// Harbor's trajectories: copied steps, handoffs, mocked usage.
-mod read_atif;
-/// BaseAgent's events.
-mod read_baseagent;
-/// Claude Code: real files against an independent count, and the traps of the format one by one.
-mod read_claude_code;
-/// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
-mod read_cline;
-/// Sessions of the Cline CLI.
-mod read_cline_cli;
-/// Codex CLI rollouts.
-mod read_codex;
-/// GitHub Copilot CLI events: no prompts by call, totals at the exit.
-mod read_copilot_cli;
-/// Crush and the archived Go OpenCode.
-#[cfg(feature = "sqlite")]
-mod read_crush;
-/// Cut and garbled files.
-mod read_damaged;
-/// DeepSeek Harness events.
-mod read_deepseek_harness;
-/// Exchanges with models' interfaces: logs of several dialects, cassettes, streams.
-mod read_exchanges;
-/// Sessions of Factory Droid, with their settings beside.
-mod read_factory_droid;
-/// Gemini CLI chats.
-mod read_gemini_cli;
-/// goose: databases and lines.
-mod read_goose;
-/// Sessions of the Grok CLI: updates, history, the log of requests.
-mod read_grok_cli;
-/// Inspect AI: archives and logs, attachments, pools of messages.
-mod read_inspect;
-/// Events of Junie.
-mod read_junie;
-/// Kimi CLI contexts.
-mod read_kimi_cli;
-/// Wires of Kimi Code.
-mod read_kimi_code;
-/// Conversations of Kiro CLI: values, databases, streams.
-mod read_kiro_cli;
-/// Requests with their responses as LiteLLM logs them, joined to sessions.
-mod read_litellm;
-/// mini-swe-agent trajectories.
-mod read_mini_swe_agent;
-/// Sessions of Muse Code.
-mod read_muse;
-/// MyCoder's lists of messages.
-mod read_mycoder;
-/// The program's own shape, and the example of its documentation.
-mod read_native;
-/// OpenAI chat messages in their many wrappings.
-mod read_openai_chat;
-/// OpenCode's exports and storage trees.
-mod read_opencode;
-/// OpenCode's database, which is read without a trace.
-#[cfg(feature = "sqlite")]
-mod read_opencode_database;
-/// OpenHands: evaluations, resolver, lists of events.
-mod read_openhands;
-/// OpenHands' SDK: conversations in folders, events, evaluations.
-mod read_openhands_sdk;
-/// Sessions of pi and OpenClaw: lists, trees, damage.
-mod read_pi;
-/// PicoClaw sessions.
-mod read_picoclaw;
-/// Qwen Code chats.
-mod read_qwen_code;
-/// Requests whose replies come back in another shape, and the streams that replies come in.
-mod read_replies;
-/// SWE-agent trajectories.
-mod read_swe_agent;
-/// Conversations without usage: ShareGPT, AutoGen, printed talks.
-mod read_talks;
-/// tau2-bench: agent and simulated user told apart.
-mod read_tau2;
-/// The first tau-bench.
-mod read_tau_bench;
-/// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
-mod read_telemetry;
-/// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
-mod read_variants;
-/// VS Code chat exports.
-mod read_vscode_chat;
 /// The recording and the user's own agents beside policies, on sessions made for it.
 mod recording;
 /// References: what later messages take up again, and what policies lose of it.

@@ -61,7 +61,7 @@ fn the_recording_is_a_row() {
     let headers = reader.headers().expect("headers").clone();
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("rows");
     let cell = |row: usize, key: &str| rows[row].get(headers.iter().position(|header| header == key).expect("column")).unwrap_or("");
-    assert_eq!([0, 1, 2].map(|row| cell(row, "policy")), ["recorded", "claude-code (defaults)", "opencode@1.15"]);
+    assert_eq!([0, 1, 2].map(|row| cell(row, "policy")), ["recorded", "claude-code (defaults)", "opencode@1.18"]);
     assert_eq!((cell(0, "prompt_tokens"), cell(0, "compactions"), cell(0, "overflows"), cell(0, "vs_recorded")), ("693000", "2", "", ""));
     let text = run(&["replay", &path, "-p", "opencode"], None);
     let row = |name: &str| text.lines().position(|line| line.starts_with(name));

@@ -1,6 +1,12 @@
 //! Values under keys within keys, as JSON and TOML have them.
 
-use super::snippet::Setting;
+/// A key with its value as it is written.
+pub struct Setting<'a> {
+    /// The keys with dots between them.
+    pub path: &'a str,
+    /// The value.
+    pub value: String,
+}
 
 /// A value below these keys, the outermost first.
 pub fn json(settings: &[Setting<'_>]) -> serde_json::Value {

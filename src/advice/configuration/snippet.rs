@@ -1,6 +1,6 @@
 //! Text to paste into an agent's configuration.
 
-use super::nested;
+use super::nested::{self, Setting};
 use crate::policy::{ConfigurationFile, Key, Parameter, Policy, Syntax};
 
 /// What is to be put into one file.
@@ -36,14 +36,6 @@ pub enum Unset {
     LeftOut,
     /// Its value is a formula over facts of the model, which the agent works out by itself.
     Formula,
-}
-
-/// A key with its value as it is written.
-pub struct Setting<'a> {
-    /// The keys with dots between them.
-    pub path: &'a str,
-    /// The value.
-    pub value: String,
 }
 
 impl Policy {

@@ -1,6 +1,6 @@
 //! Which sessions decided: what each of them came to under the defaults and under the setting that was found.
 
-use super::Tune;
+use super::asked::Tune;
 use super::split::Split;
 use super::verdict::Tuned;
 use crate::corpus::Corpus;

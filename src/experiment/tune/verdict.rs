@@ -1,6 +1,6 @@
 //! What is to be said of the setting that was found: recommended, or not, and why not.
 
-use super::search::Bound;
+use super::bound::Bound;
 use super::split::Split;
 use crate::experiment::sweep::{Direction, Objective, Row, Setting, between};
 use std::cmp::Ordering;

@@ -66,7 +66,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     } else {
         format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of))
     };
-    let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Upright dashed lines are limits of presets, in the colour of the curve whose tokens they count.";
+    let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
     notes.extend(notes::below_a_chart(corpus));
@@ -91,12 +91,17 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     })
 }
 
-/// The limits of the presets in tokens, each once, with the presets that have it.
+/// The limits in tokens of the newest preset of each system, each once, with the systems that have it.
 fn limits(window: u64) -> Vec<Limit> {
     let mut found: BTreeMap<(u64, usize), Vec<&str>> = BTreeMap::new();
+    // The newest version of a system stands first.
+    let mut newest: BTreeMap<&str, &str> = BTreeMap::new();
     for protection in protections(window).iter().filter(|protection| protection.limit >= NEAREST) {
         let Some(curve) = CURVES.iter().position(|(.., axis)| *axis == protection.axis) else { continue };
         let system = protection.preset.split('@').next().unwrap_or_default();
+        if *newest.entry(system).or_insert(protection.preset) != protection.preset {
+            continue;
+        }
         let systems = found.entry((protection.limit, curve)).or_default();
         if !systems.contains(&system) {
             systems.push(system);

@@ -5,7 +5,7 @@ use ctxsim::transcript::{CompactionKind, Image, Part, Role, Transcript};
 use std::path::Path;
 
 fn documented() -> Vec<Transcript> {
-    let page = include_str!("../../docs/native.md");
+    let page = include_str!("../../../docs/native.md");
     let (_, rest) = page.split_once("```jsonl\n").unwrap();
     let (example, _) = rest.split_once("```").unwrap();
     read(example)

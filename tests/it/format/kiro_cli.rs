@@ -49,7 +49,7 @@ fn a_stream_is_read_with_the_state_beside() {
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_database_holds_conversations_as_values() {
-    let (_folder, path) = crate::read_crush::database("kiro-cli/data.sql", "data.sqlite3");
+    let (_folder, path) = crate::format::crush::database("kiro-cli/data.sql", "data.sqlite3");
     let (transcripts, lost) = crate::support::read_all(&path);
     assert_eq!(claim(&path), Some(("kiro-cli", Claim::Yes)));
     let lost: Vec<(&str, u64)> = lost.iter().map(|loss| (loss.reason.as_str(), loss.count)).collect();

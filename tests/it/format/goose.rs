@@ -3,7 +3,7 @@ use crate::support::{fixture, in_short, prompts};
 #[cfg(feature = "sqlite")]
 #[test]
 fn a_database_tells_what_was_compacted() {
-    let (_folder, path) = crate::read_crush::database("goose/sessions.sql", "sessions.db");
+    let (_folder, path) = crate::format::crush::database("goose/sessions.sql", "sessions.db");
     let (transcripts, lost) = crate::support::read_all(&path);
     let lost: Vec<(&str, u64)> = lost.iter().map(|loss| (loss.reason.as_str(), loss.count)).collect();
     assert_eq!(lost, [("usage of the whole session and of its last call alone", 1)]);

@@ -1,0 +1,129 @@
+//! Prices by model: the built-in table and one that users bring.
+
+use super::model::Model;
+use super::price::{Price, Rate, Rates};
+use super::price_file::PriceFile;
+use super::table::CatalogError;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+const PRICES: &str = include_str!("../../catalog/prices.toml");
+
+/// All prices that are known, each with the days from which it holds.
+#[derive(Clone, Debug, Default)]
+pub struct Prices {
+    /// By the model's id, the rows in order of time.
+    by_id: BTreeMap<String, Vec<Price>>,
+    /// The day of the table: its prices hold where a log has no times.
+    as_of: i64,
+    /// Prices that a user has brought; they win.
+    own: Option<PriceFile>,
+}
+
+impl Prices {
+    /// The prices that ship with the program.
+    pub fn builtin() -> Result<Prices, CatalogError> {
+        Prices::parse(PRICES)
+    }
+
+    /// Prices from the text of a table like `catalog/prices.toml`.
+    pub fn parse(text: &str) -> Result<Prices, CatalogError> {
+        let table: Table = toml::from_str(text).map_err(CatalogError::Prices)?;
+        let as_of = millis(&table.as_of).ok_or(CatalogError::PriceDay)?;
+        let mut by_id: BTreeMap<String, Vec<Price>> = BTreeMap::new();
+        for row in table.prices {
+            let unsound = CatalogError::Price { model: row.model.clone() };
+            let price = row.price().ok_or(unsound)?;
+            by_id.entry(row.model).or_default().push(price);
+        }
+        by_id.values_mut().for_each(|rows| rows.sort_by_key(|price| price.from));
+        Ok(Prices { by_id, as_of, own: None })
+    }
+
+    /// Takes prices from the text of LiteLLM's or models.dev's own JSON, which win over those that ship with the program.
+    pub fn with_file(self, text: &str) -> Result<Prices, CatalogError> {
+        let own = PriceFile::parse(text).ok_or(CatalogError::PriceFile)?;
+        Ok(Prices { own: Some(own), ..self })
+    }
+
+    /// The price of a model, as a log names it, at a time (milliseconds since 1970; on the day of the table where no time is known).
+    /// `model` is what the catalogue makes of the name. Absent where nobody knows the price.
+    pub fn of(&self, name: &str, model: Option<&Model>, time: Option<i64>) -> Option<&Price> {
+        let id = model.map(Model::plain_id);
+        if let Some(price) = self.own.as_ref().and_then(|own| own.find(name, id)) {
+            return Some(price);
+        }
+        let rows = self.by_id.get(id?)?;
+        let begun = |price: &&Price| price.from <= time.unwrap_or(self.as_of);
+        rows.iter().rev().find(begun).or_else(|| rows.first())
+    }
+
+    /// Ids of all models that have a price in the tables that ship with the program.
+    pub fn ids(&self) -> impl Iterator<Item = &str> {
+        self.by_id.keys().map(String::as_str)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    as_of: String,
+    prices: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    model: String,
+    from: Option<String>,
+    input: String,
+    cache_read: Option<String>,
+    cache_write: Option<String>,
+    cache_write_1h: Option<String>,
+    output: String,
+    #[serde(default)]
+    tiers: Vec<Tier>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tier {
+    above: u64,
+    input: String,
+    cache_read: Option<String>,
+    cache_write: Option<String>,
+    cache_write_1h: Option<String>,
+    output: String,
+}
+
+impl Row {
+    fn price(&self) -> Option<Price> {
+        let from = match &self.from {
+            Some(day) => millis(day)?,
+            None => i64::MIN,
+        };
+        let rates = rates(&self.input, [&self.cache_read, &self.cache_write, &self.cache_write_1h], &self.output)?;
+        let tier = |tier: &Tier| Some((tier.above, rates_of_tier(tier)?));
+        let mut tiers = self.tiers.iter().map(tier).collect::<Option<Vec<_>>>()?;
+        tiers.sort_by_key(|(above, _)| *above);
+        Some(Price { from, rates, tiers })
+    }
+}
+
+/// The first millisecond of a day, in UTC.
+fn millis(day: &str) -> Option<i64> {
+    let day = day.parse::<jiff::civil::Date>().ok()?;
+    Some(day.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
+}
+
+fn rates_of_tier(tier: &Tier) -> Option<Rates> {
+    rates(&tier.input, [&tier.cache_read, &tier.cache_write, &tier.cache_write_1h], &tier.output)
+}
+
+fn rates(input: &str, [read, write, write_1h]: [&Option<String>; 3], output: &str) -> Option<Rates> {
+    let rate = |text: &str| Rate::parse(text, -6);
+    let input = rate(input)?;
+    let or = |text: &Option<String>, usual: Rate| text.as_deref().map_or(Some(usual), rate);
+    let cache_write = or(write, input)?;
+    Some(Rates { input, cache_read: or(read, input)?, cache_write, cache_write_1h: or(write_1h, cache_write)?, output: rate(output)? })
+}

@@ -1,0 +1,142 @@
+//! What reading comes to: sessions, facts about them, and what could not be used.
+
+use crate::trace::{Outputs, Trace};
+use crate::transcript::Trust;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A file, or a part of one, that gave nothing.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Skipped {
+    /// The file as it was named.
+    pub path: String,
+    /// Why, as a short sentence.
+    pub reason: String,
+}
+
+/// Lines or records that a reader could not use, in a file whose rest is used.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct FileLoss {
+    /// The file as it was named.
+    pub path: String,
+    /// What was wrong.
+    pub reason: String,
+    /// How many times.
+    pub count: u64,
+    /// The first line or record, from 1; 0 where it has none.
+    pub first_line: u64,
+}
+
+/// What stood in several files and was counted once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Duplicates {
+    /// Files of which no session was left. They count among the files that were read, and are the source of no session.
+    pub files: u64,
+    /// Sessions of which nothing was left.
+    pub sessions: u64,
+    /// Calls.
+    pub calls: u64,
+}
+
+/// Sums over calls with usage that take mirrors into account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mirrored {
+    /// Calls.
+    pub calls: u64,
+    /// Sum of their prompts.
+    pub prompt_tokens: u64,
+    /// Sum of their outputs.
+    pub output_tokens: u64,
+}
+
+/// What a corpus holds, for reports. Every number is recorded but `anchored_share`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CorpusFacts {
+    /// Files that gave at least one session.
+    pub files: u64,
+    /// Files by format, by its name.
+    pub formats: BTreeMap<String, u64>,
+    /// Sessions, copies not counted.
+    pub sessions: u64,
+    /// Messages, copies not counted.
+    pub messages: u64,
+    /// Calls that were made, with or without usage.
+    pub calls: u64,
+    /// Calls with usage, those of recorded summarisers and side calls included.
+    pub calls_with_usage: u64,
+    /// The same by trust.
+    pub usage_by_trust: BTreeMap<Trust, u64>,
+    /// Sum of the prompts of the calls with usage.
+    pub recorded_prompt_tokens: u64,
+    /// Their outputs.
+    pub outputs: Outputs,
+    /// The largest recorded prompt.
+    pub max_prompt_tokens: u64,
+    /// Share of the context tokens of all replayed calls that is anchored on recorded usage, in millionths.
+    pub anchored_millionths: u64,
+    /// Recorded compactions and prunings, undone for replay.
+    pub recorded_compactions: u64,
+    /// What was counted once although it stood in several files.
+    pub duplicates: Duplicates,
+    /// Calls of sub-agents that are mirrored in the logs of those who started them, and stand in no log of their own. No other number
+    /// of these facts holds them.
+    pub mirrored: Mirrored,
+    /// Conversation from before logs that begin in the middle.
+    pub unseen: UnseenFacts,
+    /// Sessions that another one started and that were left out because somebody asked for it.
+    #[serde(skip)]
+    pub sub_agents_left_out: u64,
+    /// Files that gave nothing, each with its reason.
+    pub skipped: Vec<Skipped>,
+    /// Damage within files that were used.
+    pub losses: Vec<FileLoss>,
+}
+
+/// Measured sessions and what is known of where they came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Corpus {
+    /// Facts for reports.
+    pub facts: CorpusFacts,
+    /// The sessions in the order of their identities ([`Trace::by_identity`]): neither the names of folders and files nor the order in which
+    /// they were read decide anything. Resamples draw them by their rank here.
+    pub traces: Vec<Trace>,
+}
+
+impl CorpusFacts {
+    /// The calls with usage and their tokens together with those that are known from mirrors alone; `None` where nothing is mirrored.
+    pub fn with_mirrored(&self) -> Option<Mirrored> {
+        (self.mirrored.calls > 0).then(|| Mirrored {
+            calls: self.calls_with_usage + self.mirrored.calls,
+            prompt_tokens: self.recorded_prompt_tokens + self.mirrored.prompt_tokens,
+            output_tokens: self.outputs.all() + self.mirrored.output_tokens,
+        })
+    }
+}
+
+impl Corpus {
+    /// Keeps of each path the file's name alone: folders may tell whose logs they are, and of what.
+    pub fn forget_folders(&mut self) {
+        let sources = self.traces.iter_mut().map(|trace| &mut trace.source);
+        let skipped = self.facts.skipped.iter_mut().map(|skipped| &mut skipped.path);
+        let losses = self.facts.losses.iter_mut().map(|loss| &mut loss.path);
+        for path in sources.chain(skipped).chain(losses) {
+            if let Some(name) = Path::new(path.as_str()).file_name().map(|name| name.to_string_lossy().into_owned()) {
+                *path = name;
+            }
+        }
+        self.facts.skipped.sort();
+        self.facts.losses.sort();
+    }
+}
+
+/// Conversation from before the logs begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnseenFacts {
+    /// Sessions whose logs begin in the middle.
+    pub sessions: u64,
+    /// Of these, sessions whose overhead nothing tells: all that their first prompts held beyond the log counts as overhead.
+    pub unknown: u64,
+    /// Tokens of unseen conversation in the first prompts of the others; estimated.
+    pub tokens: u64,
+}

@@ -1,0 +1,96 @@
+//! What the caches of a session make of its prompts, in the order of its calls.
+
+use super::cache::{Ages, Lifetime, PromptCache, Request, Split};
+use super::tariff::{Known, Tariff};
+use crate::trace::{CallRow, Trace};
+use std::collections::BTreeMap;
+
+/// The cache of one model.
+struct Caches<'a> {
+    cache: PromptCache<'a>,
+    /// The same if entries did not age.
+    ageless: PromptCache<'a>,
+    /// The shortest prefix that requests of other models have left since its last one.
+    common: u64,
+}
+
+/// What the caches make of a request.
+pub(super) struct Answer {
+    /// The prefix that is left of the model's own last request.
+    pub common: u64,
+    /// What the provider's rules find alive of the prompt.
+    pub found: Split,
+    /// The same if entries did not age.
+    pub ageless: Split,
+}
+
+/// The caches of one session, one for each of its models, and its clock.
+pub(super) struct Session<'a> {
+    trace: &'a Trace,
+    tariff: &'a Tariff<'a>,
+    lifetime: Lifetime,
+    has_times: bool,
+    now: i64,
+    caches: BTreeMap<Option<u32>, Caches<'a>>,
+    /// What the first call is recorded to have read, as far as all requests since have kept it: others had put it there.
+    shared: (Option<u32>, u64),
+}
+
+impl<'a> Session<'a> {
+    pub fn new(trace: &'a Trace, tariff: &'a Tariff<'a>) -> Session<'a> {
+        let (written, long) = trace.usages().fold((0, 0), |(all, long), usage| (all + usage.cache_write, long + usage.cache_write_1h));
+        let lifetime = if long * 2 > written { Lifetime::Long } else { Lifetime::Usual };
+        let first = trace.calls.first().filter(|_| tariff.model.is_none());
+        let shared = first.map_or((None, 0), |call| (call.model, call.usage.map_or(0, |usage| usage.cache_read)));
+        let has_times = trace.calls.iter().any(|call| time_of(trace, call).is_some());
+        Session { trace, tariff, lifetime, has_times, now: 0, caches: BTreeMap::new(), shared }
+    }
+
+    /// When a call was made. Where the log does not say, the gap that was asked for lies before it; a clock never goes back.
+    pub fn time(&mut self, call: &CallRow) -> i64 {
+        let recorded = time_of(self.trace, call);
+        self.now = recorded.unwrap_or(self.now.saturating_add(self.tariff.gap_millis)).max(self.now);
+        self.now
+    }
+
+    /// What is known of a call's model at a time.
+    pub fn known(&self, call: &CallRow, time: i64) -> Known<'a> {
+        self.tariff.of(self.trace, call, Some(time).filter(|_| self.has_times))
+    }
+
+    /// Asks the cache of the call's model.
+    pub fn ask(&mut self, call: &CallRow, known: &Known<'a>, request: Request) -> Answer {
+        // The first request of all has none before it that it could have parted from.
+        if !self.caches.is_empty() {
+            self.shared.1 = self.shared.1.min(request.prefix);
+        }
+        let shared = self.shared_of(call);
+        let model = self.model_of(call);
+        for (_, other) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
+            other.common = other.common.min(request.prefix);
+        }
+        let lifetime = self.lifetime;
+        let caches = self.caches.entry(model).or_insert_with(|| Caches {
+            cache: PromptCache::new(known.cache, lifetime, Ages::Lives),
+            ageless: PromptCache::new(known.cache, lifetime, Ages::Never),
+            common: 0,
+        });
+        let prefix = request.prefix.min(caches.common);
+        caches.common = u64::MAX;
+        let request = Request { prefix, shared, ..request };
+        Answer { common: prefix, found: caches.cache.ask(&request), ageless: caches.ageless.ask(&request) }
+    }
+
+    /// Tokens that other sessions keep in the cache of the call's model.
+    pub fn shared_of(&self, call: &CallRow) -> u64 {
+        if call.model == self.shared.0 { self.shared.1 } else { 0 }
+    }
+
+    fn model_of(&self, call: &CallRow) -> Option<u32> {
+        call.model.filter(|_| self.tariff.model.is_none())
+    }
+}
+
+fn time_of(trace: &Trace, call: &CallRow) -> Option<i64> {
+    trace.messages.get(call.message as usize).and_then(|message| message.time)
+}

@@ -1,0 +1,241 @@
+//! Exact token counts in public vocabularies.
+
+use super::memo::Memo;
+use super::pieces::Pattern;
+use super::ranks::{self, Ranks};
+use super::vocabulary::Vocabulary;
+use super::{long_piece, seam};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Which program counts. Both give the same counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Engine {
+    /// The crate `tiktoken`: several times faster, all vocabularies.
+    #[default]
+    Fast,
+    /// The crate `tiktoken-rs`, a port of OpenAI's own program: slow, OpenAI's vocabularies only.
+    Reference,
+}
+
+/// Why there is no [`Counter`].
+#[derive(Debug, thiserror::Error)]
+pub enum CounterError {
+    /// The reference engine lacks the vocabulary.
+    #[error("the reference tokenizer has no vocabulary `{0}` (it has o200k_base and cl100k_base)")]
+    NoReference(&'static str),
+    /// The reference engine could not load its own data.
+    #[error("the reference tokenizer cannot load `{0}`")]
+    Broken(&'static str),
+}
+
+/// Bytes handed to the crate at once where its own splitter is used. It looks at all that follows a piece of non-ASCII whitespace,
+/// which would make its time grow with the square of the text.
+const CHUNK: usize = 4096;
+
+/// A single piece longer than this is cut: to encode it takes about forty bytes of memory for each of its bytes.
+const LONGEST_PIECE: usize = 4 * 1024 * 1024;
+
+thread_local! {
+    // Counts are a function of vocabulary and piece alone, so what one counter learned serves all counters of its thread. Each
+    // vocabulary has a memo of its own: texts that are counted in several must not drive out each other's pieces.
+    static MEMOS: RefCell<Vec<Memo>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The reference engine's pattern matcher overflows its stack on a run of about a million spaces or tabs; well before that it
+/// is not asked.
+const LONGEST_REFERENCE_SPACE: usize = 64 * 1024;
+
+/// The fast engine, loaded when something needs it, and what we split and encode pieces with where we know the vocabulary's pattern.
+struct Loaded {
+    vocabulary: Vocabulary,
+    engine: OnceLock<tiktoken::CoreBpe>,
+    splitter: Option<(Pattern, Ranks)>,
+}
+
+impl Loaded {
+    fn new(vocabulary: Vocabulary) -> Loaded {
+        let engine = OnceLock::new();
+        let ranks = match vocabulary {
+            Vocabulary::O200kBase => Ranks::of_listing(Cow::Borrowed(O200K_BASE)),
+            _ => Ranks::of(engine.get_or_init(|| vocabulary.load())),
+        };
+        Loaded { vocabulary, engine, splitter: ranks.map(|ranks| (Pattern::of(vocabulary), ranks)) }
+    }
+
+    fn engine(&self) -> &tiktoken::CoreBpe {
+        self.engine.get_or_init(|| self.vocabulary.load())
+    }
+}
+
+/// The tokens of the vocabulary that most sessions are counted in, as `build.rs` lists them.
+static O200K_BASE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/o200k_base.tokens"));
+
+/// Counts tokens in one vocabulary. Special tokens (`<|endoftext|>`) count as the plain text that they are in a log.
+pub struct Counter {
+    vocabulary: Vocabulary,
+    fast: OnceLock<Loaded>,
+    reference: Option<tiktoken_rs::CoreBPE>,
+    stand_ins: AtomicU64,
+}
+
+impl Counter {
+    /// A counter that loads the fast engine's data when it is first needed; the reference engine's data at once.
+    pub fn new(vocabulary: Vocabulary, engine: Engine) -> Result<Counter, CounterError> {
+        let reference = match engine {
+            Engine::Fast => None,
+            Engine::Reference => {
+                let loaded = match vocabulary {
+                    Vocabulary::O200kBase => tiktoken_rs::o200k_base(),
+                    Vocabulary::Cl100kBase => tiktoken_rs::cl100k_base(),
+                    other => return Err(CounterError::NoReference(other.name())),
+                };
+                Some(loaded.map_err(|_| CounterError::Broken(vocabulary.name()))?)
+            }
+        };
+        Ok(Counter { vocabulary, fast: OnceLock::new(), reference, stand_ins: AtomicU64::new(0) })
+    }
+
+    /// The vocabulary that it counts in.
+    pub fn vocabulary(&self) -> Vocabulary {
+        self.vocabulary
+    }
+
+    /// Does the fast engine count?
+    pub fn is_fast(&self) -> bool {
+        self.reference.is_none()
+    }
+
+    /// Loads the fast engine's data now (a tenth of a second), so that it can be done on another thread beside the first reads.
+    pub fn load(&self) {
+        self.fast();
+    }
+
+    /// The number of tokens of a text.
+    pub fn count(&self, text: &str) -> u64 {
+        match &self.reference {
+            None => self.count_fast(text),
+            Some(reference) => count_reference(reference, text).unwrap_or_else(|| {
+                self.stand_ins.fetch_add(1, Ordering::Relaxed);
+                self.count_fast(text)
+            }),
+        }
+    }
+
+    /// The number of tokens of a text, and on the way the sums so far: `reached` is told of the first seam at or behind the place
+    /// `wanted` and of the tokens up to there, and says which place is wanted next.
+    pub fn count_along(&self, text: &str, mut wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
+        if self.reference.is_none()
+            && let loaded @ Loaded { splitter: Some((pattern, ranks)), .. } = self.fast()
+        {
+            return self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, wanted, reached));
+        }
+        let (mut at, mut tokens) = (0, 0);
+        while at < text.len() {
+            let end = seam::next_seam(text, wanted.max(at + 1));
+            tokens += self.count(text.get(at..end).unwrap_or_default());
+            at = end;
+            if at < text.len() {
+                wanted = reached(at, tokens);
+            }
+        }
+        tokens
+    }
+
+    /// How many texts the fast engine counted because the reference engine cannot.
+    pub fn stand_ins(&self) -> u64 {
+        self.stand_ins.load(Ordering::Relaxed)
+    }
+
+    fn fast(&self) -> &Loaded {
+        self.fast.get_or_init(|| Loaded::new(self.vocabulary))
+    }
+
+    fn with_memo(&self, count: impl FnOnce(&mut Memo) -> u64) -> u64 {
+        MEMOS.with_borrow_mut(|memos| {
+            let known = memos.iter().position(|memo| memo.vocabulary() == self.vocabulary);
+            let place = known.unwrap_or_else(|| {
+                memos.push(Memo::new(self.vocabulary));
+                memos.len() - 1
+            });
+            memos.get_mut(place).map_or(0, count)
+        })
+    }
+
+    fn count_fast(&self, text: &str) -> u64 {
+        let loaded = self.fast();
+        match &loaded.splitter {
+            Some((pattern, ranks)) => {
+                self.with_memo(|memo| count_pieces(loaded, pattern, ranks, memo, text, usize::MAX, &mut |_, _| usize::MAX))
+            }
+            None => seam::chunks(text, CHUNK).map(|chunk| encode(loaded.engine(), chunk)).sum(),
+        }
+    }
+}
+
+/// Splits the text by our own means as far as they go; the engine splits the rest, from seam to seam, and encodes long pieces.
+fn count_pieces(
+    loaded: &Loaded,
+    pattern: &Pattern,
+    ranks: &Ranks,
+    memo: &mut Memo,
+    text: &str,
+    mut wanted: usize,
+    reached: &mut dyn FnMut(usize, u64) -> usize,
+) -> u64 {
+    let bytes = text.as_bytes();
+    let mut tokens = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        let piece = pattern.end(text, at);
+        let end = piece.unwrap_or_else(|| seam::next_seam(text, at + 1));
+        let stretch = || encode(loaded.engine(), text.get(at..end).unwrap_or_default());
+        tokens += match piece {
+            Some(_) if end - at > long_piece::WINDOW => {
+                long_piece::count(loaded.engine(), pattern, text.get(at..end).unwrap_or_default()).unwrap_or_else(stretch)
+            }
+            Some(_) if end - at > ranks::LONGEST_PIECE => stretch(),
+            Some(_) => memo.count(
+                bytes,
+                at,
+                end,
+                |block, length| ranks.count(block, length),
+                || ranks.count_longer(bytes.get(at..end).unwrap_or_default()),
+            ),
+            None => stretch(),
+        };
+        at = end;
+        // Every seam is the end of a piece.
+        if at >= wanted && seam::is_seam(text, at) {
+            wanted = reached(at, tokens);
+        }
+    }
+    tokens
+}
+
+fn encode(engine: &tiktoken::CoreBpe, mut text: &str) -> u64 {
+    let mut tokens = 0;
+    while let Some((head, rest)) = text.split_at_checked(text.floor_char_boundary(LONGEST_PIECE)).filter(|(_, rest)| !rest.is_empty()) {
+        tokens += engine.count(head) as u64;
+        text = rest;
+    }
+    tokens + engine.count(text) as u64
+}
+
+fn count_reference(engine: &tiktoken_rs::CoreBPE, text: &str) -> Option<u64> {
+    if text.len() > LONGEST_REFERENCE_SPACE && longest_space(text) > LONGEST_REFERENCE_SPACE {
+        return None;
+    }
+    // Counting changes nothing in the engine that an unwound call could leave half done.
+    catch_unwind(AssertUnwindSafe(|| engine.encode_ordinary(text).len() as u64)).ok()
+}
+
+/// Bytes of the longest run of whitespace.
+fn longest_space(text: &str) -> usize {
+    text.split(|character: char| !character.is_whitespace()).map(str::len).max().unwrap_or(0)
+}

@@ -1,0 +1,96 @@
+//! Readers, a file a format, and what all of them must do.
+
+/// Records of the agents' latest versions, and older ones that recorded files rarely show, in a few lines each.
+pub mod agent_variants;
+/// aider: the chat's history and the requests'.
+pub mod aider;
+/// Anthropic Messages: exchanges joined to sessions, documents, messages.
+pub mod anthropic_messages;
+/// Harbor's trajectories: copied steps, handoffs, mocked usage.
+pub mod atif;
+/// BaseAgent's events.
+pub mod baseagent;
+/// Claude Code: real files against an independent count, and the traps of the format one by one.
+pub mod claude_code;
+/// Cline, Roo and Kilo: a task's two files, or the screen's list alone.
+pub mod cline;
+/// Sessions of the Cline CLI.
+pub mod cline_cli;
+/// Codex CLI rollouts.
+pub mod codex;
+/// GitHub Copilot CLI events: no prompts by call, totals at the exit.
+pub mod copilot_cli;
+/// Crush and the archived Go OpenCode.
+#[cfg(feature = "sqlite")]
+pub mod crush;
+/// Cut and garbled files.
+pub mod damaged;
+/// DeepSeek Harness events.
+pub mod deepseek_harness;
+/// Exchanges with models' interfaces: logs of several dialects, cassettes, streams.
+pub mod exchanges;
+/// Sessions of Factory Droid, with their settings beside.
+pub mod factory_droid;
+/// Gemini CLI chats.
+pub mod gemini_cli;
+/// goose: databases and lines.
+pub mod goose;
+/// Sessions of the Grok CLI: updates, history, the log of requests.
+pub mod grok_cli;
+/// Pictures: their size by the first bytes of their base64 text.
+pub mod image;
+/// Inspect AI: archives and logs, attachments, pools of messages.
+pub mod inspect;
+/// Compact JSON, and escapes of half characters.
+pub mod json;
+/// Events of Junie.
+pub mod junie;
+/// Kimi CLI contexts.
+pub mod kimi_cli;
+/// Wires of Kimi Code.
+pub mod kimi_code;
+/// Conversations of Kiro CLI: values, databases, streams.
+pub mod kiro_cli;
+/// Requests with their responses as LiteLLM logs them, joined to sessions.
+pub mod litellm;
+/// mini-swe-agent trajectories.
+pub mod mini_swe_agent;
+/// Sessions of Muse Code.
+pub mod muse;
+/// MyCoder's lists of messages.
+pub mod mycoder;
+/// The program's own shape, and the example of its documentation.
+pub mod native;
+/// OpenAI chat messages in their many wrappings.
+pub mod openai_chat;
+/// OpenCode's exports and storage trees.
+pub mod opencode;
+/// OpenCode's database, which is read without a trace.
+#[cfg(feature = "sqlite")]
+pub mod opencode_database;
+/// OpenHands: evaluations, resolver, lists of events.
+pub mod openhands;
+/// OpenHands' SDK: conversations in folders, events, evaluations.
+pub mod openhands_sdk;
+/// Sessions of pi and OpenClaw: lists, trees, damage.
+pub mod pi;
+/// PicoClaw sessions.
+pub mod picoclaw;
+/// Qwen Code chats.
+pub mod qwen_code;
+/// Requests whose replies come back in another shape, and the streams that replies come in.
+pub mod replies;
+/// SWE-agent trajectories.
+pub mod swe_agent;
+/// Conversations without usage: ShareGPT, AutoGen, printed talks.
+pub mod talks;
+/// tau2-bench: agent and simulated user told apart.
+pub mod tau2;
+/// The first tau-bench.
+pub mod tau_bench;
+/// Langfuse and OpenTelemetry: innermost calls, shapes of messages, dialects of usage.
+pub mod telemetry;
+/// Optional fields and forms that descriptions name and no recorded file shows, in a few lines each.
+pub mod variants;
+/// VS Code chat exports.
+pub mod vscode_chat;
