@@ -86,7 +86,7 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
             Some((limits.context.0, tokens(limits.max_input), tokens(limits.max_output), WindowFrom::Host))
         };
         let of_compactions = || {
-            let window = implied(trace, day.as_deref()).filter(|window| *window != catalogue && *window >= filled)?;
+            let window = implied(trace, day.as_deref(), filled).filter(|window| *window != catalogue)?;
             Some((window, 0, max_output, WindowFrom::Compactions))
         };
         of_log().or_else(of_compactions).or_else(of_host)
@@ -114,16 +114,17 @@ pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySe
     known(window, 0, from)
 }
 
-/// The window that the session's own automatic compactions imply by the last usage before them, by the presets of its agent.
-fn implied(trace: &Trace, day: Option<&str>) -> Option<u64> {
+/// The window that the session's own automatic compactions imply, by the presets of its agent: what the last call but one before each of them
+/// came to was below the limit, or it would have compacted there. No window is smaller than what it held.
+fn implied(trace: &Trace, day: Option<&str>, filled: u64) -> Option<u64> {
     let automatic = |row: &&CompactionRow| row.automatic == Some(true) && row.kind == CompactionKind::Compact && !row.copy;
-    let reported = |row: &CompactionRow| {
-        let calls = trace.calls.iter().take_while(|call| call.message < row.before);
-        calls.filter_map(|call| call.usage).last().map(|usage| usage.prompt + usage.output)
+    let below = |row: &CompactionRow| {
+        let calls = trace.calls.iter().filter(|call| call.message < row.before);
+        calls.filter_map(|call| call.usage).rev().nth(1).map(|usage| usage.prompt + usage.output)
     };
-    let largest = trace.compactions.iter().filter(automatic).filter_map(reported).max()?;
+    let largest = trace.compactions.iter().filter(automatic).filter_map(below).max()?;
     let recorder = Recorder { agent: &trace.agent, version: &trace.version, day: day.unwrap_or_default(), window: None };
-    implied_window(recorder, largest)
+    implied_window(recorder, largest, filled)
 }
 
 /// The window that the session's log names, as its agent reckons with it.

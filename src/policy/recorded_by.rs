@@ -46,11 +46,9 @@ pub struct ImpliedWindow {
 }
 
 impl ImpliedWindow {
-    /// The least window that leaves room above the largest usage before an automatic compaction, else the largest that there is. The usage
-    /// may lie a hundredth of the window above the limit: a reply counts only when it is complete.
-    pub fn window(&self, largest: u64) -> Option<u64> {
-        let needed = |window: u64| window + window / 100 >= largest.saturating_add(self.below);
-        self.of.iter().copied().find(|window| needed(*window)).or(self.of.last().copied())
+    /// The least window whose limit lies above this usage, and that holds what was filled; absent where none does.
+    pub fn window(&self, usage: u64, filled: u64) -> Option<u64> {
+        self.of.iter().copied().find(|window| *window > usage.saturating_add(self.below) && *window >= filled)
     }
 }
 
@@ -105,9 +103,9 @@ pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
     logged.saturating_mul(100) / percent.max(1)
 }
 
-/// The window that the automatic compactions of a writer's session imply, by the largest usage before one of them.
-pub fn implied_window(recorder: Recorder<'_>, largest: u64) -> Option<u64> {
-    OF_PRESETS.iter().find(|entry| entry.covers(recorder))?.implied_window.as_ref()?.window(largest)
+/// The window that the automatic compactions of a writer's session imply, by the largest usage that brought none on and the largest exchange.
+pub fn implied_window(recorder: Recorder<'_>, usage: u64, filled: u64) -> Option<u64> {
+    OF_PRESETS.iter().find(|entry| entry.covers(recorder))?.implied_window.as_ref()?.window(usage, filled)
 }
 
 fn is_day(bound: &str) -> bool {
@@ -161,12 +159,12 @@ mod tests {
     }
 
     #[test]
-    fn a_compaction_leaves_its_buffer_below_a_window_that_there_is() {
+    fn a_usage_that_brought_no_compaction_on_lies_below_the_limit() {
         let implied = ImpliedWindow { below: 33_000, of: vec![200_000, 400_000, 1_000_000] };
         assert_eq!(
-            [155_123, 167_000, 169_000, 169_001, 366_989].map(|largest| implied.window(largest)),
-            [200_000, 200_000, 200_000, 400_000, 400_000].map(Some)
+            [155_123, 166_999, 167_000, 350_000].map(|usage| implied.window(usage, 0)),
+            [200_000, 200_000, 400_000, 400_000].map(Some)
         );
-        assert_eq!(implied.window(984_537), Some(1_000_000));
+        assert_eq!((implied.window(150_000, 366_989), implied.window(970_000, 0)), (Some(400_000), None));
     }
 }

@@ -30,7 +30,9 @@ const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 9] = [
+    // As in OpenCode, of which it is a fork.
+    ("kilo", "auto"),
     // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.
     ("gemini-cli", "protectionThresholdTokens"),
     ("gemini-cli", "minPrunableThresholdTokens"),

@@ -65,7 +65,7 @@ fn the_recording_is_a_row() {
     assert_eq!((cell(0, "prompt_tokens"), cell(0, "compactions"), cell(0, "overflows"), cell(0, "vs_recorded")), ("693000", "2", "", ""));
     let text = run(&["replay", &path, "-p", "opencode"], None);
     let row = |name: &str| text.lines().position(|line| line.starts_with(name));
-    assert!(row("recorded") < row("claude-code (defaults)") && row("claude-code (defaults)") < row("opencode@1.15"), "{text}");
+    assert!(row("recorded") < row("claude-code (defaults)") && row("claude-code (defaults)") < row("opencode@1.18"), "{text}");
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn a_template_says_what_holds_without_it() {
 fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
     let shown = stdout(&ctxsim(&["policy", "show", "opencode", "--as-config"]).code(0));
     assert!(
-        !shown.contains("tail_turns") && shown.contains("`reserved` is worked out for each model (min(20000, max_output_reserved))"),
+        !shown.contains("\"tail_turns\"") && shown.contains("`reserved` is worked out for each model (min(20000, max_output_reserved))"),
         "{shown}"
     );
     let differences = stdout(&ctxsim(&["policy", "diff", "opencode", "codex"]).code(0));
