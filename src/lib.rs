@@ -1,7 +1,7 @@
 //! **ctxsim** is a trace-driven simulator for the context windows of LLM agents. A recorded session is read, measured, replayed through a policy and
 //! summed up; each of these steps is a room of its own.
 //!
-//! 1. [`format`] turns a file into a [`transcript::Transcript`]: recorded facts, no judgement.
+//! 1. [`mod@format`] turns a file into a [`transcript::Transcript`]: recorded facts, no judgement.
 //! 2. [`measure`] turns a transcript into a [`trace::Trace`]: token counts anchored on the recorded usage, numbers only.
 //!    [`corpus`] does both for whole folders, on all cores, each message once.
 //! 3. [`policy`] loads what an agent does to stay inside its window: a preset or a TOML document.
