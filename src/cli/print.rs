@@ -5,7 +5,7 @@ use ctxsim::render::{Emphasis, Page};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
-/// The width of a page where nobody knows it.
+/// The width of a page where the terminal does not say it.
 pub const USUAL_WIDTH: usize = 80;
 
 /// The page that stdout is.

@@ -33,26 +33,20 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Entry<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     role: Words<'a>,
     ts: Option<i64>,
-    #[serde(borrow)]
     model_info: Option<ModelInfo<'a>>,
     metrics: Option<Metrics>,
-    #[serde(borrow)]
     content: Content<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelInfo<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     provider: Words<'a>,
 }
 
@@ -83,18 +77,17 @@ impl Metrics {
 
 /// What one tool returned, as far as it says how that went.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Outcome<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
     success: Option<bool>,
 }
 
 /// What the file beside says.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct About<'a> {
-    #[serde(borrow)]
     parent_session_id: Words<'a>,
 }
 

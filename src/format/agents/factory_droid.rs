@@ -40,40 +40,30 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
-    #[serde(borrow)]
     message: Option<Said<'a>>,
-    #[serde(borrow)]
     summary_text: Words<'a>,
-    #[serde(borrow)]
     anchor_message: Option<Anchor<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Said<'a> {
-    #[serde(borrow)]
     role: Words<'a>,
-    #[serde(borrow)]
     content: Content<'a>,
-    #[serde(borrow)]
     visibility: Words<'a>,
-    #[serde(borrow)]
     model_id: Words<'a>,
 }
 
 /// The last message that a summary stands for.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Anchor<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
 }
 

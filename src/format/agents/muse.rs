@@ -27,109 +27,80 @@ fn claims(source: &Source) -> Claim {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Record<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     stream: Stream<'a>,
     recorded_at: Option<i64>,
-    #[serde(borrow)]
     retained_marker: Words<'a>,
-    #[serde(borrow)]
     payload_type: Words<'a>,
-    #[serde(borrow)]
     payload: Option<Payload<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Stream<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Payload<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     event: Option<&'a RawValue>,
-    #[serde(borrow)]
     record: Option<&'a RawValue>,
 }
 
 /// An event of a run, with the fields of all kinds.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Event<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     prompt: Words<'a>,
-    #[serde(borrow)]
     base_instructions: Words<'a>,
-    #[serde(borrow)]
     response_id: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Vec<ToolCall<'a>>,
-    #[serde(borrow)]
     results: Vec<Answer<'a>>,
-    #[serde(borrow)]
     model: Words<'a>,
     usage: Option<Tokens>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Answer<'a> {
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
 }
 
 /// What is told of a session, and of how a tool ended.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Told<'a> {
-    #[serde(borrow)]
     build: Build<'a>,
-    #[serde(borrow)]
     provider_id: Words<'a>,
-    #[serde(borrow)]
     call_id: Words<'a>,
-    #[serde(borrow)]
     outcome: Outcome<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Build<'a> {
-    #[serde(borrow)]
     semver: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Outcome<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
 }
 

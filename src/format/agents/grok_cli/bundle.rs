@@ -11,18 +11,15 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Summary<'a> {
-    #[serde(borrow)]
     info: Info<'a>,
-    #[serde(borrow)]
     current_model_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Info<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
 }
 
@@ -41,13 +38,10 @@ pub fn summary(source: &mut Source) -> Option<(String, String)> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     ts: Words<'a>,
-    #[serde(borrow)]
     sid: Words<'a>,
-    #[serde(borrow)]
     msg: Words<'a>,
     ctx: Option<Tokens>,
 }

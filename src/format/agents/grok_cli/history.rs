@@ -10,43 +10,32 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     synthetic_reason: Words<'a>,
-    #[serde(borrow)]
     summary: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     encrypted_content: Words<'a>,
-    #[serde(borrow)]
     tool_calls: Vec<ToolCall<'a>>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     model_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolCall<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     arguments: Option<&'a RawValue>,
 }
 

@@ -10,65 +10,50 @@ use serde_json::value::RawValue;
 use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     params: Params<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Params<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     update: Update<'a>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(rename = "_meta")]
     meta: Meta<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Meta<'a> {
     agent_timestamp_ms: Option<i64>,
-    #[serde(borrow)]
     event_id: Words<'a>,
-    #[serde(borrow)]
     model_id: Words<'a>,
 }
 
 /// An update, with the fields of all kinds.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Update<'a> {
-    #[serde(borrow)]
     session_update: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     tool_call_id: Words<'a>,
-    #[serde(borrow)]
     title: Words<'a>,
-    #[serde(borrow)]
     raw_input: Option<&'a RawValue>,
-    #[serde(borrow)]
     raw_output: Option<&'a RawValue>,
-    #[serde(borrow)]
     status: Words<'a>,
-    #[serde(borrow, rename = "_meta")]
+    #[serde(rename = "_meta")]
     meta: Option<Meta<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Shown<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     kind: Words<'a>,
-    #[serde(borrow)]
     text: Words<'a>,
-    #[serde(borrow)]
     content: Option<&'a RawValue>,
-    #[serde(borrow)]
     new_text: Words<'a>,
 }
 
@@ -218,9 +203,9 @@ impl Session<'_, '_> {
 /// The words of an output that nothing was shown of.
 fn output(raw: &RawValue) -> String {
     #[derive(Deserialize, Default)]
-    #[serde(default)]
+    #[serde(default, bound(deserialize = "'de: 'a"))]
     struct Output<'a> {
-        #[serde(borrow, alias = "Content", alias = "content")]
+        #[serde(alias = "Content", alias = "content")]
         output: Option<&'a RawValue>,
     }
     let mut raw = raw;

@@ -8,49 +8,34 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Record<'a> {
-    #[serde(borrow)]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub request_id: Words<'a>,
-    #[serde(borrow)]
     pub prompt: Words<'a>,
     pub timestamp_ms: Option<i64>,
-    #[serde(borrow)]
     pub event: Option<Wrapped<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Wrapped<'a> {
-    #[serde(borrow)]
     pub agent_event: Event<'a>,
 }
 
 /// An event of an agent, with the fields of all kinds.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
-    #[serde(borrow)]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub agent: Agent<'a>,
-    #[serde(borrow)]
     pub step_id: Words<'a>,
-    #[serde(borrow)]
     pub status: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub command: Words<'a>,
-    #[serde(borrow)]
     pub output: Words<'a>,
-    #[serde(borrow)]
     pub result: Words<'a>,
-    #[serde(borrow)]
     pub changes: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub model_usage: Vec<Spent<'a>>,
     /// Tokens of the context, and the window.
     pub used: Count,
@@ -58,17 +43,15 @@ pub struct Event<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Agent<'a> {
-    #[serde(borrow)]
     pub kind: Words<'a>,
 }
 
 /// Each token of the input is counted in one of three figures: read from the cache, written to it, or neither.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Spent<'a> {
-    #[serde(borrow)]
     pub model: Words<'a>,
     input_tokens: Count,
     cache_input_tokens: Count,

@@ -11,32 +11,22 @@ use std::collections::HashMap;
 
 /// A line, with the fields of all kinds.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Record<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
     pub time: Option<i64>,
-    #[serde(borrow)]
     pub input: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     pub origin: Option<Origin<'a>>,
-    #[serde(borrow)]
     pub message: Option<Put<'a>>,
-    #[serde(borrow)]
     pub event: Option<Event<'a>>,
-    #[serde(borrow)]
     pub system_prompt: Words<'a>,
-    #[serde(borrow)]
     pub tools: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub model: Words<'a>,
     pub usage: Option<Tokens>,
     /// Of a compaction's begin: `auto` or `manual`. Others have one too.
-    #[serde(borrow)]
     pub source: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub summary: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub context_summary: Words<'a>,
     pub compacted_count: Count,
     pub tokens_before: Count,
@@ -47,90 +37,69 @@ pub struct Record<'a> {
 
 /// Who put a message in.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Origin<'a> {
-    #[serde(borrow)]
     pub kind: Words<'a>,
 }
 
 /// A message that is put into the context as a whole.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Put<'a> {
-    #[serde(borrow)]
     pub role: Words<'a>,
-    #[serde(borrow)]
     pub content: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     pub tool_calls: Vec<ToolCall<'a>>,
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
     pub is_error: Option<bool>,
-    #[serde(borrow)]
     pub origin: Option<Origin<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct ToolCall<'a> {
-    #[serde(borrow)]
     pub id: Words<'a>,
-    #[serde(borrow)]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub arguments: Option<&'a RawValue>,
 }
 
 /// A step of the loop, with the fields of all kinds.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Event<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub part: Option<Piece<'a>>,
-    #[serde(borrow)]
     pub tool_call_id: Words<'a>,
-    #[serde(borrow)]
     pub name: Words<'a>,
-    #[serde(borrow)]
     pub args: Option<&'a RawValue>,
-    #[serde(borrow)]
     pub result: Option<Outcome<'a>>,
     pub usage: Option<Tokens>,
-    #[serde(borrow)]
     pub message_id: Words<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Outcome<'a> {
-    #[serde(borrow)]
     pub output: Blocks<'a, Piece<'a>>,
-    #[serde(borrow)]
     pub error: Words<'a>,
     pub is_error: Option<bool>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
-    #[serde(borrow, rename = "type")]
+    #[serde(rename = "type")]
     pub kind: Words<'a>,
-    #[serde(borrow)]
     pub text: Words<'a>,
-    #[serde(borrow)]
     pub think: Words<'a>,
-    #[serde(borrow)]
     pub encrypted: Words<'a>,
-    #[serde(borrow, alias = "image_url")]
+    #[serde(alias = "image_url")]
     pub image_url: Option<Address<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Address<'a> {
-    #[serde(borrow)]
     pub url: Words<'a>,
 }
 
@@ -160,15 +129,13 @@ impl Tokens {
 
 /// What `state.json` says of the agents of a session.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct State<'a> {
-    #[serde(borrow)]
     pub agents: HashMap<String, Agent<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Agent<'a> {
-    #[serde(borrow)]
     pub parent_agent_id: Words<'a>,
 }

@@ -14,46 +14,35 @@ use std::collections::HashMap;
 pub const SHARE: &str = "size as a share of the window alone (not used)";
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Conversation<'a> {
-    #[serde(borrow)]
     conversation_id: Words<'a>,
-    #[serde(borrow)]
     history: Vec<&'a RawValue>,
     /// The summary that stands for what is not in the list any more, and the request that made it.
-    #[serde(borrow)]
     latest_summary: Option<(Words<'a>, Option<Request<'a>>)>,
-    #[serde(borrow)]
     model_info: Option<ModelInfo<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelInfo<'a> {
-    #[serde(borrow)]
     model_id: Words<'a>,
     context_window_tokens: Count,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Pair<'a> {
-    #[serde(borrow)]
     user: Sent<'a>,
-    #[serde(borrow)]
     assistant: Option<Reply<'a>>,
-    #[serde(borrow)]
     request_metadata: Option<Request<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Sent<'a> {
-    #[serde(borrow)]
     additional_context: Words<'a>,
-    #[serde(borrow)]
     content: Option<Content<'a>>,
-    #[serde(borrow)]
     timestamp: Words<'a>,
 }
 
@@ -69,22 +58,17 @@ enum Content<'a> {
 
 /// A prompt, results, or both, where a person breaks off what was to be run.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Prompt<'a> {
-    #[serde(borrow)]
     prompt: Words<'a>,
-    #[serde(borrow)]
     tool_use_results: Vec<Outcome<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Outcome<'a> {
-    #[serde(borrow)]
     tool_use_id: Words<'a>,
-    #[serde(borrow)]
     content: Vec<Block<'a>>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
@@ -105,34 +89,26 @@ enum Reply<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Said<'a> {
-    #[serde(borrow)]
     message_id: Words<'a>,
-    #[serde(borrow)]
     content: Words<'a>,
-    #[serde(borrow)]
     tool_uses: Vec<ToolUse<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ToolUse<'a> {
-    #[serde(borrow)]
     id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     args: Option<&'a RawValue>,
 }
 
 /// What is known of a request. The names say that the input leaves out what was cached.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Request<'a> {
-    #[serde(borrow)]
     request_id: Words<'a>,
-    #[serde(borrow)]
     model_id: Words<'a>,
     request_start_timestamp_ms: Option<i64>,
     stream_end_timestamp_ms: Option<i64>,

@@ -20,20 +20,16 @@ pub fn is_beside_stream(source: &Source) -> bool {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Line<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: Data<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Data<'a> {
-    #[serde(borrow)]
     message_id: Words<'a>,
-    #[serde(borrow)]
     content: Vec<Block<'a>>,
     meta: Option<Meta>,
 }
@@ -46,60 +42,47 @@ struct Meta {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Block<'a> {
-    #[serde(borrow)]
     kind: Words<'a>,
-    #[serde(borrow)]
     data: Option<&'a RawValue>,
 }
 
 /// A request to run a tool, or what came of it.
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase")]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Tool<'a> {
-    #[serde(borrow)]
     tool_use_id: Words<'a>,
-    #[serde(borrow)]
     name: Words<'a>,
-    #[serde(borrow)]
     input: Option<&'a RawValue>,
-    #[serde(borrow)]
     content: Vec<Block<'a>>,
-    #[serde(borrow)]
     status: Words<'a>,
 }
 
 /// The file beside.
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct State<'a> {
-    #[serde(borrow)]
     session_id: Words<'a>,
-    #[serde(borrow)]
     session_state: Inner<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Inner<'a> {
-    #[serde(borrow)]
     conversation_metadata: Turns<'a>,
-    #[serde(borrow)]
     rts_model_state: ModelState<'a>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Turns<'a> {
-    #[serde(borrow)]
     user_turn_metadatas: Vec<Turn<'a>>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct Turn<'a> {
-    #[serde(borrow)]
     message_ids: Vec<Words<'a>>,
     total_request_count: Count,
     input_token_count: Count,
@@ -107,17 +90,15 @@ struct Turn<'a> {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelState<'a> {
-    #[serde(borrow)]
     model_info: ModelInfo<'a>,
     context_usage_percentage: Option<f64>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
 struct ModelInfo<'a> {
-    #[serde(borrow)]
     model_id: Words<'a>,
     context_window_tokens: Count,
 }
