@@ -2,7 +2,7 @@
 
 use super::escape::escape;
 use super::layout::{Block, Measured, blocks, least_width, shorten, width, wrap};
-use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, dollars, grouped, percent};
+use crate::report::{Better, Body, Cell, Column, Report, Section, Table, Unit, dollars, grouped, percent, short_dollars, three_digits};
 use std::collections::BTreeSet;
 use unicode_width::UnicodeWidthStr;
 
@@ -13,6 +13,18 @@ pub struct Page {
     pub width: usize,
     /// May the best cell of a column be set off?
     pub emphasis: Emphasis,
+    /// Is all of a table told, to the last digit?
+    pub figures: Figures,
+}
+
+/// How tables are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Figures {
+    /// All columns, folded where the page is narrow, and exact figures.
+    #[default]
+    Exact,
+    /// The columns that stand side by side, and three digits.
+    ThreeDigits,
 }
 
 /// How things are set off.
@@ -56,11 +68,11 @@ pub fn prose(sentence: &str, page: Page) -> String {
 /// A section by itself, not wrapped.
 pub fn section_alone(section: &Section) -> String {
     let mut out = String::new();
-    self::section(&mut out, section, Page { width: usize::MAX, emphasis: Emphasis::Plain }, &mut BTreeSet::new());
+    self::section(&mut out, section, Page { width: usize::MAX, emphasis: Emphasis::Plain, figures: Figures::Exact }, &mut BTreeSet::new());
     out
 }
 
-fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) {
+pub(super) fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTreeSet<&'static str>) {
     if !section.title.is_empty() {
         paragraph(out, &section.title, "", page);
         out.push('\n');
@@ -71,13 +83,15 @@ fn section(out: &mut String, section: &Section, page: Page, explained: &mut BTre
         Body::Code(_, code) => code.lines().for_each(|line| *out += &format!("{}\n", escape(line))),
         Body::Table(table) => {
             self::table(out, table, page);
-            legend(out, table, page, explained);
+            if page.figures == Figures::Exact {
+                legend(out, table, page, explained);
+            }
         }
     }
 }
 
 /// A paragraph, its later lines set in under the first.
-fn paragraph(out: &mut String, text: &str, mark: &str, page: Page) {
+pub(super) fn paragraph(out: &mut String, text: &str, mark: &str, page: Page) {
     for (place, line) in wrap(&escape(text), page.width.saturating_sub(mark.len())).iter().enumerate() {
         let indent = if place == 0 { mark.to_owned() } else { " ".repeat(mark.len()) };
         out.push_str(format!("{indent}{line}").trim_end());
@@ -103,7 +117,11 @@ pub fn table_alone(table: &Table, page: Page) -> String {
 }
 
 fn table(out: &mut String, table: &Table, page: Page) {
-    let cells: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(figure).collect()).collect();
+    let told = |(column, cell): (&Column, &Cell)| match page.figures {
+        Figures::Exact => figure(cell),
+        Figures::ThreeDigits => short(column, cell),
+    };
+    let cells: Vec<Vec<String>> = table.rows.iter().map(|row| table.columns.iter().zip(row).map(told).collect()).collect();
     let names = table.columns.iter().take(table.labels).filter(|column| column.unit == Unit::Name).count().max(1);
     // Names are shortened so far that at least half of the page is left for numbers.
     let longest_name = (page.width / 2 / names).max(8);
@@ -125,7 +143,9 @@ fn table(out: &mut String, table: &Table, page: Page) {
         })
         .collect();
     let best = if page.emphasis == Emphasis::Bold { best(table) } else { BTreeSet::new() };
-    for (place, block) in blocks(&measured, page.width).iter().enumerate() {
+    let all = blocks(&measured, page.width);
+    let shown = if page.figures == Figures::Exact { all.len() } else { 1 };
+    for (place, block) in all.iter().take(shown).enumerate() {
         if place > 0 {
             out.push('\n');
         }
@@ -218,6 +238,18 @@ pub(super) fn figure(cell: &Cell) -> String {
         Cell::Money(nano_usd) => dollars(*nano_usd),
         Cell::Text(text) | Cell::Name(text) => escape(text).into_owned(),
         Cell::Empty => String::new(),
+    }
+}
+
+/// A cell in three digits, and with its sign where it is a difference.
+fn short(column: &Column, cell: &Cell) -> String {
+    match cell {
+        Cell::Tokens(number) => three_digits(*number),
+        Cell::SignedTokens(number) if *number < 0 => format!("-{}", three_digits(number.unsigned_abs())),
+        Cell::SignedTokens(number) => three_digits(number.unsigned_abs()),
+        Cell::Money(nano_usd) => short_dollars(*nano_usd),
+        Cell::Share { part, .. } if *part > 0 && column.key.ends_with("vs_recorded") => format!("+{}", figure(cell)),
+        cell => figure(cell),
     }
 }
 

@@ -13,6 +13,8 @@ pub struct Report {
     pub command: Option<String>,
     /// Tables, in the order in which they are read.
     pub sections: Vec<Section>,
+    /// The first screen, where it is more than the beginning of the sections.
+    pub screen: Option<Screen>,
     /// Sentences below everything: what the numbers rest on and what was left out.
     pub notes: Vec<String>,
     /// The flat table for spreadsheets.
@@ -21,6 +23,41 @@ pub struct Report {
     pub corpus: Option<CorpusRecord>,
     /// The same facts for programs.
     pub record: Record,
+}
+
+/// The answer within thirty lines of eighty columns. All else is behind `--details`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Screen {
+    /// Tables and sentences, in the order in which they are read.
+    pub sections: Vec<Section>,
+    /// What to type next, each with what it shows.
+    pub next: Vec<(String, String)>,
+}
+
+/// How much of a report is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Depth {
+    /// The first screen.
+    #[default]
+    Screen,
+    /// The same with all rows of its tables.
+    AllRows,
+    /// Everything: all tables, all columns, exact figures, glossary and notes.
+    Details,
+}
+
+impl Report {
+    /// The sections of the first screen: its own, or else those of the report.
+    pub fn on_screen(&self) -> &[Section] {
+        self.screen.as_ref().map_or(&self.sections, |screen| &screen.sections)
+    }
+}
+
+impl Section {
+    /// Sentences without a heading.
+    pub fn lines(lines: Vec<String>) -> Section {
+        Section { title: String::new(), body: Body::Lines(lines) }
+    }
 }
 
 /// A part of a report with a heading.

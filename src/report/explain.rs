@@ -41,6 +41,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
         title: format!("Session {} under {}", trace.id, subject.replay.policy),
         command: subject.command.clone(),
         sections,
+        screen: None,
         notes,
         rows: timeline(&rules, outcome, &BTreeMap::new()),
         corpus: None,

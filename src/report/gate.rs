@@ -59,6 +59,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         title: format!("Policy {} over {}", gated.policy, title(&gated.corpus.facts)),
         command: gated.command.clone(),
         sections,
+        screen: None,
         corpus: Some(CorpusRecord::new(&gated.corpus.facts)),
         record: Record::Gate(Box::new(GateRecord::new(gated))),
         notes,

@@ -68,7 +68,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
-    Report { title: title(facts), command: asked.command.clone(), sections, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
+    Report { title: title(facts), command: asked.command.clone(), sections, screen: None, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
 }
 
 /// A row a policy, below those of the recording and the user's own agents.

@@ -33,6 +33,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
         title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(&swept.corpus.facts)),
         command: swept.command.clone(),
         sections,
+        screen: None,
         notes,
         rows: table(swept, &judged, &further),
         corpus: Some(CorpusRecord::new(&swept.corpus.facts)),

@@ -39,6 +39,7 @@ pub fn tune(found: &Found<'_>) -> Report {
         title: format!("Policy {} tuned over {}", found.policy.name, title(&found.split.facts)),
         command: found.command.clone(),
         sections,
+        screen: None,
         notes,
         rows: table,
         corpus: Some(CorpusRecord::new(&found.split.facts)),

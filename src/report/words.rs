@@ -36,6 +36,35 @@ pub fn dollars(nano_usd: i64) -> String {
     format!("{sign}${}.{:0width$}", grouped(rounded / one), rounded % one, width = decimals as usize)
 }
 
+/// Tokens in three digits: `9,999`, `62.3k`, `779M`.
+pub fn three_digits(number: u64) -> String {
+    const STEPS: [(u64, &str); 3] = [(1_000_000_000, "B"), (1_000_000, "M"), (1_000, "k")];
+    if number < 10_000 {
+        return grouped(number);
+    }
+    // 999,500 is 1.00M and no 1000k.
+    let fits = |(size, _): &&(u64, &str)| number.saturating_mul(1_000) >= size.saturating_mul(1_000) - size / 2;
+    let (size, unit) = STEPS.iter().find(fits).copied().unwrap_or((1, ""));
+    format!("{}{unit}", digits_of(number as f64 / size as f64))
+}
+
+/// Money in three digits: `$599`, `$25.1`, `$0.123`.
+pub fn short_dollars(nano_usd: i64) -> String {
+    let size = nano_usd.unsigned_abs() as f64 / 1e9;
+    let sign = if nano_usd < 0 { "-" } else { "" };
+    let told = if size >= 999.5 { grouped(size.round() as u64) } else { digits_of(size) };
+    format!("{sign}${told}")
+}
+
+fn digits_of(size: f64) -> String {
+    match size {
+        size if size >= 99.95 => format!("{size:.0}"),
+        size if size >= 9.995 => format!("{size:.1}"),
+        size if size >= 0.9995 || size == 0.0 => format!("{size:.2}"),
+        size => format!("{size:.3}"),
+    }
+}
+
 /// Money as programs read it: dollars as a decimal number, exact, without zeros at its end.
 pub fn decimal_dollars(nano_usd: i64) -> String {
     let (size, sign) = (nano_usd.unsigned_abs(), if nano_usd < 0 { "-" } else { "" });

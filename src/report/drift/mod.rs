@@ -36,6 +36,7 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         title: title(&corpus.facts),
         command,
         sections: sections.into_iter().flatten().collect(),
+        screen: None,
         notes,
         rows: accuracy::flat(corpus, findings),
         corpus: Some(CorpusRecord::new(&corpus.facts)),

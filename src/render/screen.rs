@@ -1,0 +1,103 @@
+//! For terminals: the answer first. A table of the columns that stand side by side, the most telling rows, the sentences that decide, and where
+//! the rest is.
+
+use super::escape::escape;
+use super::text::{Figures, Page, paragraph, section};
+use crate::report::{Body, Depth, Report, Section, counted, grouped};
+use std::collections::BTreeSet;
+
+/// Lines of a screen, that of the prompt that follows left out.
+const LINES: usize = 29;
+
+/// So many rows of one table are shown where there are more.
+const ROWS: usize = 20;
+
+/// The first screen of a report.
+pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
+    let page = Page { figures: Figures::ThreeDigits, ..page };
+    let mut out = String::new();
+    paragraph(&mut out, &report.title, "", page);
+    let next = next(report, page);
+    // One line says what is left out, between two blank ones.
+    let below = if next.is_empty() { 2 } else { lines(&next) + 3 };
+    let mut left_out = 0;
+    for one in report.on_screen() {
+        let room = LINES.saturating_sub(lines(&out) + below + 1);
+        let told = told(one, page, depth, room);
+        match told {
+            Some(told) => out += &format!("\n{told}"),
+            None => left_out += 1,
+        }
+    }
+    let behind = if report.screen.is_some() { report.sections.len() } else { left_out };
+    if let Some(sentence) = rest(behind, report.notes.len()) {
+        out.push('\n');
+        paragraph(&mut out, &sentence, "", page);
+    }
+    if !next.is_empty() {
+        out += &format!("\n{next}");
+    }
+    out
+}
+
+/// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown.
+fn told(one: &Section, page: Page, depth: Depth, room: usize) -> Option<String> {
+    let whole = rendered(one, page);
+    let Body::Table(table) = &one.body else {
+        return (lines(&whole) <= room || matches!(one.body, Body::Code(..))).then_some(whole);
+    };
+    if depth == Depth::AllRows {
+        return Some(whole);
+    }
+    let mut rows = table.rows.len().min(ROWS);
+    loop {
+        let more = table.rows.len() - rows;
+        let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows)) };
+        let mut told = rendered(&first, page);
+        if more > 0 {
+            told += &format!("… {} more: --all\n", grouped(more as u64));
+        }
+        let over = lines(&told).saturating_sub(room);
+        if over == 0 {
+            return Some(told);
+        }
+        // Fewer rows than these tell nothing.
+        rows = rows.saturating_sub(over).max(rows.min(3).saturating_sub(1));
+        if rows < 3 {
+            return None;
+        }
+    }
+}
+
+fn rendered(one: &Section, page: Page) -> String {
+    let mut out = String::new();
+    section(&mut out, one, page, &mut BTreeSet::new());
+    out
+}
+
+fn lines(text: &str) -> usize {
+    text.matches('\n').count()
+}
+
+/// What is not shown here.
+fn rest(sections: usize, notes: usize) -> Option<String> {
+    let tables = (sections > 0).then(|| counted(sections as u64, "more table"));
+    let notes = (notes > 0).then(|| counted(notes as u64, "note"));
+    let parts: Vec<String> = tables.into_iter().chain(notes).collect();
+    (!parts.is_empty()).then(|| format!("{}: --details", parts.join(", ")))
+}
+
+/// What to type next, in two columns where the page is wide enough.
+fn next(report: &Report, page: Page) -> String {
+    let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
+    let widest = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let mut out = String::new();
+    for (place, (command, shows)) in steps.iter().enumerate() {
+        let mark = if place == 0 { "Next:  " } else { "       " };
+        let line = format!("{mark}{:widest$}   {shows}", escape(command));
+        let fits = line.chars().count() <= page.width;
+        out += if fits { line.trim_end() } else { line.get(..mark.len() + escape(command).len()).unwrap_or(&line) };
+        out.push('\n');
+    }
+    out
+}
