@@ -277,6 +277,8 @@ pub struct Trace {
     pub window: Option<u64>,
     /// The host that the calls went to, where the log names one.
     pub host: Option<String>,
+    /// A number for the project that the log names; `None` where it names none.
+    pub project: Option<u64>,
     /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
     pub unseen: Option<Unseen>,
     /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,

@@ -16,6 +16,7 @@ pub use steps::Steps;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
 
 /// A measured text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -313,6 +314,8 @@ pub struct Transcript {
     pub refused: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.
     pub host: Option<String>,
+    /// A number for the project that the session is of: [`project`] of what the log names. `None` where it names none.
+    pub project: Option<u64>,
     /// The log itself shows that it begins in the middle: its first message goes on from one that it does not hold.
     pub begins_in_middle: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
@@ -328,6 +331,13 @@ impl Transcript {
         let calls = self.messages.iter().filter_map(|message| message.call.as_ref());
         most_frequent(calls.map(|call| call.model.as_str()).filter(|model| !model.is_empty()))
     }
+}
+
+/// A number for a project, of the folder or name by which a log has it: enough to know sessions of one project by, and not where it lies. `None` for
+/// an empty name.
+pub fn project(name: &str) -> Option<u64> {
+    let name = name.trim().trim_end_matches(['/', '\\']);
+    (!name.is_empty()).then(|| xxh3_64(name.as_bytes()))
 }
 
 /// The name that comes most often; the earlier one at a tie, `None` of none.

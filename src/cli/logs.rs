@@ -238,6 +238,12 @@ pub fn tokens(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A share as it is typed: `2%`, `0.02`.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = ctxsim::policy::number(text).filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "a share is written as 2% or 0.02".to_owned())
+}
+
 /// Names of files need not be text.
 pub fn name() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|name| name_of(&name))

@@ -8,7 +8,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Home, homes};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::{Own, OwnSettings, lies_below, own_agents, price, recorders};
-use ctxsim::policy::suggestion;
+use ctxsim::policy::{Policy, suggestion};
 use ctxsim::report::first_few;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -49,6 +49,33 @@ impl OwnAgents {
             }
         }
         Ok(own)
+    }
+
+    /// A policy with the user's own settings of its agent, and what they set in it, in words; `None` where none are known. What options set goes before them.
+    pub fn configured(
+        &self,
+        policy: Policy,
+        corpus: &Corpus,
+        policies: &Policies,
+        logs: &Logs,
+    ) -> Result<(Policy, Option<String>), Failure> {
+        let agents: BTreeSet<&str> = policy.recorded_by.iter().map(|entry| entry.agent.as_str()).collect();
+        let mut settings = if self.agent_config.is_empty() || agents.is_empty() { Vec::new() } else { self.named(&agents)? };
+        settings.extend(beside_sessions(corpus));
+        let Some(known) = settings.into_iter().find(|known| agents.contains(known.agent.as_str())) else { return Ok((policy, None)) };
+        let mut configured = policy.clone();
+        let said = match configured.configure(&known.file, &known.text) {
+            Ok(said) => said.unwrap_or_default(),
+            Err(sentence) => return Err(Failure::Usage(sentence)),
+        };
+        if !logs.quiet {
+            said.refused.iter().for_each(|sentence| tell(sentence));
+        }
+        if said.set.is_empty() {
+            return Ok((policy, None));
+        }
+        let words: Vec<String> = said.set.iter().map(|(param, value)| format!("{param}={value}")).collect();
+        Ok((policies.set_again(configured)?, Some(format!("{} ({})", words.join(", "), known.file.display()))))
     }
 
     /// The settings that were named.

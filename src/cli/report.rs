@@ -13,7 +13,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
 use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
-use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price, reads, recording};
+use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price, reads, recording, sample};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
@@ -85,7 +85,7 @@ impl Report {
         price(&corpus, &mut unchanged, &tariff);
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
-        let choice = choose(&composed.replays).unwrap_or_default();
+        let choice = choose(&composed.replays, &sample(&corpus.traces)).unwrap_or_default();
         let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);

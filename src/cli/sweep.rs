@@ -2,19 +2,21 @@
 
 use super::door::{Door, Lines, NONE_IS_OWN, Rows, WRITES, is_stdout};
 use super::failure::{Failure, tell};
-use super::logs::Logs;
+use super::logs::{Logs, share as worth};
 use super::output::{Output, Printed};
+use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
 use super::pricing::Pricing;
 use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Store, Sweep as Run, SweepError,
-    settings,
+    Constraint, Design, Dimension, Header, Known, KnownFrom, Measure, Objective, ReplaySettings, Row, Sampling, Store, Sweep as Run,
+    SweepError, Unit, own_error, settings, with_own,
 };
 use ctxsim::measure::Recall;
 use ctxsim::report::{Billed, Swept, counted, grouped, sweep};
+use ctxsim::statistics::{Bars, RESAMPLES, WORTH};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -60,7 +62,7 @@ pub struct Sweep {
     /// The seed of all chance
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// What is to be as small as can be [default: tokens]
+    /// What is to be as small as can be [default: net cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// What is to be as large as can be
@@ -69,8 +71,11 @@ pub struct Sweep {
     /// What a setting must keep, as in 'overflows = 0'; may be given several times
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
+    /// The smallest difference that is worth a change
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
+    worth: f64,
     /// How often sessions are resampled for the uncertainty
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     resamples: u16,
     /// Write each row into this file as soon as it is known
     #[arg(long, value_name = "FILE", help_heading = WRITES)]
@@ -81,6 +86,8 @@ pub struct Sweep {
     /// Tell what each setting costs, also where neither objective nor constraints ask for it; takes longer
     #[arg(long, value_name = "WHAT")]
     with: Vec<With>,
+    #[command(flatten)]
+    own: OwnAgents,
     #[command(flatten)]
     pricing: Pricing,
     #[command(flatten)]
@@ -112,11 +119,9 @@ impl Sweep {
         self.policies.check_model(&catalog, &self.logs)?;
         let bases = self.policies.load(&self.logs)?;
         let dimensions = self.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let settings = settings(&bases, &dimensions, self.design())?;
+        let mut settings = settings(&bases, &dimensions, self.design())?;
         let objective = self.objective()?;
         let constraints = self.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let measures: Vec<Measure> =
-            std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
         // A value that a policy refuses is found before any log is read.
         let mut doubtful = BTreeSet::new();
         for setting in &settings {
@@ -132,12 +137,27 @@ impl Sweep {
         };
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let (mut turned, mut yours) = (Vec::new(), Vec::new());
+        for base in bases {
+            let (base, words) = self.own.configured(base, &corpus, &self.policies, &self.logs)?;
+            turned
+                .push(base.with_recorded_summaries(&|name| self.policies.sets(name) || dimensions.iter().any(|known| known.param == name)));
+            yours.push(words.unwrap_or_default());
+        }
+        let bases = turned;
+        let own = with_own(&mut settings, &bases);
+        let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
+        let measures: Vec<Measure> =
+            std::iter::once(objective.measure).chain(constraints.iter().map(|constraint| constraint.measure)).collect();
         let told = if self.with.is_empty() { KnownFrom::Replay } else { KnownFrom::Bill };
         let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(told, Ord::max));
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
         let rows = self.rows(door, &run)?;
+        let is_money = objective.measure.part.unit == Unit::Money;
+        let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache.kind()) } else { None };
+        let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let printed = if self.rows.as_deref().is_some_and(is_stdout) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "sweep", self.command(), printed, |command| {
             sweep(&Swept {
@@ -147,6 +167,10 @@ impl Sweep {
                 rows: &rows,
                 objective,
                 constraints: &constraints,
+                sampling: &sampling,
+                own: &own,
+                yours: &yours,
+                bars: Bars { own_error, worth: self.worth },
                 chance: (resamples, seed),
                 billed: if billing.is_some() { Billed::Yes } else { Billed::No },
                 command,
@@ -192,7 +216,7 @@ impl Sweep {
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }
         Header {
-            schema: "ctxsim.sweep-rows/4".to_owned(),
+            schema: "ctxsim.sweep-rows/5".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             corpus: Header::corpus_hash(run.corpus),
             policies: Header::policies_hash(run.bases),
@@ -211,8 +235,8 @@ impl Sweep {
         }
     }
 
-    fn objective(&self) -> Result<Objective, SweepError> {
-        Objective::asked_or_tokens(self.minimise.as_deref(), self.maximise.as_deref())
+    fn objective(&self) -> Result<Option<Objective>, SweepError> {
+        Objective::asked(self.minimise.as_deref(), self.maximise.as_deref())
     }
 
     /// The command as it would be typed again. What does not change the report is left out.
@@ -234,6 +258,10 @@ impl Sweep {
         if !self.with.is_empty() {
             add("--with", "cost");
         }
+        if self.worth != WORTH {
+            add("--worth", &format!("{}%", self.worth * 100.0));
+        }
+        words.extend(self.own.words());
         words.extend(self.pricing.words());
         quoted(&words)
     }

@@ -2,18 +2,20 @@
 
 use super::door::Door;
 use super::failure::Failure;
-use super::logs::Logs;
+use super::logs::{Logs, share as worth};
 use super::output::Output;
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::shell::quoted;
 use clap::Args;
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, split};
+use ctxsim::experiment::tune::{Axis, Bound, HELD_OUT_PERCENT, Tune as Tuning, near, split};
 use ctxsim::experiment::{Billing, Objective, SweepError};
 use ctxsim::policy::Policy;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
+use ctxsim::statistics::{RESAMPLES, WORTH};
 
 /// What `--policy` means here.
 const POLICIES: &str = "The policy that is tuned: a preset or a policy file; one, and it must be named";
@@ -49,9 +51,13 @@ pub struct Tune {
     /// What is to be as large as can be
     #[arg(long, value_name = "MEASURE", alias = "maximize", group = "objective")]
     maximise: Option<String>,
-    /// What a setting must keep, in place of the usual 'overflows = 0', 'broken references <= default' and, for net cost, 'net failed sessions = 0'
+    /// What a setting must keep beside the usual guards 'overflows = 0', 'broken references <= default' and, for net cost, 'net failed sessions = 0'; what is
+    /// asked for of the measure of a guard takes its place
     #[arg(long, value_name = "CONSTRAINT")]
     subject_to: Vec<String>,
+    /// The smallest difference that is worth a change: what is smaller is not recommended
+    #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = worth)]
+    worth: f64,
     /// So many sessions of a hundred are judged on and not sought on
     #[arg(long, value_name = "PERCENT", default_value_t = HELD_OUT_PERCENT, value_parser = clap::value_parser!(u8).range(5..=95))]
     held_out: u8,
@@ -59,7 +65,7 @@ pub struct Tune {
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u16).range(4..=10_000))]
     settings: u16,
     /// How often sessions are resampled for the uncertainty
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = clap::value_parser!(u16).range(20..=10_000))]
+    #[arg(long, value_name = "N", default_value_t = RESAMPLES as u16, value_parser = clap::value_parser!(u16).range(20..=10_000))]
     resamples: u16,
     /// The seed of all chance
     #[arg(long, value_name = "S", default_value_t = 1)]
@@ -67,6 +73,8 @@ pub struct Tune {
     /// Say which sessions decided it
     #[arg(long)]
     explain: bool,
+    #[command(flatten)]
+    own: OwnAgents,
     #[command(flatten)]
     pricing: Pricing,
     #[command(flatten)]
@@ -80,21 +88,28 @@ impl Tune {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let policy = self.policies.only("tune", &self.logs)?;
-        let axes = self.axes(&policy)?;
+        self.axes(&policy)?;
         let objective = self.objective()?;
         let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let corpus = self.logs.read(&catalog)?;
         let complaints = self.logs.complaints(&corpus);
-        let split = split(corpus, self.held_out, self.seed);
+        let (policy, yours) = self.own.configured(policy, &corpus, &self.policies, &self.logs)?;
+        let axes = self.axes(&policy)?;
+        let policy = policy.with_recorded_summaries(&|name| self.policies.sets(name) || axes.iter().any(|axis| axis.param == name));
+        let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
+        let bounds = Bound::guards_and(&objective, bounds)?;
         let replay = self.policies.settings(&catalog, &self.logs);
+        let near = near(&corpus, &policy, &replay)?;
+        let split = split(corpus, &near, self.held_out, self.seed);
         let resamples = usize::from(self.resamples);
         let tuning = Tuning {
             policy: &policy,
             axes: &axes,
             objective,
-            bounds: Some(bounds.as_slice()).filter(|bounds| !bounds.is_empty()),
+            bounds: &bounds,
+            worth: self.worth,
             replay: &replay,
             billing: Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost },
             coarse: usize::from(self.settings),
@@ -110,6 +125,7 @@ impl Tune {
                 split: &split,
                 tuned: &tuned,
                 decided: decided.as_deref(),
+                yours: yours.as_deref(),
                 chance: (resamples, self.seed),
                 command,
             })
@@ -155,13 +171,17 @@ impl Tune {
         for (flag, value, usual) in [
             ("--held-out", u64::from(self.held_out), u64::from(HELD_OUT_PERCENT)),
             ("--settings", u64::from(self.settings), 200),
-            ("--resamples", u64::from(self.resamples), 1_000),
+            ("--resamples", u64::from(self.resamples), RESAMPLES as u64),
             ("--seed", self.seed, 1),
         ] {
             if value != usual {
                 add(flag, &value.to_string());
             }
         }
+        if self.worth != WORTH {
+            words.extend(["--worth".to_owned(), format!("{}%", self.worth * 100.0)]);
+        }
+        words.extend(self.own.words());
         words.extend(self.explain.then(|| "--explain".to_owned()));
         words.extend(self.pricing.words());
         quoted(&words)

@@ -2,28 +2,19 @@
 
 use super::replay::Replay;
 use crate::sim::Outcome;
-use crate::statistics::{between, resamples};
+use crate::statistics::{Resamples, Sample};
 use std::cmp::Ordering;
-
-/// So often sessions are drawn.
-pub const DRAWS: usize = 400;
-
-/// The share of the draws beyond each end of a range, in thousandths.
-const OUTSIDE: u64 = 25;
-
-/// Where chance begins: the same corpus gives the same choice.
-const SEED: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The best of several policies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// Its place among the replays.
     pub place: usize,
-    /// The range of its saving that holds 95 of 100 draws, as millionths of the recorded prompt tokens of the sessions that it and the
+    /// The interval of its saving, as millionths of the recorded prompt tokens of the sessions that it and the
     /// recording bring to their end. Absent where there is but one session.
     pub saved: Option<(i64, i64)>,
-    /// In how many of [`DRAWS`] draws the same policy is the best. Absent where there is but one session.
-    pub first: Option<usize>,
+    /// In how many of the resamples the same policy is the best, and how many they are. Absent where there is but one session.
+    pub first: Option<(usize, usize)>,
 }
 
 /// What policies are compared by: the fewest sessions that end in a refusal, then the fewest overflows, then the fewest tokens.
@@ -57,18 +48,11 @@ impl Worth {
         self.compared += other.compared * times;
         self.recorded += other.recorded * times;
     }
-
-    /// The saving in millionths.
-    fn saved(&self) -> i64 {
-        let (recorded, compared) = (i128::from(self.recorded), i128::from(self.compared));
-        ((recorded - compared) * 1_000_000).checked_div(recorded).and_then(|share| i64::try_from(share).ok()).unwrap_or(0)
-    }
 }
 
-/// The best policy; `None` where there is none.
-pub fn choose(replays: &[Replay]) -> Option<Choice> {
+/// The best policy; `None` where there is none. `sample` has the clusters of the sessions.
+pub fn choose(replays: &[Replay], sample: &Sample) -> Option<Choice> {
     let worths: Vec<Vec<Worth>> = replays.iter().map(|replay| replay.outcomes.iter().map(Worth::of).collect()).collect();
-    let sessions = worths.first().map_or(0, Vec::len);
     let sum = |worths: &Vec<Worth>, times: &dyn Fn(usize) -> u64| {
         let mut sum = Worth::default();
         worths.iter().enumerate().for_each(|(session, worth)| sum.add(*worth, times(session)));
@@ -76,16 +60,22 @@ pub fn choose(replays: &[Replay]) -> Option<Choice> {
     };
     let all: Vec<Worth> = worths.iter().map(|worths| sum(worths, &|_| 1)).collect();
     let place = best(&all)?;
-    let mut first = 0;
-    let mut saved = Vec::with_capacity(DRAWS);
-    for drawn in resamples(sessions, DRAWS, SEED) {
-        let times = |session: usize| drawn.get(session).copied().map_or(0, u64::from);
-        let sums: Vec<Worth> = worths.iter().map(|worths| sum(worths, &times)).collect();
-        first += usize::from(best(&sums) == Some(place));
-        saved.extend(sums.get(place).map(Worth::saved));
-    }
-    let saved = between(saved, OUTSIDE);
-    Some(Choice { place, first: saved.map(|_| first), saved })
+    let resamples = Resamples::of(sample);
+    let sums = |times: &[u16]| {
+        let times = sample.by_session(times);
+        let times = |session: usize| times.get(session).copied().map_or(0, u64::from);
+        worths.iter().map(|worths| sum(worths, &times)).collect::<Vec<Worth>>()
+    };
+    let first = resamples.draws().filter(|times| best(&sums(times)) == Some(place)).count();
+    let of_best = worths.get(place)?;
+    let millionths = |of: fn(&Worth) -> i64| sample.sums(of_best.iter().map(of));
+    let (parts, wholes) = (millionths(|worth| signed(worth.recorded) - signed(worth.compared)), millionths(|worth| signed(worth.recorded)));
+    let saved = resamples.ratio(&parts, &wholes).map(|saved| ((saved.low * 1e6).round() as i64, (saved.high * 1e6).round() as i64));
+    Some(Choice { place, first: saved.map(|_| (first, resamples.count())), saved })
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 /// The least of them, the earlier one at a tie.

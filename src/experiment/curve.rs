@@ -2,7 +2,7 @@
 
 use super::distance::Distance;
 use crate::corpus::Corpus;
-use crate::statistics::{between, resamples};
+use crate::statistics::{RESAMPLES, Resamples, SEED};
 
 /// What a limit on retention counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ pub struct Point {
     pub retained: u64,
     /// References that this keeps.
     pub kept: u64,
-    /// The band in which 95 % of the shares lie when sessions are drawn anew, in millionths. Absent with fewer than two sessions.
+    /// The interval of the share of them, in millionths. Absent with fewer than two clusters of sessions.
     pub band: Option<(u64, u64)>,
 }
 
@@ -76,15 +76,6 @@ const TOKENS: [u64; 10] = [1_000, 2_000, 5_000, 10_000, 20_000, 40_000, 80_000, 
 /// Retentions that are shown, in messages or results.
 const MESSAGES: [u64; 10] = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000];
 
-/// Sessions are drawn anew so many times.
-const DRAWS: usize = 1_000;
-
-/// The share of the draws beyond each edge of a band, in thousandths.
-const OUTSIDE: u64 = 25;
-
-/// The seed of these draws; any will do, but always the same.
-const SEED: u64 = 0x6374_7873_696d;
-
 /// The curve of these distances along an axis. It ends with the first retention that keeps them all.
 pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     let grid = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { TOKENS } else { MESSAGES };
@@ -93,11 +84,19 @@ pub fn curve(distances: &[&Distance], axis: Axis) -> Curve {
     let kept = |limit: u64| all.partition_point(|distance| *distance <= limit) as u64;
     let references = all.len() as u64;
     let shown = grid.iter().position(|limit| kept(*limit) == references).map_or(grid.len(), |last| last + 1);
-    let by_session = sessions(distances, axis, &grid);
-    let bands = bands(&by_session, grid.len());
-    let points =
-        grid.iter().zip(0..shown).map(|(limit, place)| Point { retained: *limit, kept: kept(*limit), band: bands.get(place).copied() });
-    Curve { references, sessions: by_session.len() as u64, points: points.collect(), knee: knee(&all, axis) }
+    let sessions = distances.chunk_by(|one, other| one.session == other.session).count() as u64;
+    let mut clusters: Vec<usize> = distances.iter().map(|distance| distance.cluster).collect();
+    clusters.sort_unstable();
+    clusters.dedup();
+    let resamples = Resamples::new(clusters.len(), RESAMPLES, SEED);
+    let wholes = sums(distances, &clusters, &|_| true);
+    let band = |limit: u64| {
+        let estimate = resamples.ratio(&sums(distances, &clusters, &|distance| axis.of(distance) <= limit), &wholes)?;
+        let millionths = |share: f64| (share.clamp(0.0, 1.0) * 1e6).round() as u64;
+        Some((millionths(estimate.low), millionths(estimate.high)))
+    };
+    let points = grid.iter().take(shown).map(|limit| Point { retained: *limit, kept: kept(*limit), band: band(*limit) });
+    Curve { references, sessions, points: points.collect(), knee: knee(&all, axis) }
 }
 
 /// How many of these distances a limit keeps, of how many.
@@ -113,32 +112,14 @@ pub fn quantile(distances: &[&Distance], axis: Axis, percent: u64) -> Option<u64
     crate::statistics::quantile(&all, percent * 10)
 }
 
-/// For each session its references, and how many of them each retention keeps.
-fn sessions(distances: &[&Distance], axis: Axis, grid: &[u64]) -> Vec<(u64, Vec<u64>)> {
-    distances
-        .chunk_by(|one, other| one.session == other.session)
-        .map(|mine| {
-            let kept = grid.iter().map(|limit| mine.iter().filter(|distance| axis.of(distance) <= *limit).count() as u64);
-            (mine.len() as u64, kept.collect())
-        })
-        .collect()
-}
-
-/// The bootstrap over sessions: references of one session are no independent witnesses, so whole sessions are drawn.
-fn bands(sessions: &[(u64, Vec<u64>)], points: usize) -> Vec<(u64, u64)> {
-    let mut shares: Vec<Vec<u64>> = vec![Vec::with_capacity(DRAWS); points];
-    for times in resamples(sessions.len(), DRAWS, SEED) {
-        let mut whole = 0;
-        let mut parts = vec![0; points];
-        for ((references, kept), times) in sessions.iter().zip(times.into_iter().map(u64::from)) {
-            whole += references * times;
-            parts.iter_mut().zip(kept).for_each(|(part, kept)| *part += kept * times);
-        }
-        for (share, part) in shares.iter_mut().zip(parts) {
-            share.push(part * 1_000_000 / whole.max(1));
-        }
+/// How many of the distances are such, by cluster. References of one session are no independent witnesses.
+fn sums(distances: &[&Distance], clusters: &[usize], is_such: &dyn Fn(&Distance) -> bool) -> Vec<i64> {
+    let mut sums = vec![0; clusters.len()];
+    for distance in distances.iter().filter(|distance| is_such(distance)) {
+        let place = clusters.partition_point(|cluster| *cluster < distance.cluster);
+        sums.iter_mut().skip(place).take(1).for_each(|sum| *sum += 1);
     }
-    shares.into_iter().filter_map(|share| between(share, OUTSIDE)).collect()
+    sums
 }
 
 /// The distance at which the curve is farthest above the straight line from its start to its end, over the logarithm of the distance.

@@ -1,5 +1,6 @@
 //! How far back references reach: in tokens, in tool output, in messages, in results.
 
+use super::origin::sample;
 use crate::corpus::Corpus;
 use crate::trace::{Evidence, PartKind, Trace};
 
@@ -10,6 +11,8 @@ use crate::trace::{Evidence, PartKind, Trace};
 pub struct Distance {
     /// Index of the session in the corpus.
     pub session: usize,
+    /// The cluster with which the session is drawn.
+    pub cluster: usize,
     /// What was taken up.
     pub kind: Evidence,
     /// Is the source a tool's result?
@@ -28,7 +31,9 @@ pub struct Distance {
 
 /// The distances of all references of a corpus whose calls are replayed, session by session.
 pub fn distances(corpus: &Corpus) -> Vec<Distance> {
-    corpus.traces.iter().enumerate().flat_map(|(session, trace)| of_session(session, trace)).collect()
+    let sample = sample(&corpus.traces);
+    let of_session = |(session, trace)| of_session(session, sample.of(session), trace);
+    corpus.traces.iter().enumerate().flat_map(of_session).collect()
 }
 
 /// Sums from the start of what is live.
@@ -52,7 +57,7 @@ impl Sums {
     }
 }
 
-fn of_session(session: usize, trace: &Trace) -> Vec<Distance> {
+fn of_session(session: usize, cluster: usize, trace: &Trace) -> Vec<Distance> {
     // The messages that are live, each with the sums up to its end. What a user takes back leaves at the end of the list.
     let mut live: Vec<(u32, Sums)> = Vec::new();
     let mut references = trace.references.iter().peekable();
@@ -78,6 +83,7 @@ fn of_session(session: usize, trace: &Trace) -> Vec<Distance> {
             until.results -= after.results;
             found.push(Distance {
                 session,
+                cluster,
                 kind: reference.kind,
                 result: source.kind == PartKind::ToolResult,
                 tool: source.tool,

@@ -15,6 +15,7 @@ mod judge;
 mod least_budget;
 mod measure;
 pub mod metric;
+mod origin;
 mod own;
 mod price;
 mod read_again;
@@ -31,7 +32,7 @@ mod window;
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};
-pub use choice::{Choice, DRAWS, choose};
+pub use choice::{Choice, choose};
 pub use composition::{Composed, Composition, Content, compose, whole};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
@@ -41,15 +42,16 @@ pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
 pub use measure::{Measure, Value};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
+pub use origin::sample;
 pub use own::{Own, OwnAgent, OwnSettings, lies_below, own_agents};
-pub use price::{calibrate, check_model, price, reads};
+pub use price::{calibrate, check_model, own_error, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, recording};
 pub use replay::{Replay, ReplaySettings, plan_for, replay, replay_closed};
 pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
-    Comparator, Constraint, Design, Dimension, Direction, Header, Judgement, Known, Objective, Row, Setting, Standing, Store, Sweep,
-    SweepError, judgements, settings,
+    Against, Comparator, Constraint, Design, Difference, Dimension, Direction, Header, Judgement, Judging, Known, Objective, Row, Sampling,
+    Setting, Standing, Store, Sums, Sweep, SweepError, judgements, settings, with_own,
 };
 pub use window::WindowFrom;

@@ -2,7 +2,7 @@
 
 use super::replay::Replay;
 use crate::corpus::Corpus;
-use crate::cost::{Bills, Calibration, Check, Split, Tariff, bills, check, splits};
+use crate::cost::{Bills, CacheKind, Calibration, Check, OwnError, Split, Tariff, bills, check, splits};
 use crate::policy::Plan;
 use crate::sim::{Conditions, Outcome, simulate};
 use crate::trace::Trace;
@@ -57,4 +57,11 @@ pub fn check_model(corpus: &Corpus, tariff: &Tariff<'_>) -> BTreeMap<String, Che
 /// The same session by session, in the order of the corpus.
 pub(super) fn checks(corpus: &Corpus, tariff: &Tariff<'_>) -> Vec<Check> {
     corpus.traces.par_iter().map(|trace| check(trace, &unchanged(trace), tariff)).collect()
+}
+
+/// What bills with a cache are off on the recordings themselves, as a share of the list price of their usage. `None` where the cache models nothing, and where no
+/// recorded usage has a price.
+pub fn own_error(corpus: &Corpus, tariff: &Tariff<'_>, cache: CacheKind) -> Option<f64> {
+    let error = OwnError::over(check_model(corpus, tariff).values(), cache)?;
+    Some(error.off_nano_usd as f64 / error.recorded_nano_usd as f64)
 }

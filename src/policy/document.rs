@@ -152,6 +152,28 @@ impl Policy {
         Ok(())
     }
 
+    /// Lets its summaries be as large as those that the corpus records, where it records any. Nothing changes where it makes none, where a model of its own says how
+    /// large they are, and where the size hangs on a parameter that `is_set`.
+    #[must_use]
+    pub fn with_recorded_summaries(mut self, is_set: &dyn Fn(&str) -> bool) -> Policy {
+        let Some(Value::Table(summary)) = Arc::make_mut(&mut self.body).get_mut("summary") else { return self };
+        let assumed = match summary.get("tokens") {
+            Some(Value::String(text)) => {
+                Expression::parse(text.trim_start_matches('=')).is_ok_and(|formula| !formula.names().iter().any(|name| is_set(name)))
+            }
+            tokens => tokens.and_then(Value::as_integer) != Some(0),
+        };
+        if assumed && !summary.contains_key("model") {
+            summary.insert("model".to_owned(), Value::String("recorded".to_owned()));
+        }
+        self
+    }
+
+    /// Are its summaries as large as recorded ones?
+    pub fn takes_recorded_summaries(&self) -> bool {
+        self.written(&["summary", "model"]).and_then(Value::as_str) == Some("recorded")
+    }
+
     /// The plan for one model: every formula worked out.
     pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
         let scope = self.scope(facts)?;

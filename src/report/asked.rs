@@ -4,8 +4,9 @@ use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check};
 use crate::experiment::gate::Comparison;
 use crate::experiment::tune::{Axis, Decided, Split, Tuned};
-use crate::experiment::{BreakEven, Constraint, Mode, Objective, Own, Recording, Replay, Row, Setting};
+use crate::experiment::{BreakEven, Constraint, Mode, Objective, Own, Recording, Replay, Row, Sampling, Setting};
 use crate::policy::Policy;
+use crate::statistics::Bars;
 use std::collections::BTreeMap;
 
 /// What was asked.
@@ -163,6 +164,14 @@ pub struct Swept<'a> {
     pub objective: Objective,
     /// What must be kept.
     pub constraints: &'a [Constraint],
+    /// The sessions as they are drawn, for the intervals.
+    pub sampling: &'a Sampling,
+    /// By policy the place of its own setting, which the others are compared with. Empty where there is none.
+    pub own: &'a [usize],
+    /// By policy what the user's own settings set in it, in words; empty where they are not known.
+    pub yours: &'a [String],
+    /// What a difference must exceed.
+    pub bars: Bars,
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
     /// Do the rows hold costs?
@@ -193,6 +202,8 @@ pub struct Found<'a> {
     pub tuned: &'a Tuned,
     /// What each session came to; `None` where nobody asked which of them decided.
     pub decided: Option<&'a [Decided]>,
+    /// What the user's own settings set in the policy, in words; `None` where they are not known, and the defaults are compared with.
+    pub yours: Option<&'a str>,
     /// How often sessions were resampled, and the seed.
     pub chance: (usize, u64),
     /// The command, where the report is to name it.

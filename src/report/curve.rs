@@ -13,7 +13,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
-                        Shown are references to tool results. Bands: 95 % of 1,000 draws of whole sessions.";
+                        Shown are references to tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
 
 /// The report on a corpus; the presets' limits are worked out for this window.
 pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {

@@ -1,7 +1,8 @@
 //! The settings of a sweep, each with its verdict.
 
 use super::asked::Swept;
-use crate::experiment::{Constraint, Direction, Judgement, Row, Setting, Standing, judgements};
+use super::words::counted;
+use crate::experiment::{Constraint, Direction, Judgement, Judging, Row, Setting, Standing, judgements};
 
 /// One setting with all that is said of it.
 pub struct Judged<'a> {
@@ -15,7 +16,16 @@ impl Swept<'_> {
     /// A verdict on each row.
     pub fn judgements(&self) -> Vec<Judgement> {
         let remoteness: Vec<f64> = self.settings.iter().map(|setting| setting.remoteness(self.bases)).collect();
-        judgements(self.rows, &self.objective, self.constraints, &remoteness)
+        let own: Vec<Option<usize>> = self.settings.iter().map(|setting| self.own.get(setting.base).copied()).collect();
+        let by = Judging {
+            objective: &self.objective,
+            constraints: self.constraints,
+            remoteness: &remoteness,
+            own: &own,
+            sampling: self.sampling,
+            bars: self.bars,
+        };
+        judgements(self.rows, &by)
     }
 
     /// The name of the policy that a setting turns.
@@ -34,7 +44,11 @@ pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     let objective = swept.objective;
     let worth = |judged: &Judged<'_>| judged.row.value(&objective.measure);
     judged.sort_by(|one, other| {
-        let breaks = |judged: &Judged<'_>| judged.verdict.standing == Standing::Breaks;
+        let breaks = |judged: &Judged<'_>| match judged.verdict.standing {
+            Standing::Breaks => 2,
+            Standing::CannotTell => 1,
+            _ => 0,
+        };
         let failed = |judged: &Judged<'_>| judged.row.failed_sessions();
         let order = worth(one).compare(worth(other));
         let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
@@ -49,16 +63,63 @@ pub fn judged<'a>(swept: &'a Swept<'_>) -> Vec<Judged<'a>> {
     judged
 }
 
+/// Settings that come to the same, as one: the best known of them, and how many others there are.
+pub struct Bundle<'j, 'a> {
+    pub judged: &'j Judged<'a>,
+    pub others: usize,
+}
+
+/// All settings, those of one policy that come to the same in everything bundled, in their order. Of a bundle the policy's own setting stands for the others, else the best
+/// one, else the first.
+pub fn bundled<'j, 'a>(swept: &Swept<'_>, judged: &'j [Judged<'a>]) -> Vec<Bundle<'j, 'a>> {
+    let is_own = |judged: &Judged<'_>| swept.own.contains(&judged.row.setting);
+    let mut bundles: Vec<Bundle<'j, 'a>> = Vec::new();
+    for judged in judged {
+        let same = |bundle: &&mut Bundle<'_, '_>| {
+            let (one, other) = (bundle.judged, judged);
+            one.setting.base == other.setting.base && one.row.totals == other.row.totals && one.row.charges == other.row.charges
+        };
+        match bundles.iter_mut().rev().find(same) {
+            Some(bundle) => {
+                bundle.others += 1;
+                if is_own(judged) && bundle.judged.verdict.standing != Standing::Best {
+                    bundle.judged = judged;
+                }
+            }
+            None => bundles.push(Bundle { judged, others: 0 }),
+        }
+    }
+    bundles
+}
+
+impl Bundle<'_, '_> {
+    /// Its settings in words.
+    pub fn words(&self, swept: &Swept<'_>) -> String {
+        let setting = self.judged.setting;
+        let yours = swept.yours.get(setting.base).is_some_and(|words| !words.is_empty());
+        let own = if yours { "yours" } else { "defaults" };
+        let words = match (swept.own.contains(&self.judged.row.setting), setting.words()) {
+            (true, words) if words.is_empty() => own.to_owned(),
+            (true, words) => format!("{words} ({own})"),
+            (false, words) => words,
+        };
+        let others = if self.others > 0 { format!(" and {}", counted(self.others as u64, "equal setting")) } else { String::new() };
+        words + &others
+    }
+}
+
 /// A verdict in words.
 pub fn words(verdict: &Judgement, constraints: &[Constraint]) -> String {
+    let named = |places: &[usize]| {
+        let named = places.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
+        named.collect::<Vec<_>>().join(", ")
+    };
     match verdict.standing {
         Standing::Best => "best".to_owned(),
         Standing::Equal => "as good".to_owned(),
         Standing::NoDifference => "no difference".to_owned(),
         Standing::Worse => "worse".to_owned(),
-        Standing::Breaks => {
-            let broken = verdict.broken.iter().filter_map(|place| constraints.get(*place)).map(|constraint| constraint.words.as_str());
-            format!("breaks {}", broken.collect::<Vec<_>>().join(", "))
-        }
+        Standing::CannotTell => format!("cannot tell {}", named(&verdict.untold)),
+        Standing::Breaks => format!("breaks {}", named(&verdict.broken)),
     }
 }

@@ -18,6 +18,7 @@ mod envelope;
 mod explain;
 mod field;
 mod figures;
+mod finding;
 mod gate;
 mod guesses;
 mod inspect;

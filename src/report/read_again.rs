@@ -27,7 +27,7 @@ pub fn sections(found: &ReadAgain) -> Vec<Section> {
 /// What the table rests on.
 pub const NOTE: &str = "Read again: the result of a reading call before a recorded compaction, and whether the same call was made again after it. `Taken up by lines` \
      counts replies before any such reading; `at any time` counts replies after it as well, which is circular for what was removed. Undisturbed sessions are \
-     looked at from their middle on. Intervals (95 %, Wilson) take results for independent, so they are too narrow.";
+     looked at from their middle on. Intervals (90 %, Wilson) take results for independent, so they are too narrow.";
 
 fn table(found: &ReadAgain) -> Table {
     let count = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning);

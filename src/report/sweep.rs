@@ -3,17 +3,19 @@
 use super::asked::{Billed, Swept};
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::figures::{cells, column, told};
-use super::judged::{Judged, judged, words};
-use super::measures::{CLOSED_LOOP, bound_cell, cell};
+use super::judged::{Bundle, Judged, bundled, judged, words};
+use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
 use super::words::{counted, counted_as, grouped};
-use super::{cost_figures, notes};
+use super::{cost_figures, finding, notes};
 use crate::experiment::metric::in_spreadsheets;
-use crate::experiment::{Direction, KnownFrom, Metric, Row, Standing};
+use crate::experiment::{Against, Direction, KnownFrom, Metric, RecordedSummaries, Row, Standing};
+use crate::policy::{Policy, number};
+use crate::statistics::{FEWEST, Finding, effective};
 use std::collections::BTreeSet;
 
 /// So many settings stand in the table for people; spreadsheets and programs get all of them.
@@ -24,21 +26,89 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     let judged = judged(swept);
     let notes = all_notes(swept, &judged);
     let further: Vec<&Metric> = in_spreadsheets().collect();
-    let shown = judged.get(..SHOWN.min(judged.len())).unwrap_or(&[]);
-    let figures = told(shown.iter().map(|judged| &judged.row.totals));
-    let mut sections: Vec<Section> =
-        ties(swept, &judged).into_iter().map(|ties| Section { title: String::new(), body: Body::Lines(vec![ties]) }).collect();
-    sections.push(Section { title: goal(swept), body: Body::Table(table(swept, shown, &figures)) });
+    let bundles = bundled(swept, &judged);
+    let is_own = |bundle: &Bundle<'_, '_>| swept.own.contains(&bundle.judged.row.setting);
+    // The own setting is what the others are compared with: it is always there.
+    let (shown, rest) = bundles.split_at(SHOWN.min(bundles.len()));
+    let shown: Vec<&Bundle<'_, '_>> = shown.iter().chain(rest.iter().filter(|bundle| is_own(bundle))).collect();
+    let figures = told(shown.iter().map(|bundle| &bundle.judged.row.totals));
+    let rows: Vec<(&Judged<'_>, String)> = shown.iter().map(|bundle| (bundle.judged, bundle.words(swept))).collect();
+    let lines: Vec<String> = verdict(swept, &judged).into_iter().chain(at_edge(&judged)).chain(ties(swept, &judged)).collect();
+    let mut sections = Vec::new();
+    if !lines.is_empty() {
+        sections.push(Section { title: String::new(), body: Body::Lines(lines) });
+    }
+    sections.push(Section { title: goal(swept), body: Body::Table(table(swept, &rows, &figures)) });
+    let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
     Report {
         title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(&swept.corpus.facts)),
         command: swept.command.clone(),
         sections,
         screen: None,
         notes,
-        rows: table(swept, &judged, &further),
+        rows: table(swept, &all, &further),
         corpus: Some(CorpusRecord::new(&swept.corpus.facts)),
         record: Record::Sweep(Box::new(SweepRecord::new(swept, &judged))),
     }
+}
+
+/// The best setting beside the own one of its policy.
+fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
+    let best = judged.iter().find(|judged| judged.verdict.standing == Standing::Best)?;
+    let own = swept.own.get(best.setting.base)?;
+    let own = judged.iter().find(|judged| judged.row.setting == *own)?;
+    let measure = swept.objective.measure;
+    let yours = swept.yours.get(best.setting.base).is_some_and(|words| !words.is_empty());
+    let point = if yours { "your own settings" } else { "the defaults" };
+    let named = format!("{} {}", best.policy, best.setting.words());
+    let Some(Against { finding, difference }) = best.verdict.own else {
+        return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
+    };
+    let values =
+        format!("{} {} against {}", measure.name(), phrase(best.row.value(&measure), &measure), phrase(own.row.value(&measure), &measure));
+    let amount = |amount: i64| bound_phrase(amount, &measure);
+    let told =
+        difference.map_or(String::new(), |difference| format!(": {}", finding::difference(&difference, swept.bars.own_error, &amount)));
+    let (failed, of_own) = (best.row.failed_sessions(), own.row.failed_sessions());
+    let fewer =
+        if failed < of_own { format!("; it fails {} instead of {}", counted(failed, "session"), grouped(of_own)) } else { String::new() };
+    Some(match finding {
+        Finding::Better => {
+            format!("{named} is better than {point}{fewer}: {values}{told}. `ctxsim tune` judges on sessions that it was not sought on.")
+        }
+        Finding::Worse => format!("{named} is the best that is allowed, and worse than {point}, which are not: {values}{told}."),
+        Finding::NoDifference(within) => format!(
+            "Keep {point} of {}: {named} comes out best, with no difference {}: {values}{told}.",
+            best.policy,
+            finding::within(within, swept.bars.worth)
+        ),
+        Finding::CannotJudge => {
+            format!("Cannot judge: it takes {FEWEST} sessions at the least, and an objective that adds up over them. {named}: {values}.")
+        }
+    })
+}
+
+/// The best at an end of the values of a parameter: there may be better ones beyond.
+fn at_edge(judged: &[Judged<'_>]) -> Option<String> {
+    let best = judged.iter().find(|judged| judged.verdict.standing == Standing::Best)?;
+    // Where several are equally good, none of them may stand inside.
+    let tied = |judged: &&Judged<'_>| {
+        [Standing::Best, Standing::Equal].contains(&judged.verdict.standing) && judged.setting.base == best.setting.base
+    };
+    let value = |judged: &Judged<'_>, param: &str| {
+        judged.setting.values.iter().find(|(name, _)| name == param).and_then(|(_, value)| number(value))
+    };
+    let at_edge = |(param, words): &&(String, String)| {
+        let all = judged.iter().filter(|judged| judged.setting.base == best.setting.base).filter_map(|judged| value(judged, param));
+        let mut all: Vec<f64> = all.collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        let ([first, _, .., last], false) = (all.as_slice(), words.starts_with('=')) else { return false };
+        judged.iter().filter(tied).all(|judged| value(judged, param).is_some_and(|value| value == *first || value == *last))
+    };
+    let edges: Vec<String> = best.setting.values.iter().filter(at_edge).map(|(param, value)| format!("{param}={value}")).collect();
+    (!edges.is_empty())
+        .then(|| format!("{} stands at the edge of what was looked at: a wider range may hold a better value.", edges.join(", ")))
 }
 
 fn goal(swept: &Swept<'_>) -> String {
@@ -48,7 +118,7 @@ fn goal(swept: &Swept<'_>) -> String {
     format!("By {verb} {}{subject}", swept.objective.measure.name())
 }
 
-fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Metric]) -> Table {
+fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {
     let simulated = |key, header, meaning| Column { meaning, ..Column::number(key, header, Unit::Count, Provenance::Simulated) };
     let mut columns = vec![
         Column::name("policy", "policy"),
@@ -56,8 +126,10 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Metric]) 
         Column { meaning: "how it stands to the best setting that keeps all constraints", ..Column::name("verdict", "verdict") },
         Column { meaning: "no other setting is as good in everything and better in something", ..Column::name("front", "front") },
         simulated("objective", "objective", "what is sought, over all sessions"),
-        simulated("objective_low", "from", "its 5th percentile over resampled sessions"),
-        simulated("objective_high", "to", "its 95th percentile"),
+        simulated("objective_low", "from", "the lower bound of its interval over sessions"),
+        simulated("objective_high", "to", "the upper one"),
+        Column { meaning: "how it stands to the own setting of its policy", ..Column::name("against_own", "against own") },
+        Column { meaning: "the difference from it, as a share", ..Column::name("difference", "differ\u{ad}ence") },
     ];
     for column in columns.iter_mut().skip(2) {
         column.priority = 1;
@@ -68,18 +140,27 @@ fn table(swept: &Swept<'_>, judged: &[Judged<'_>], figures: &[&'static Metric]) 
     columns.extend(figures.iter().map(|figure| column(figure)));
     let billed = swept.billed == Billed::Yes;
     columns.extend(cost_figures::COLUMNS.into_iter().filter(|_| billed));
-    let row = |judged: &Judged<'_>| {
+    let row = |(judged, setting): &(&Judged<'_>, String)| {
         let measure = &swept.objective.measure;
         let spread = judged.row.spread.get(&measure.name());
         let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |part| bound_cell(part, measure));
         let mut row = vec![
             Cell::Name(judged.policy.to_owned()),
-            Cell::Name(judged.setting.words()),
+            Cell::Name(setting.clone()),
             Cell::Name(words(&judged.verdict, swept.constraints)),
             Cell::Name(if judged.verdict.on_front { "yes" } else { "" }.to_owned()),
             cell(judged.row.value(measure), measure),
             bound(spread.map(|(low, _)| *low)),
             bound(spread.map(|(_, high)| *high)),
+            Cell::Name(judged.verdict.own.map_or_else(String::new, |own| finding::named(own.finding).to_owned())),
+            Cell::Name(
+                judged
+                    .verdict
+                    .own
+                    .and_then(|own| own.difference)
+                    .filter(|own| own.whole.is_some())
+                    .map_or_else(String::new, |own| finding::share(own.share.value)),
+            ),
         ];
         row.extend(cells(figures.iter().copied(), &judged.row.totals));
         row.extend(cost_figures::of_charges(&judged.row.charges).into_iter().filter(|_| billed));
@@ -115,14 +196,11 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     }
     let mut measures = std::iter::once(swept.objective.measure).chain(swept.constraints.iter().map(|constraint| constraint.measure));
     all.extend(measures.any(|measure| measure.known_from() == KnownFrom::ClosedLoop).then(|| CLOSED_LOOP.to_owned()));
-    let (resamples, seed) = swept.chance;
-    let resampled = judged.iter().any(|judged| !judged.row.resampled.is_empty());
+    let resampled = judged.iter().any(|judged| !judged.row.spread.is_empty());
     if resampled {
-        all.push(format!(
-            "Uncertainty is that over sessions: {} resamples of all sessions (seed {seed}), the same for every setting; from and to are \
-             the 5th and the 95th percentile.",
-            grouped(resamples as u64)
-        ));
+        let own = judged.iter().find(|judged| swept.own.contains(&judged.row.setting)).and_then(|own| own.row.sums_of(0));
+        let effective = own.map(|sums| effective(if sums.wholes.is_empty() { &sums.parts } else { &sums.wholes }));
+        all.push(finding::method(&swept.sampling.sample, swept.chance.0, effective));
         let tied = standing(Standing::NoDifference);
         if allowed > 0 {
             all.push(format!(
@@ -141,6 +219,12 @@ fn all_notes(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Vec<String> {
     if distinct.len() < judged.len() {
         let (settings, results) = (counted(judged.len() as u64, "setting"), counted(distinct.len() as u64, "different result"));
         all.push(format!("{settings} came to {results}: some parameters decide nothing in these sessions."));
+    }
+    let yours = swept.bases.iter().zip(swept.yours).filter(|(_, words)| !words.is_empty());
+    all.extend(yours.map(|(policy, words)| format!("Your own settings of {}: {words}.", policy.name)));
+    if swept.bases.iter().any(Policy::takes_recorded_summaries) {
+        let recorded = RecordedSummaries::fit(&swept.corpus.traces).describe();
+        all.extend(recorded.map(|words| format!("Sizes of summaries: {words}; `replay` takes the size that each preset assumes.")));
     }
     all.extend(notes::notes(swept.corpus, &[]));
     all

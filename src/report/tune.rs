@@ -9,13 +9,14 @@ use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
 use super::record::tune::TuneRecord;
 use super::title::title;
-use super::words::{counted, grouped, percent};
-use super::{cost_figures, notes};
+use super::words::{counted, grouped};
+use super::{cost_figures, finding, notes};
 use crate::advice::{Snippets, Unset};
 use crate::experiment::metric::in_tables;
-use crate::experiment::tune::{Bound, Decided, Difference, FEWEST, Part, Trial, Tuned, Verdict};
-use crate::experiment::{self, Direction, KnownFrom, Measure, Row, Value};
+use crate::experiment::tune::{Bound, Decided, FEWEST, Part, Trial, Tuned, Verdict};
+use crate::experiment::{self, Direction, KnownFrom, Measure, RecordedSummaries, Row, Value};
 use crate::policy::{Policy, figure};
+use crate::statistics::Keeping;
 use crate::trace::Evidence;
 
 /// So many sessions are named; the record holds all.
@@ -93,39 +94,27 @@ fn snippets(found: &Found<'_>) -> Snippets {
     policy.snippets(&names, &comment)
 }
 
-/// "cost $1.20 (from $0.90 to $1.60) against $2.00 with the defaults ..."
+/// What the setting is compared with.
+fn point(found: &Found<'_>) -> &'static str {
+    if found.yours.is_some() { "your own settings" } else { "the defaults" }
+}
+
+/// "cost $1.20 against $2.00 with the defaults on 12 held-out sessions: -40.0 % (90 %: -50.0 % to -30.0 %; the bill's own error: 1.2 %)"
 fn gain(found: &Found<'_>, best: &Trial) -> String {
     let measure = found.tuned.objective.measure;
     let value = |trial: &Trial| phrase(trial.held_out.value(&measure), &measure);
-    let interval =
-        best.held_out.spread.get(&measure.name()).map_or_else(String::new, |(low, high)| {
-            format!(" (from {} to {})", bound_phrase(*low, &measure), bound_phrase(*high, &measure))
-        });
     let difference = found.tuned.difference.map_or_else(String::new, |difference| {
-        format!(
-            "; the difference is {} ({}), from {} to {}",
-            bound_phrase(difference.value, &measure),
-            share(found, difference),
-            bound_phrase(difference.low, &measure),
-            bound_phrase(difference.high, &measure)
-        )
+        let amount = |amount: i64| bound_phrase(amount, &measure);
+        format!(": {}", finding::difference(&difference, found.tuned.bars.own_error, &amount))
     });
     format!(
-        "{} {}{interval} against {} with the defaults on {}{difference}",
+        "{} {} against {} with {} on {}{difference}",
         measure.name(),
         value(best),
         value(&found.tuned.default),
+        point(found),
         counted(found.split.held_out.traces.len() as u64, "held-out session"),
     )
-}
-
-/// The difference as a share of what the defaults come to.
-fn share(found: &Found<'_>, difference: Difference) -> String {
-    let measure = found.tuned.objective.measure;
-    let default = found.tuned.default.held_out.value(&measure);
-    let scale = if measure.whole.is_some() { 1_000_000 } else { 1 };
-    let whole = (i128::from(default.part) * scale).checked_div(i128::from(default.whole)).unwrap_or(0);
-    percent(difference.value, u64::try_from(whole).unwrap_or(0))
 }
 
 fn sentences(found: &Found<'_>) -> Vec<String> {
@@ -134,78 +123,101 @@ fn sentences(found: &Found<'_>) -> Vec<String> {
     let setting = tuned.best.as_ref().map(|best| best.setting.words()).unwrap_or_default();
     let gain = tuned.best.as_ref().map(|best| gain(found, best)).unwrap_or_default();
     let broken = defaults_break(found);
+    let gained = || format!("{}.", capital(&gain));
+    let (point, worth) = (point(found), tuned.bars.worth);
+    let on = counted(held_out, "held-out session");
+    let keep = match &broken {
+        Some(_) => format!("Nothing is recommended: {setting} keeps all constraints, and {point} do not; but"),
+        None => format!("Keep {point}:"),
+    };
     let mut sentences = match &tuned.verdict {
         Verdict::Recommended => [format!("Recommended: {setting}.")]
             .into_iter()
-            .chain(fewer_failed(tuned, held_out))
-            .chain([format!("{}.", capital(&gain))])
+            .chain(fewer_failed(found, held_out))
+            .chain([gained()])
+            .chain(at_edge(found))
             .collect(),
-        Verdict::DefaultIsBest => vec![
-            "Keep the defaults: of all settings that were looked at and keep the constraints, none is better on the training sessions."
-                .to_owned(),
-        ],
+        Verdict::DefaultIsBest => vec![format!(
+            "Keep {point}: of all settings that were looked at and keep the constraints, none is better on the training sessions."
+        )],
         Verdict::NoneAllowed(_) => {
             vec!["Nothing is recommended: no setting that was looked at keeps all constraints on the training sessions.".to_owned()]
         }
-        Verdict::NoDifference(_) | Verdict::Worse if broken.is_some() => vec![
-            format!(
-                "Nothing is recommended: {setting} keeps all constraints, and the defaults do not; but on {} it {}.",
-                counted(held_out, "held-out session"),
-                if tuned.verdict == Verdict::Worse { "comes out worse" } else { "cannot be told from them by what is sought" }
-            ),
-            format!("{}.", capital(&gain)),
-        ],
         Verdict::Breaks(broken) => vec![
             format!(
                 "Nothing is recommended: {setting}, the best of the training sessions, breaks on the held-out sessions: {}.",
                 broken.join(" and ")
             ),
-            format!("{}.", capital(&gain)),
+            gained(),
         ],
-        Verdict::NoDifference(more) => vec![
-            format!("Keep the defaults: {setting} cannot be told from them on {}.", counted(held_out, "held-out session")),
-            format!("{}.", capital(&gain)),
+        Verdict::CannotTell(untold) => {
+            vec![format!("Nothing is recommended: on {on} it cannot be told whether {setting} keeps: {}.", untold.join(" and ")), gained()]
+        }
+        Verdict::NoDifference(within, more) => vec![
+            format!("{keep} {setting} makes no difference {} on {on}.", finding::within(*within, worth)),
+            gained(),
             match more {
                 Some(more) => {
-                    format!("If the difference is what it seems, about {} in all would tell it from none.", counted(*more, "more session"))
+                    format!("If the difference is what it seems, about {} in all would decide.", counted(*more, "more session"))
                 }
-                None => "There is no difference at all on them, so that no number of sessions like these would tell.".to_owned(),
+                None => "No number of sessions like these would decide.".to_owned(),
             },
         ],
-        Verdict::Worse => vec![
-            format!("Keep the defaults: {setting} is the best on the training sessions, and worse than the defaults on the held-out ones."),
-            format!("{}.", capital(&gain)),
-        ],
+        Verdict::Worse => {
+            vec![format!("{keep} {setting} is the best on the training sessions, and worse on the held-out ones."), gained()]
+        }
         Verdict::TooFew(more) => vec![format!(
-            "Nothing is recommended: {} and {} are too few to judge by. It takes at least {}, so that {FEWEST} stand on each side.",
+            "Cannot judge: {} and {on} are too few. It takes at least {}, so that {FEWEST} stand on each side.",
             counted(found.split.training.traces.len() as u64, "training session"),
-            counted(held_out, "held-out session"),
             counted(*more, "more session"),
+        )],
+        Verdict::NotReached => vec![format!(
+            "Cannot judge: {}, so that they say nothing of its settings.",
+            if tuned.best.as_ref().is_some_and(|best| best.setting.values.is_empty()) {
+                "no session comes to where the policy acts, under any setting that was looked at".to_owned()
+            } else {
+                format!("none of {on} comes to where the policy acts, under {point} or {setting}")
+            }
         )],
     };
     sentences.extend(broken);
     sentences
 }
 
+/// A best value at an end of its range: there may be better ones beyond.
+fn at_edge(found: &Found<'_>) -> Option<String> {
+    let best = found.tuned.best.as_ref()?;
+    let ends = |(param, value): &&(String, String)| {
+        let range = found.axes.iter().find(|axis| axis.param == *param)?.range();
+        let value: f64 = value.parse().ok()?;
+        let is_choice = range.is_whole() && range.to - range.from <= 2.0;
+        (!is_choice && (value == range.from || value == range.to)).then(|| format!("{param}={}", figure(value)))
+    };
+    let ends: Vec<String> = best.setting.values.iter().filter_map(|pair| ends(&pair)).collect();
+    (!ends.is_empty())
+        .then(|| format!("{} stands at the edge of its range: a wider one may hold a better value (--params).", ends.join(", ")))
+}
+
 /// Failed sessions go before what is sought: said where they decide.
-fn fewer_failed(tuned: &Tuned, held_out: u64) -> Option<String> {
+fn fewer_failed(found: &Found<'_>, held_out: u64) -> Option<String> {
+    let tuned = found.tuned;
     let failed = tuned.best.as_ref().map_or(0, |best| best.held_out.failed_sessions());
     let default = tuned.default.held_out.failed_sessions();
     let of = counted(held_out, "held-out session");
-    (failed < default).then(|| format!("It fails {} of {of}, the defaults {}.", grouped(failed), grouped(default)))
+    (failed < default).then(|| format!("It fails {} of {of}, {} {}.", grouped(failed), point(found), grouped(default)))
 }
 
 /// Constraints that the defaults do not keep themselves, with what they come to.
 fn defaults_break(found: &Found<'_>) -> Option<String> {
     let of = |row: &Row, part: &str| {
-        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row));
+        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row, row, 0.0));
         let value = |bound: &Bound| format!("{} ({})", bound.words(), phrase(row.value(&bound.measure()), &bound.measure()));
         let broken: Vec<String> = broken.map(value).collect();
         (!broken.is_empty()).then(|| format!("{} on the {part} sessions", broken.join(" and ")))
     };
     let default = &found.tuned.default;
     let parts: Vec<String> = [of(&default.training, "training"), of(&default.held_out, "held-out")].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| format!("The defaults themselves break {}.", parts.join(", and ")))
+    (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
 }
 
 /// Sessions with a refusal that nothing mends: no figure of theirs is that of a session that ran to its end.
@@ -221,7 +233,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
             (open > 0 || closed && net > 0).then(|| format!("{in_both} of {} {part} sessions", grouped(row.totals.sessions)))
         };
         let counts: Vec<String> = rows.into_iter().filter_map(count).collect();
-        let name = if trial.setting.values.is_empty() { "the defaults".to_owned() } else { trial.setting.words() };
+        let name = if trial.setting.values.is_empty() { point(found).to_owned() } else { trial.setting.words() };
         (!counts.is_empty()).then(|| format!("{name} {}", counts.join(" and ")))
     };
     let trials: Vec<String> = std::iter::once(&found.tuned.default).chain(best).filter_map(of).collect();
@@ -282,16 +294,16 @@ fn table(found: &Found<'_>) -> Table {
         simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone");
     let parts = Column::name("part", "part").says("training: sought on these; held-out: judged on these");
     let mut fields = Fields::<Row<'_>>::new()
-        .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(row.trial)))
+        .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(found, row.trial)))
         .with(parts, |row| Cell::name(row.part))
         .with(Column::number("sessions", "sessions", Unit::Count, Provenance::Recorded), |row| Cell::Count(row.sessions as u64))
         .with(simulated("objective", "objective", unit, "what is sought, over all sessions of the part"), move |row| {
             cell(row.row.value(&measure), &measure)
         })
-        .with(simulated("objective_low", "from", unit, "its 5th percentile over resampled sessions"), move |row| {
+        .with(simulated("objective_low", "from", unit, "the lower bound of its interval"), move |row| {
             bound(spread(row).map(|(low, _)| low))
         })
-        .with(simulated("objective_high", "to", unit, "its 95th percentile"), move |row| bound(spread(row).map(|(_, high)| high)))
+        .with(simulated("objective_high", "to", unit, "the upper one"), move |row| bound(spread(row).map(|(_, high)| high)))
         .with(broken, |row| Cell::Count(row.row.totals.retention.of(Evidence::Line).broken()));
     for figure in in_tables().filter(|figure| BESIDE.contains(&figure.key)) {
         fields = fields.with(column(figure), |row| figure_cell(figure, &row.row.totals));
@@ -311,15 +323,33 @@ fn table(found: &Found<'_>) -> Table {
         rows.push(Row { trial, part: "held-out", sessions, row, default: &default.held_out });
     }
     let keeps = |row: &Row<'_>| {
-        let broken = found.tuned.bounds.iter().filter(|bound| !bound.holds(row.row, row.default));
-        let broken: Vec<String> = broken.map(|bound| bound.measure().name()).collect();
-        Cell::Name(if broken.is_empty() { "yes".to_owned() } else { format!("breaks {}", broken.join(", ")) })
+        let tuned = found.tuned;
+        let judged = row.part == "held-out" && !row.trial.setting.values.is_empty() && !tuned.keeping.is_empty();
+        let which = |wanted: Keeping| {
+            let such = tuned.bounds.iter().enumerate().filter(|(place, bound)| match tuned.keeping.get(*place).filter(|_| judged) {
+                Some(keeping) => *keeping == wanted,
+                None => wanted == Keeping::Broken && !bound.holds(row.row, row.default, tuned.bars.worth),
+            });
+            such.map(|(_, bound)| bound.measure().name()).collect::<Vec<String>>().join(", ")
+        };
+        Cell::Name(match (which(Keeping::Broken), which(Keeping::CannotTell)) {
+            (broken, _) if !broken.is_empty() => format!("breaks {broken}"),
+            (_, untold) if !untold.is_empty() => format!("cannot tell {untold}"),
+            _ => "yes".to_owned(),
+        })
     };
-    fields.with(Column::name("keeps", "keeps").says("whether it keeps all constraints"), keeps).table(2, rows)
+    fields
+        .with(
+            Column::name("keeps", "keeps")
+                .says("whether it keeps all constraints: for the setting on held-out sessions, by their intervals"),
+            keeps,
+        )
+        .table(2, rows)
 }
 
-fn setting_words(trial: &Trial) -> String {
-    if trial.setting.values.is_empty() { "defaults".to_owned() } else { trial.setting.words() }
+fn setting_words(found: &Found<'_>, trial: &Trial) -> String {
+    let own = if found.yours.is_some() { "yours" } else { "defaults" };
+    if trial.setting.values.is_empty() { own.to_owned() } else { trial.setting.words() }
 }
 
 fn deciders(found: &Found<'_>, moved: &[&Decided]) -> Table {
@@ -348,11 +378,11 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
     }
     all.extend([
         format!("Looked at: {}, by a grid and finer ones around the best: {}.", counted(tuned.tried as u64, "setting"), axes.join(", ")),
-        format!("Sessions are split agent by agent, by a hash of their ids (seed {seed}); {} % were to be held out.", found.split.percent),
         format!(
-            "From and to are the 5th and the 95th percentile over {} resamples of the sessions, the same for both settings.",
-            grouped(resamples as u64)
+            "Sessions are split agent by agent, those near the policy's limits by themselves, by a hash of their ids (seed {seed}); {} % were to be held out.",
+            found.split.percent
         ),
+        finding::method(&tuned.drawn, resamples, tuned.difference.map(|difference| difference.effective)),
     ]);
     if tuned.objective.measure.known_from() == KnownFrom::Replay && tuned.default.training.charges.calls > 0 {
         let charges = &tuned.default.training.charges;
@@ -361,6 +391,10 @@ fn all_notes(found: &Found<'_>) -> Vec<String> {
         }
     } else {
         all.extend(cost_figures::left_out(&tuned.default.training.charges).map(|note| format!("Training sessions: {note}")));
+    }
+    all.extend(found.yours.map(|words| format!("Compared with your own settings: {words}.")));
+    if found.policy.takes_recorded_summaries() {
+        all.extend(RecordedSummaries::fit(&found.split.training.traces).describe().map(|words| format!("Sizes of summaries: {words}.")));
     }
     all.extend(ended_early(found));
     if let Some(decided) = found.decided.filter(|decided| !decided.is_empty()) {

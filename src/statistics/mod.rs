@@ -1,15 +1,21 @@
-//! What many numbers say, each of it defined once: quantiles, intervals, resamples, survival, the front of the best, chance with a seed.
+//! What many numbers say, each of it defined once: quantiles, what is drawn and how sure that makes a figure, the verdict on a difference, survival, the front of the
+//! best, chance with a seed.
 
 mod chance;
 mod front;
+mod interval;
+mod normal;
 mod quantile;
-mod resampling;
+mod sample;
 mod survival;
+mod verdict;
 mod wilson;
 
 pub use chance::Chance;
 pub use front::front;
-pub use quantile::{between, median, quantile, rank};
-pub use resampling::{Interval, interval, resamples, weights};
+pub use interval::{Estimate, Interval, LEVEL, RESAMPLES, Resamples, SEED, intervals, quotient};
+pub use quantile::{median, quantile, rank};
+pub use sample::{DrawnBy, FEWEST, FEWEST_PROJECTS, Origin, Sample, effective};
 pub use survival::{Step, survival};
+pub use verdict::{Bars, Finding, Keeping, WORTH, Within, finding, keeping, needed};
 pub use wilson::wilson;

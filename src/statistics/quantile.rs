@@ -25,18 +25,6 @@ pub fn median<T: Copy + Ord>(mut numbers: Vec<T>) -> Option<T> {
     Some(*middle)
 }
 
-/// The quantiles that leave this share below them and this share above; `None` of nothing.
-pub fn between<T: Copy + Ord>(mut numbers: Vec<T>, outside: u64) -> Option<(T, T)> {
-    if numbers.is_empty() {
-        return None;
-    }
-    let places = (place(numbers.len(), outside), place(numbers.len(), 1_000 - outside.min(1_000)));
-    let (_, high, _) = numbers.select_nth_unstable(places.1);
-    let high = *high;
-    let (_, low, _) = numbers.select_nth_unstable(places.0);
-    Some((*low, high))
-}
-
 fn place(count: usize, thousandths: u64) -> usize {
     usize::try_from(rank(count as u64, thousandths)).map_or(0, |rank| rank - 1)
 }
@@ -50,11 +38,8 @@ mod tests {
         let numbers = [1, 2, 3, 4];
         let at = [0, 1, 250, 251, 500, 501, 750, 751, 1_000, 2_000];
         assert_eq!(at.map(|share| quantile(&numbers, share)), [1, 1, 1, 2, 2, 3, 3, 4, 4, 4].map(Some));
-        assert_eq!((quantile::<u64>(&[], 500), median::<u64>(Vec::new()), between::<u64>(Vec::new(), 50)), (None, None, None));
+        assert_eq!((quantile::<u64>(&[], 500), median::<u64>(Vec::new())), (None, None));
         assert_eq!((median(vec![9, 1, 5]), median(vec![9, 1, 5, 3]), median(vec![7])), (Some(5), Some(3), Some(7)));
-        assert_eq!(between((1..=1_000).rev().collect(), 50), Some((50, 950)));
-        assert_eq!(between((1..=400).collect(), 25), Some((10, 390)));
-        assert_eq!(between(vec![5], 25), Some((5, 5)));
     }
 
     /// By its definition, at every share: enough lie at or below it, and too few below it.

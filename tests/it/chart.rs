@@ -6,7 +6,7 @@ use ctxsim::corpus::{Corpus, ReadSettings, Vocabularies, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Use, pairs};
 use ctxsim::experiment::{
-    Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sweep, plan_for, price, reads, replay, settings,
+    Design, Dimension, Direction, Measure, Objective, ReplaySettings, Sampling, Sweep, plan_for, price, reads, replay, settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
@@ -125,6 +125,10 @@ fn swept(corpus: &Corpus, replay: &ReplaySettings<'_>, vary: &[&str], build: Bui
         rows: &rows,
         objective,
         constraints: &constraints,
+        sampling: &Sampling::new(&corpus.traces, 50, 1),
+        own: &[],
+        yours: &[],
+        bars: Default::default(),
         chance: (50, 1),
         billed: Billed::No,
         command: None,

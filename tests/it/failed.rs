@@ -1,9 +1,10 @@
 //! A session that a policy fails ends there: nothing behind the refused call counts, and policies that fail sessions rank last.
 
 use crate::batch::{Random, session};
-use ctxsim::experiment::{Measure, Objective, Row, Standing, judgements};
+use ctxsim::experiment::{Judging, Measure, Objective, Row, Sampling, Standing, Sums, judgements};
 use ctxsim::policy::{Facts, Plan, Policy, presets};
 use ctxsim::sim::{AfterEnd, Conditions, EventKind, Outcome, Totals, in_hindsight, simulate};
+use ctxsim::statistics::{Bars, Sample};
 use ctxsim::trace::{Evidence, Trace};
 use serde_json::Value;
 
@@ -131,19 +132,21 @@ fn settings_that_fail_sessions_rank_last() {
     let row = |setting: usize, tokens: u64, failed: u64| Row {
         setting,
         totals: Totals { prompt_tokens: tokens, failed_sessions: failed, overflows: failed, ..Totals::default() },
-        resampled: vec![tokens as i64; 10],
+        sums: vec![Sums { parts: vec![tokens as i64; 10], wholes: Vec::new() }],
         ..Row::default()
     };
-    let objective = Objective::asked_or_tokens(Some("tokens"), None).unwrap();
+    let objective = &Objective::asked(Some("tokens"), None).unwrap().unwrap();
+    let sampling = &Sampling::of(Sample::apart(10), 20, 1);
+    let by = Judging { objective, constraints: &[], remoteness: &[], own: &[], sampling, bars: Bars::default() };
     let rows = [row(0, 10, 3), row(1, 100, 0), row(2, 90, 0), row(3, 20, 1)];
-    let found = judgements(&rows, &objective, &[], &[]);
+    let found = judgements(&rows, &by);
     assert_eq!(
         found.iter().map(|one| one.standing).collect::<Vec<_>>(),
         [Standing::Worse, Standing::Worse, Standing::Best, Standing::Worse]
     );
     assert_eq!(found.iter().map(|one| one.on_front).collect::<Vec<_>>(), [false, false, true, false]);
     // Where all fail, those that fail least.
-    let found = judgements(&rows[..1], &objective, &[], &[]);
+    let found = judgements(&rows[..1], &by);
     assert_eq!((found[0].standing, found[0].on_front), (Standing::Best, true));
 }
 

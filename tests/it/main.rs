@@ -108,6 +108,7 @@ mod licences;
 mod manual;
 mod marks;
 /// One door for reading: streams, links, devices, bounds.
+mod population;
 mod reading;
 mod scale;
 /// Many settings: designs, constraints, the same bytes after a kill.
@@ -118,6 +119,8 @@ mod truth;
 mod tune;
 /// Logs that begin in the middle: what they lack is conversation, and no overhead.
 mod unseen;
+/// Intervals and verdicts, held against a made population.
+mod verdicts;
 /// Windows: from where they come, and which goes before which.
 mod windows;
 /// Texts that make tokenizers slow.

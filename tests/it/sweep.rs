@@ -1,8 +1,12 @@
 //! `ctxsim sweep`: the same bytes however it is run, killed and resumed; designs; constraints; what is best and what cannot be told.
 
-use ctxsim::experiment::{Constraint, Design, Dimension, Direction, Measure, Objective, Row, Setting, Standing, judgements, settings};
+use ctxsim::experiment::{
+    Constraint, Design, Dimension, Direction, Judgement, Judging, Measure, Objective, Row, Sampling, Setting, Standing, Sums, judgements,
+    settings, with_own,
+};
 use ctxsim::policy::Policy;
 use ctxsim::sim::Totals;
+use ctxsim::statistics::{Bars, Finding, Sample, Within};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
@@ -18,7 +22,7 @@ fn grid<'a>(rows: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     let vary = ["--vary", "auto_compact_threshold=0.1..0.9:0.02", "--vary", "prune_protect=1k..60k:1k"];
     let base =
         [LOGS, "-q", "-p", "baseagent", "--window", "40k", "--set", "model_context_limit=40k", "--set", "output_token_max=4k", "--csv"];
-    let objective = ["--subject-to", "compactions per session <= 2", "--rows", rows];
+    let objective = ["--minimise", "tokens", "--subject-to", "compactions per session <= 2", "--rows", rows];
     base.into_iter().chain(vary).chain(objective).chain(more.iter().copied()).collect()
 }
 
@@ -57,7 +61,7 @@ fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
         assert!(rows == std::fs::read(&killed).unwrap(), "cut at {length}");
     }
     // Another sweep's rows are left alone.
-    let other = sweep(&grid(&killed, &["--resume", "--minimise", "overflows"]));
+    let other = sweep(&grid(&killed, &["--resume", "--subject-to", "overflows = 0"]));
     assert_eq!(other.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&other.stderr).contains("objective"));
     assert!(sweep(&grid(&killed, &[])).status.code() == Some(2), "a file that is there is not written over");
@@ -67,17 +71,21 @@ fn same_bytes_with_one_and_two_threads_and_after_a_kill() {
 /// A row of the sweep is what `replay` says of the same setting.
 #[test]
 fn a_row_is_what_replay_counts() {
+    // A replay takes the summaries that presets assume, a sweep those that the corpus records, unless it is told.
+    let sizes = ["--set", "baseagent:summary_tokens=1500", "--set", "opencode:summary_tokens=1500", "--minimise", "tokens"];
     let asked = [LOGS, "-q", "-p", "baseagent", "-p", "opencode", "--window", "30k", "--csv"];
+    let asked = [&asked[..], &sizes].concat();
     let swept = sweep(&asked.iter().copied().chain(["--vary", "prune_protect=2k,20k"]).collect::<Vec<_>>());
     let swept = String::from_utf8(swept.stdout).unwrap();
     let mut reader = csv::Reader::from_reader(swept.as_bytes());
     let keys = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 4, "two settings of each policy");
-    for row in &rows {
+    assert_eq!(rows.len(), 6, "two settings of each policy, and its own one");
+    let is_set = |row: &&csv::StringRecord| !row[keys.iter().position(|known| known == "setting").unwrap()].is_empty();
+    for row in rows.iter().filter(is_set) {
         let value = |key: &str| row[keys.iter().position(|known| known == key).unwrap()].to_owned();
         let set = value("setting");
-        let words = [LOGS, "-q", "-p", &value("policy"), "--window", "30k", "--set", &set, "--json"];
+        let words = [LOGS, "-q", "-p", &value("policy"), "--window", "30k", "--set", &set, "--set", "summary_tokens=1500", "--json"];
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
         let replay = Command::new(env!("CARGO_BIN_EXE_ctxsim")).current_dir(folder).arg("replay").args(words).output().unwrap();
         let replay: serde_json::Value = serde_json::from_slice(&replay.stdout).unwrap();
@@ -113,32 +121,44 @@ fn dimensions_and_designs() {
     assert_eq!(tenths, (0..10).collect::<Vec<u64>>());
 }
 
-fn row(setting: usize, tokens: u64, overflows: u64, resampled: &[i64]) -> Row {
-    let totals = Totals { sessions: 4, prompt_tokens: tokens, overflows, ..Totals::default() };
-    Row { setting, totals, charges: Default::default(), spread: Default::default(), resampled: resampled.to_vec() }
+/// A setting over eight sessions of so many tokens each.
+fn row(setting: usize, overflows: u64, tokens: [i64; 8]) -> Row {
+    let prompt_tokens = tokens.iter().sum::<i64>() as u64;
+    let totals = Totals { sessions: 8, prompt_tokens, overflows, ..Totals::default() };
+    let sums = vec![Sums { parts: tokens.to_vec(), wholes: Vec::new() }];
+    Row { setting, totals, charges: Default::default(), spread: Default::default(), sums }
+}
+
+fn judged(rows: &[Row], constraints: &[Constraint], remoteness: &[f64], own: &[Option<usize>]) -> Vec<Judgement> {
+    let objective = &Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
+    let sampling = &Sampling::of(Sample::apart(8), 200, 1);
+    judgements(rows, &Judging { objective, constraints, remoteness, own, sampling, bars: Bars { own_error: None, worth: 0.02 } })
 }
 
 #[test]
 fn best_front_and_what_cannot_be_told() {
-    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
     let constraint = Constraint::parse("overflows = 0").unwrap();
     let rows = [
-        row(0, 100, 0, &[100, 110, 90]),
-        row(1, 101, 0, &[99, 112, 91]),
-        row(2, 150, 0, &[150, 160, 140]),
-        row(3, 50, 2, &[50, 60, 40]),
-        row(4, 60, 3, &[60, 70, 50]),
+        row(0, 0, [100, 110, 90, 105, 95, 102, 98, 100]),
+        row(1, 0, [109, 101, 99, 97, 104, 95, 106, 97]),
+        row(2, 0, [150, 160, 140, 155, 145, 152, 148, 150]),
+        row(3, 2, [50, 60, 40, 55, 45, 52, 48, 50]),
+        row(4, 3, [60, 70, 50, 65, 55, 62, 58, 60]),
     ];
-    let found = judgements(&rows, &objective, &[constraint], &[]);
+    let found = judged(&rows, &[constraint], &[], &[Some(2); 5]);
     let standing: Vec<Standing> = found.iter().map(|verdict| verdict.standing).collect();
     assert_eq!(standing, [Standing::Best, Standing::NoDifference, Standing::Worse, Standing::Breaks, Standing::Breaks]);
+    let against = |found: &[Judgement]| found.iter().map(|verdict| verdict.own.map(|own| own.finding)).collect::<Vec<_>>();
+    assert_eq!(against(&found), [Some(Finding::Better), Some(Finding::Better), None, Some(Finding::Better), Some(Finding::Better)]);
+    let beside_first = judged(&rows[..3], &[], &[], &[Some(0); 3]);
+    assert_eq!(against(&beside_first), [None, Some(Finding::NoDifference(Within::Sampling)), Some(Finding::Worse)]);
     let front: Vec<bool> = found.iter().map(|verdict| verdict.on_front).collect();
     assert_eq!(front, [true, false, false, true, false]);
     // Of equals the one nearest to what the policy has by itself is the best.
-    let equal = [row(0, 100, 0, &[]), row(1, 100, 0, &[]), row(2, 101, 0, &[]), row(3, 100, 0, &[])];
-    let best_of = |remoteness: &[f64]| -> Vec<Standing> {
-        judgements(&equal, &objective, &[], remoteness).iter().map(|verdict| verdict.standing).collect()
-    };
+    let of = |tokens: i64| [tokens; 8];
+    let equal = [row(0, 0, of(100)), row(1, 0, of(100)), row(2, 0, of(101)), row(3, 0, of(100))];
+    let best_of =
+        |remoteness: &[f64]| -> Vec<Standing> { judged(&equal, &[], remoteness, &[]).iter().map(|verdict| verdict.standing).collect() };
     assert_eq!(best_of(&[]), [Standing::Best, Standing::Equal, Standing::Worse, Standing::Equal]);
     assert_eq!(best_of(&[0.5, 0.2, 0.0, 0.1]), [Standing::Equal, Standing::Equal, Standing::Worse, Standing::Best]);
     let bases = [Policy::load("baseagent").unwrap()];
@@ -151,5 +171,11 @@ fn best_front_and_what_cannot_be_told() {
     assert_eq!(remoteness(&[("prune_protect", "=window")]), 1.0);
     let share = Constraint::parse("overflows per session <= 50 %").unwrap();
     assert!(share.holds(rows[3].value(&share.measure)) && !share.holds(rows[4].value(&share.measure)));
+    // The own setting is always there, once.
+    let vary = Dimension::parse("prune_protect=20k,40k").unwrap();
+    let mut both = settings(&bases, &[vary], Design::Grid).unwrap();
+    assert_eq!((with_own(&mut both, &bases), both.len()), (vec![1], 2));
+    both.remove(1);
+    assert_eq!((with_own(&mut both, &bases), both.len(), both[1].words()), (vec![1], 2, String::new()));
     assert!(Constraint::parse("overflow <= 2").is_ok() && Constraint::parse("overflws <= 2").is_err());
 }

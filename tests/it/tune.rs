@@ -11,6 +11,7 @@ use ctxsim::policy::Policy;
 use ctxsim::render::markdown;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
+use ctxsim::statistics::{Bars, Sample, Within};
 use ctxsim::trace::Trace;
 use std::path::Path;
 
@@ -44,12 +45,10 @@ impl Ground {
 const WINDOW: u64 = 60_000;
 
 fn tuned(ground: &Ground, policy: &Policy, axes: &[Axis], bounds: &[Bound], split: &Split, sought: &str) -> Tuned {
-    let objective = Some(Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() });
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() };
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
     let billing = Billing { tariff: &tariff, cache: CacheKind::Modelled, refetch: Refetching::Lost };
-    Tune { policy, axes, objective, bounds: Some(bounds), replay: &replay, billing, coarse: 30, resamples: 200, seed: 1 }
-        .run(split)
-        .unwrap()
+    Tune { policy, axes, objective, bounds, worth: 0.02, replay: &replay, billing, coarse: 30, resamples: 200, seed: 1 }.run(split).unwrap()
 }
 
 #[test]
@@ -61,7 +60,7 @@ fn finds_what_an_exhaustive_grid_finds() {
     let mut corpus = samples(&ground.catalog);
     // Sessions of hundreds of calls would take minutes without optimisation and say the same.
     corpus.traces.retain(|trace| trace.calls.len() < 80);
-    let split = split(corpus, 34, 1);
+    let split = split(corpus, &[], 34, 1);
     let found = tuned(&ground, &policy, &axes, &bounds, &split, "net cost");
     let best = found.best.as_ref().unwrap();
     // A full grid, over the same sessions, with the default's broken references as a limit.
@@ -117,7 +116,7 @@ fn what_is_sought_in_a_closed_loop_must_not_end_in_it() {
     let mut row = Row::default();
     row.charges.net_failed_sessions = 1;
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
-    let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default()));
+    let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default(), 0.0));
     assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net failed sessions = 0"]);
 }
 
@@ -126,8 +125,10 @@ fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Op
     let policy = Policy::load("pi").unwrap();
     let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
     let bounds = Bound::usual(&objective).unwrap();
-    let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, difference: None, verdict };
-    let found = Found { policy: &policy, axes: &[], split: &Split::default(), tuned: &tuned, decided, chance: (20, 1), command: None };
+    let (keeping, difference, bars, drawn) = (Vec::new(), None, Bars::default(), Sample::default());
+    let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, keeping, difference, bars, drawn, verdict };
+    let found =
+        Found { policy: &policy, axes: &[], split: &Split::default(), tuned: &tuned, decided, yours: None, chance: (20, 1), command: None };
     markdown(&tune(&found)).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -148,7 +149,13 @@ fn a_headline_says_that_the_defaults_break_the_constraints_themselves() {
     let (sound, broken) = (trial(&[], [0, 0], [0, 0]), trial(&[], [646, 388], [5, 5]));
     let best = trial(&[("reserveTokens", "9000")], [0, 0], [0, 0]);
     let breaks = "The defaults themselves break overflows = 0 (646) and net failed sessions = 0 (5) on the training sessions, and overflows = 0 (388)";
-    for verdict in [Verdict::Recommended, Verdict::NoDifference(None), Verdict::Worse, Verdict::TooFew(3), Verdict::NoneAllowed(vec![])] {
+    for verdict in [
+        Verdict::Recommended,
+        Verdict::NoDifference(Within::Sampling, None),
+        Verdict::Worse,
+        Verdict::TooFew(3),
+        Verdict::NoneAllowed(vec![]),
+    ] {
         let said = report_of(verdict.clone(), &broken, Some(best.clone()), None);
         assert!(said.contains(breaks), "{verdict:?} {said}");
         assert!(!said.contains("Keep the defaults"), "{verdict:?} {said}");
@@ -183,9 +190,9 @@ fn what_decided_nothing_is_not_said_to_have_decided() {
     assert!(none.contains("Sessions that decided it - None did: there is no setting to hold against the defaults."), "{none}");
     let same = report_of(Verdict::DefaultIsBest, &sound, Some(sound.clone()), Some(&tied));
     assert!(same.contains("None did: the defaults are the best setting themselves."), "{same}");
-    let tie = report_of(Verdict::NoDifference(None), &sound, Some(best.clone()), Some(&tied));
+    let tie = report_of(Verdict::NoDifference(Within::Sampling, None), &sound, Some(best.clone()), Some(&tied));
     assert!(tie.contains("None did: each comes to the same under both.") && !tie.contains("| one |"), "{tie}");
-    let open = report_of(Verdict::NoDifference(Some(8)), &sound, Some(best.clone()), Some(&moved));
+    let open = report_of(Verdict::NoDifference(Within::Sampling, Some(8)), &sound, Some(best.clone()), Some(&moved));
     assert!(open.contains("Nothing was decided; where reserveTokens=9000 differs most from the defaults"), "{open}");
     // Sessions that come to the same stand in no table.
     let yes = report_of(Verdict::Recommended, &sound, Some(best.clone()), Some(&moved));
@@ -207,9 +214,9 @@ fn a_split_keeps_families_together_and_does_not_know_the_order_of_files() {
         ids.sort();
         ids
     };
-    let one = split(Corpus { traces: traces.clone(), ..Corpus::default() }, 30, 7);
+    let one = split(Corpus { traces: traces.clone(), ..Corpus::default() }, &[], 30, 7);
     traces.reverse();
-    let other = split(Corpus { traces, ..Corpus::default() }, 30, 7);
+    let other = split(Corpus { traces, ..Corpus::default() }, &[], 30, 7);
     assert_eq!(ids(&one.held_out), ids(&other.held_out));
     assert_eq!(one.held_out.traces.len() + one.training.traces.len(), 60);
     assert!((12..=24).contains(&one.held_out.traces.len()), "{}", one.held_out.traces.len());
@@ -237,13 +244,14 @@ fn recommends_where_the_sessions_bear_it_and_refuses_where_not() {
     samples.traces.retain(|trace| trace.calls.len() < 80);
     let few = Corpus { traces: samples.traces.iter().take(6).cloned().collect(), facts: samples.facts.clone() };
     let none: [Bound; 0] = [];
-    let few = tuned(&ground, &policy, &axes, &none, &split(few, 34, 1), "tokens");
+    let few = tuned(&ground, &policy, &axes, &none, &split(few, &[], 34, 1), "tokens");
     assert!(matches!(few.verdict, Verdict::TooFew(more) if more >= 9), "{:?}", few.verdict);
-    let enough = split(many(&samples, 6), 34, 1);
+    let enough = split(many(&samples, 6), &[], 34, 1);
     let found = tuned(&ground, &policy, &axes, &none, &enough, "tokens");
     assert_eq!(found.verdict, Verdict::Recommended, "{:?}", found.difference);
     let difference = found.difference.unwrap();
-    assert!(difference.low <= difference.value && difference.value <= difference.high && difference.high < 0);
+    let share = difference.share;
+    assert!(share.low <= share.value && share.value <= share.high && share.high < 0.0 && difference.amount(share.value) < 0);
     // Nothing can keep this.
     let impossible = [Bound::parse("tokens <= 1").unwrap()];
     let refused = tuned(&ground, &policy, &axes, &impossible, &enough, "tokens");

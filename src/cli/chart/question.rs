@@ -11,12 +11,13 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Vocabularies};
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sweep, SweepError, plan_for, price, reads, settings,
+    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sampling, Sweep, SweepError, plan_for, price, reads, settings,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
 use ctxsim::report::chart::{self, Chart, Kind, Life};
 use ctxsim::report::{Billed, Swept};
+use ctxsim::statistics::{Bars, RESAMPLES, SEED};
 
 /// The policy that a chart of one policy shows where none is named.
 const ONE: &str = "baseagent";
@@ -28,7 +29,7 @@ const NO_POLICY: &str = "none";
 const WINDOW: u64 = 200_000;
 
 /// How often sessions are resampled for the bands of a sweep, and the seed.
-const CHANCE: (usize, u64) = (200, 1);
+const CHANCE: (usize, u64) = (RESAMPLES, SEED);
 
 /// Does a kind of chart use an option?
 type UsedBy = fn(Kind) -> bool;
@@ -76,7 +77,7 @@ pub struct Question {
     /// sweep, sweep-map: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
     #[arg(long, value_name = "[POLICY:]PARAM=VALUES")]
     vary: Vec<String>,
-    /// sweep, sweep-map: what is to be as small as can be [default: tokens]
+    /// sweep, sweep-map: what is to be as small as can be [default: net cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// sweep, sweep-map: what is to be as large as can be
@@ -213,7 +214,7 @@ impl Asked<'_> {
             return Err(Failure::Usage("name what is varied, as in --vary prune_protect=10k..80k:10k".to_owned()));
         }
         let dimensions = self.question.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
-        let objective = Objective::asked_or_tokens(self.question.minimise.as_deref(), self.question.maximise.as_deref())?;
+        let objective = Objective::asked(self.question.minimise.as_deref(), self.question.maximise.as_deref())?;
         let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
         let settings = settings(bases, &dimensions, Design::Grid)?;
         settings.iter().try_for_each(|setting| setting.policy(bases).map(drop))?;
@@ -223,10 +224,11 @@ impl Asked<'_> {
     fn sweep(&self, kind: Kind, bases: &[Policy], corpus: &Corpus, search: &Search) -> Result<Chart, Failure> {
         let replay = &self.policies.settings(self.catalog, self.logs);
         let constrained = search.constraints.iter().map(|constraint| constraint.measure);
-        let measures: Vec<Measure> = std::iter::once(search.objective.measure).chain(constrained).collect();
         let (resamples, seed) = CHANCE;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
+        let objective = search.objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
+        let measures: Vec<Measure> = std::iter::once(objective.measure).chain(constrained).collect();
         let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
         let run = Sweep { corpus, bases, settings: &search.settings, replay, measures: &measures, resamples, seed, billing };
         let mut rows = Vec::new();
@@ -234,13 +236,18 @@ impl Asked<'_> {
             rows.extend_from_slice(block);
             Ok(())
         })?;
+        let sampling = Sampling::new(&corpus.traces, resamples, seed);
         let swept = Swept {
             corpus,
             bases,
             settings: &search.settings,
             rows: &rows,
-            objective: search.objective,
+            objective,
             constraints: &search.constraints,
+            sampling: &sampling,
+            own: &[],
+            yours: &[],
+            bars: Bars::default(),
             chance: CHANCE,
             billed: if billing.is_some() { Billed::Yes } else { Billed::No },
             command: None,
@@ -252,7 +259,7 @@ impl Asked<'_> {
 /// What a sweep looks for.
 struct Search {
     settings: Vec<ctxsim::experiment::Setting>,
-    objective: Objective,
+    objective: Option<Objective>,
     constraints: Vec<Constraint>,
 }
 

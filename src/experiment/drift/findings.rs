@@ -15,8 +15,10 @@ use super::sample::{LeftOut, Session, observe};
 use super::separate::{Separated, separate};
 use crate::catalog::{Catalog, Family};
 use crate::corpus::Corpus;
+use crate::experiment::origin::origins;
 use crate::experiment::replay::{Ready, ReplaySettings};
 use crate::policy::{Policy, PolicyError};
+use crate::statistics::Origin;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -209,14 +211,15 @@ pub fn drift(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Findings, 
 
 /// The hidden overhead of each session, at the first compared call and for that call's family.
 fn overheads(sessions: &[Session<'_>], costs: &[FamilyCosts], catalog: &Catalog) -> Vec<Option<Overhead>> {
-    let of = |session: &Session<'_>| {
+    let origins = origins(&sessions.iter().map(|session| session.trace).collect::<Vec<_>>());
+    let of = |(session, origin): (&Session<'_>, Origin)| {
         let family = session.compared().next()?.family;
         let fitted = costs.iter().find(|costs| costs.family == family && costs.basis == Basis::Tokens).map(|costs| costs.costs);
         let costs = fitted.unwrap_or_else(|| shipped_for(session, family, Basis::Tokens, catalog));
         let tokens = at_first(session, &costs, Basis::Tokens)?;
-        Some(Overhead { source: session.source(), version: session.trace.version.clone(), family, tokens })
+        Some(Overhead { source: session.source(), version: session.trace.version.clone(), family, tokens, origin })
     };
-    sessions.iter().map(of).collect()
+    sessions.iter().zip(origins).map(of).collect()
 }
 
 /// The pairs of an estimator over whole requests, with their family and the session's source.

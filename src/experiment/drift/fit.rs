@@ -4,8 +4,10 @@ use super::regression::{Basis, COSTS, Costs, Normal, row};
 use super::sample::{Growth, Observation, Session};
 use crate::catalog::{Catalog, ContentCosts, Family};
 use crate::estimate::ContentKind;
+use crate::experiment::origin::sample;
 use crate::measure::own_vocabulary;
-use crate::statistics::{Interval, interval};
+use crate::statistics::{Interval, intervals};
+use crate::trace::Trace;
 
 /// A step whose growth is this many times what it is expected to be, or as small a part of it, holds something that the log does not show.
 const PLAUSIBLE: f64 = 3.0;
@@ -31,7 +33,7 @@ pub struct FamilyCosts {
     pub basis: Basis,
     /// The fitted costs; of kinds without evidence, what was believed before.
     pub costs: Costs,
-    /// 95 % of the draws over sessions lie between, in the order of the costs, messages last. Absent for fewer than two sessions.
+    /// The intervals of the costs, in their order, messages last. Absent for fewer than two sessions.
     pub intervals: Option<[Interval<i64>; COSTS]>,
     /// Tokens (of the vocabulary that sessions were measured in) of each kind that the fit rests on.
     pub evidence: [u64; ContentKind::ALL.len()],
@@ -117,13 +119,14 @@ pub(super) fn family_costs(sessions: &[Session<'_>], family: Family, basis: Basi
     let shipped = shipped(family, basis, catalog);
     let all: Vec<Steps> =
         sessions.iter().map(|session| steps(session, family, basis, &shipped_for(session, family, basis, catalog))).collect();
-    let all: Vec<Steps> = all.into_iter().filter(|steps| steps.steps + steps.implausible > 0).collect();
+    let (traces, all): (Vec<&Trace>, Vec<Steps>) =
+        sessions.iter().map(|session| session.trace).zip(all).filter(|(_, steps)| steps.steps + steps.implausible > 0).unzip();
     let sum = |of: fn(&Steps) -> u64| all.iter().map(of).sum::<u64>();
     let mut evidence = [0; ContentKind::ALL.len()];
     for steps in &all {
         evidence.iter_mut().zip(steps.evidence).for_each(|(sum, tokens)| *sum += tokens);
     }
-    let intervals = interval(all.len(), |times| {
+    let intervals = intervals(&sample(traces), |times| {
         let mut normal = Normal::default();
         all.iter().zip(times).for_each(|(steps, times)| normal.plus(&steps.normal, f64::from(*times)));
         let costs = normal.solve(&shipped, BELIEF);

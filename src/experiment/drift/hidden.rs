@@ -4,7 +4,7 @@ use super::regression::{Basis, Costs};
 use super::sample::Session;
 use crate::catalog::Family;
 use crate::corpus::version;
-use crate::statistics::{Interval, interval, median, quantile};
+use crate::statistics::{Interval, Origin, Sample, intervals, median, quantile};
 use std::collections::BTreeMap;
 
 /// The hidden overhead of one session.
@@ -18,6 +18,8 @@ pub struct Overhead {
     pub family: Family,
     /// Tokens.
     pub tokens: u64,
+    /// Where the session belongs.
+    pub origin: Origin,
 }
 
 /// The spread of the hidden overhead over sessions.
@@ -35,7 +37,7 @@ pub struct Spread {
     pub p05: u64,
     /// Half of them.
     pub median: u64,
-    /// 95 % of the medians over sessions drawn anew; absent for fewer than two sessions.
+    /// The interval of the median; absent for fewer than two sessions.
     pub interval: Option<Interval<i64>>,
     /// All but a twentieth.
     pub p95: u64,
@@ -76,8 +78,8 @@ fn spread(overheads: &[&Overhead], version: Option<String>) -> Option<Spread> {
     let first = overheads.first()?;
     let mut tokens: Vec<u64> = overheads.iter().map(|overhead| overhead.tokens).collect();
     tokens.sort_unstable();
-    let interval = interval(tokens.len(), |times| {
-        let drawn = tokens.iter().zip(times).flat_map(|(tokens, times)| std::iter::repeat_n(*tokens, *times as usize)).collect();
+    let interval = intervals(&Sample::new(overheads.iter().map(|overhead| overhead.origin)), |times| {
+        let drawn = overheads.iter().zip(times).flat_map(|(one, times)| std::iter::repeat_n(one.tokens, *times as usize)).collect();
         [median(drawn).and_then(|median| i64::try_from(median).ok()).unwrap_or_default()]
     });
     Some(Spread {

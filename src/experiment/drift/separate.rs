@@ -5,7 +5,8 @@ use super::figures::signed;
 use super::regression::Costs;
 use super::sample::Session;
 use crate::catalog::Family;
-use crate::statistics::{Interval, interval};
+use crate::experiment::origin::sample;
+use crate::statistics::{Interval, intervals};
 
 /// An estimator's bias on a family's calls, in millionths of the recorded tokens: below zero where it says too little.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub struct Parts {
     pub texts: i64,
 }
 
-/// Parts, and between which bounds 95 % of the draws over sessions lie: bias, hidden, messages, texts.
+/// Parts, and their intervals: bias, hidden, messages, texts.
 pub type Separated = (Parts, Option<[Interval<i64>; 4]>);
 
 /// Sums over one session.
@@ -46,7 +47,7 @@ pub(super) fn separate(
     overheads: &[Option<u64>],
     costs: &Costs,
 ) -> Option<Separated> {
-    let mut all = Vec::new();
+    let (mut all, mut traces) = (Vec::new(), Vec::new());
     for ((session, estimates), overhead) in sessions.iter().zip(&compared.sessions).zip(overheads) {
         let Some(overhead) = overhead else { continue };
         let mut sums = Sums { calls: 0, recorded: 0, estimated: 0, hidden: 0, messages: 0 };
@@ -63,6 +64,7 @@ pub(super) fn separate(
         }
         if sums.calls > 0 {
             all.push(sums);
+            traces.push(session.trace);
         }
     }
     let shares = |times: &[u32]| {
@@ -77,5 +79,5 @@ pub(super) fn separate(
     let calls = all.iter().map(|sums| sums.calls).sum();
     let [bias, hidden, messages, texts] = shares(&vec![1; all.len()]);
     let parts = Parts { estimator: compared.name.clone(), family, calls, bias, hidden, messages, texts };
-    (calls > 0).then(|| (parts, interval(all.len(), shares)))
+    (calls > 0).then(|| (parts, intervals(&sample(traces), shares)))
 }

@@ -1,7 +1,7 @@
 //! Sums that grow session by session. Settings that have come to the same in every session so far share one account, and part at the
 //! session in which they come to different things: most settings never do.
 
-use super::row::PARTS;
+use super::sums::{Sums, adds_up};
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{Metric, judged_by};
@@ -15,8 +15,8 @@ pub(super) struct Accounts {
     accounts: Vec<Account>,
     /// The sums over sessions that were the same for all settings.
     common: (Totals, Charges),
-    resamples: usize,
-    /// By metric and resample: what the first setting came to.
+    clusters: usize,
+    /// By metric and cluster of sessions: what the first setting came to.
     first: Vec<Vec<i64>>,
 }
 
@@ -26,24 +26,24 @@ pub(super) struct Account {
     /// The sums over sessions that were not the same for all settings.
     totals: Totals,
     charges: Charges,
-    /// By metric and resample: what they came to beyond the first setting. Empty where that was nothing, as it is for most metrics.
+    /// By metric and cluster: what they came to beyond the first setting. Empty where that was nothing, as it is for most metrics.
     beyond: Vec<Vec<i64>>,
 }
 
 impl Accounts {
-    /// So many settings, which nothing has parted yet.
-    pub fn new(settings: usize, resamples: usize) -> Accounts {
+    /// So many settings, which nothing has parted yet, over so many clusters of sessions.
+    pub fn new(settings: usize, clusters: usize) -> Accounts {
         Accounts {
             of: vec![0; settings],
             accounts: vec![Account::default()],
             common: Default::default(),
-            resamples,
-            first: vec![vec![0; resamples]; judged_by().len()],
+            clusters,
+            first: vec![vec![0; clusters]; judged_by().len()],
         }
     }
 
-    /// Adds what all settings came to in one session, which stands so often in each resample.
-    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], weights: &[u16]) {
+    /// Adds what all settings came to in one session of a cluster.
+    pub fn add(&mut self, shared: &BatchOutcome, charges: &[Charges], cluster: usize) {
         let outcomes: Vec<(&Totals, &Charges)> = shared.totals.iter().zip(charges).collect();
         // Runs that parted may have come to the same in the end.
         let same_as: Vec<usize> =
@@ -57,7 +57,7 @@ impl Accounts {
         };
         let of_first = values(first);
         for (cells, value) in self.first.iter_mut().zip(&of_first).filter(|(_, value)| **value != 0) {
-            add_weighted(cells, *value, weights);
+            add_to(cells, cluster, *value);
         }
         if shared.of.iter().all(|of| outcome_of(of) == first) {
             if let Some((totals, charges)) = outcomes.get(first) {
@@ -74,8 +74,8 @@ impl Accounts {
                 account.beyond.resize(judged_by().len(), Vec::new());
                 let beyond = values(outcome).into_iter().zip(&of_first).map(|(own, first)| own - first);
                 for (cells, value) in account.beyond.iter_mut().zip(beyond).filter(|(_, value)| *value != 0) {
-                    cells.resize(self.resamples, 0);
-                    add_weighted(cells, value, weights);
+                    cells.resize(self.clusters, 0);
+                    add_to(cells, cluster, value);
                 }
             }
         }
@@ -118,8 +118,11 @@ impl Accounts {
         (totals, charges)
     }
 
-    /// A measure of one account in each resample; of the first setting where none is named.
-    pub fn resampled(&self, account: Option<&Account>, measure: &Measure) -> Vec<i64> {
+    /// A measure of one account by cluster; of the first setting where none is named. Empty where the values of sessions do not add up.
+    pub fn sums(&self, account: Option<&Account>, measure: &Measure) -> Sums {
+        if !adds_up(measure) {
+            return Sums::default();
+        }
         let part = |metric: &'static Metric| {
             let first = cells_of(&self.first, metric).iter();
             match account.map_or(&[][..], |account| account.beyond(metric)) {
@@ -127,22 +130,12 @@ impl Accounts {
                 beyond => first.zip(beyond).map(|(first, beyond)| first + beyond).collect::<Vec<i64>>(),
             }
         };
-        let parts = part(measure.part);
-        match measure.whole {
-            None => parts,
-            Some(whole) => {
-                let quotient = |(part, whole): (i64, i64)| {
-                    let scaled = i128::from(part) * i128::from(PARTS);
-                    scaled.checked_div(i128::from(whole)).and_then(|value| i64::try_from(value).ok()).unwrap_or(0)
-                };
-                parts.into_iter().zip(part(whole)).map(quotient).collect()
-            }
-        }
+        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part) }
     }
 }
 
 impl Account {
-    /// Is a measure the same as that of the first setting in each resample?
+    /// Is a measure the same as that of the first setting in each cluster?
     pub fn is_as_usual(&self, measure: &Measure) -> bool {
         measure.parts().all(|metric| self.beyond(metric).iter().all(|beyond| *beyond == 0))
     }
@@ -152,15 +145,15 @@ impl Account {
     }
 }
 
-/// By resample: the cells of one metric.
+/// By cluster: the cells of one metric.
 fn cells_of<'c>(cells: &'c [Vec<i64>], metric: &Metric) -> &'c [i64] {
     let place = judged_by().iter().position(|known| known.name == metric.name).unwrap_or(0);
     cells.get(place).map_or(&[], Vec::as_slice)
 }
 
-/// Adds what one session came to as often as it stands in each resample.
-fn add_weighted(cells: &mut [i64], value: i64, weights: &[u16]) {
-    for (cell, weight) in cells.iter_mut().zip(weights) {
-        *cell += value * i64::from(*weight);
+/// Adds what one session came to.
+fn add_to(cells: &mut [i64], cluster: usize, value: i64) {
+    if let Some(cell) = cells.get_mut(cluster) {
+        *cell += value;
     }
 }

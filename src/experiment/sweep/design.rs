@@ -81,6 +81,18 @@ pub fn settings(bases: &[Policy], dimensions: &[Dimension], design: Design) -> R
     Ok(all)
 }
 
+/// Puts the own setting of each policy behind the others, where none of them is it: by policy its place.
+pub fn with_own(settings: &mut Vec<Setting>, bases: &[Policy]) -> Vec<usize> {
+    let of_base = |base: usize| {
+        let is_own = |setting: &Setting| setting.base == base && setting.remoteness(bases) == 0.0;
+        settings.iter().position(is_own).unwrap_or_else(|| {
+            settings.push(Setting { base, values: Vec::new() });
+            settings.len() - 1
+        })
+    };
+    (0..bases.len()).map(of_base).collect()
+}
+
 fn nobody(bases: &[Policy], dimension: &Dimension) -> SweepError {
     let named = |policy: &&Policy| {
         let wanted = dimension.policy.as_ref();

@@ -1,9 +1,11 @@
 //! What is sought: an objective, and constraints that a setting must keep.
 
 use super::error::SweepError;
+use crate::cost::Tariff;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
 use crate::policy::number;
+use crate::trace::{CallRow, Trace};
 use std::cmp::Ordering;
 
 /// Which way is better.
@@ -31,11 +33,16 @@ impl Objective {
         asked.map(|(direction, words)| Ok(Objective { direction, measure: Measure::parse(words)? })).transpose()
     }
 
-    /// The same; few tokens where neither is asked for.
-    pub fn asked_or_tokens(minimise: Option<&str>, maximise: Option<&str>) -> Result<Objective, SweepError> {
-        let tokens = || Ok(Objective { direction: Direction::Minimise, measure: Measure::parse("tokens")? });
-        Objective::asked(minimise, maximise)?.map_or_else(tokens, Ok)
+    /// What is sought where nothing is asked for: the least cost net of what is read again, where any call has a price, else the fewest tokens.
+    pub fn usual(traces: &[Trace], tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
+        let is_priced = |trace: &Trace| trace.calls.iter().any(|call| tariff.of(trace, call, time_of(trace, call)).price.is_some());
+        let words = if traces.iter().any(is_priced) { "net cost" } else { "tokens" };
+        Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }
+}
+
+fn time_of(trace: &Trace, call: &CallRow) -> Option<i64> {
+    trace.messages.get(call.message as usize)?.time
 }
 
 /// How a constraint compares.

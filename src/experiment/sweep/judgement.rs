@@ -1,10 +1,12 @@
-//! Which settings are allowed, which is the best of them, which cannot be told from it, and which no other one beats in everything.
+//! Which settings are allowed, which is the best of them, how they stand to the policy's own setting, and which no other one beats in everything.
 
 use super::goal::{Constraint, Direction, Objective};
-use super::row::{Row, between};
+use super::row::Row;
+use super::sampling::{Difference, Sampling, found};
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::judged_by;
-use crate::statistics::front;
+use crate::statistics::{Bars, Finding, Keeping, front};
+use rayon::prelude::*;
 use std::cmp::Ordering;
 
 /// How a setting stands.
@@ -18,65 +20,116 @@ pub enum Standing {
     NoDifference,
     /// Worse than the best one, or it fails more sessions.
     Worse,
+    /// Whether it keeps a constraint cannot be told: its interval lies on both sides of the limit.
+    CannotTell,
     /// It breaks a constraint.
     Breaks,
 }
 
 /// What is to be said of a setting.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
-    /// How it stands.
+    /// How it stands to the best one.
     pub standing: Standing,
     /// Places of the constraints that it breaks.
     pub broken: Vec<usize>,
+    /// Places of those of which that cannot be told.
+    pub untold: Vec<usize>,
     /// Does no setting fail fewer sessions, and is none of those that fail as many at least as good in everything and better in something?
     pub on_front: bool,
+    /// How it stands to the policy's own setting. Absent for that one itself, and where there is none.
+    pub own: Option<Against>,
+}
+
+/// A setting beside the own one of its policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Against {
+    /// What is to be said.
+    pub finding: Finding,
+    /// The difference; absent where there is too little to judge by.
+    pub difference: Option<Difference>,
+}
+
+/// What settings are judged by.
+pub struct Judging<'a> {
+    /// What is sought.
+    pub objective: &'a Objective,
+    /// What must be kept.
+    pub constraints: &'a [Constraint],
+    /// By setting how far it is from its policy's own; those without a number are as near as can be.
+    pub remoteness: &'a [f64],
+    /// By setting the place of its policy's own one; `None` where there is none.
+    pub own: &'a [Option<usize>],
+    /// The sessions as they are drawn.
+    pub sampling: &'a Sampling,
+    /// What a difference must exceed.
+    pub bars: Bars,
 }
 
 /// A verdict on each row. A setting that fails a session makes fewer calls, so that whatever it comes to looks small: settings are ranked by
-/// the sessions that they fail first, and by the objective then. Of rows that are equally good the one of the least remoteness is called the best, then the first one; rows look
-/// theirs up by their setting, and those without one are as near as can be.
-pub fn judgements(rows: &[Row], objective: &Objective, constraints: &[Constraint], remoteness: &[f64]) -> Vec<Judgement> {
-    let broken = |row: &Row| {
-        let breaks = |constraint: &Constraint| !constraint.holds(row.value(&constraint.measure));
-        constraints.iter().enumerate().filter(|(_, constraint)| breaks(constraint)).map(|(place, _)| place).collect::<Vec<usize>>()
+/// the sessions that they fail first, and by the objective then; those that keep all constraints go before those of which that cannot be told. Of rows that are
+/// equally good the one of the least remoteness is called the best, then the first one.
+pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
+    let Judging { objective, constraints, sampling, .. } = by;
+    let kept = |row: &Row| -> Vec<Keeping> {
+        constraints.iter().enumerate().map(|(place, limit)| sampling.keeping(limit, row, row.sums_of(place + 1))).collect()
     };
-    let broken: Vec<Vec<usize>> = rows.iter().map(broken).collect();
+    let kept: Vec<Vec<Keeping>> = rows.par_iter().map(kept).collect();
+    let class = |place: usize| kept.get(place).map_or(0, |kept| class(kept));
     let worth_of = |row: &Row| row.value(&objective.measure);
-    let worth = |place: &usize| rows.get(*place).map(worth_of);
-    let allowed = (0..rows.len()).filter(|place| broken.get(*place).is_some_and(Vec::is_empty));
-    let failed = |place: &usize| rows.get(*place).map_or(0, Row::failed_sessions);
-    let far = |place: &usize| rows.get(*place).and_then(|row| remoteness.get(row.setting)).copied().unwrap_or_default();
-    let best = allowed.min_by(|one, other| match (worth(one), worth(other)) {
-        (Some(a), Some(b)) => failed(one)
-            .cmp(&failed(other))
-            .then(toward(objective.direction, a, b))
+    let far = |row: &Row| by.remoteness.get(row.setting).copied().unwrap_or_default();
+    let allowed = rows.iter().enumerate().filter(|(place, _)| class(*place) < 2);
+    let best = allowed.min_by(|(place, one), (other_place, other)| {
+        class(*place)
+            .cmp(&class(*other_place))
+            .then(one.failed_sessions().cmp(&other.failed_sessions()))
+            .then(toward(objective.direction, worth_of(one), worth_of(other)))
             .then(far(one).total_cmp(&far(other)))
-            .then(one.cmp(other)),
-        _ => Ordering::Equal,
+            .then(place.cmp(other_place))
     });
-    let best_row = best.and_then(|place| rows.get(place));
+    let best = best.map(|(place, row)| (place, class(place), row));
     let front = on_front(rows, objective, constraints);
-    let standing = |place: usize, row: &Row, broken: &[usize]| match best_row {
-        _ if !broken.is_empty() => Standing::Breaks,
-        _ if best == Some(place) => Standing::Best,
-        Some(best) if row.failed_sessions() != best.failed_sessions() => Standing::Worse,
-        Some(best) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
-        Some(best) if cannot_be_told(row, best) => Standing::NoDifference,
+    let standing = |place: usize, row: &Row| match best {
+        _ if class(place) == 2 => Standing::Breaks,
+        Some((best, ..)) if best == place => Standing::Best,
+        Some((_, of_best, _)) if class(place) > of_best => Standing::CannotTell,
+        Some((.., best)) if row.failed_sessions() != best.failed_sessions() => Standing::Worse,
+        Some((.., best)) if worth_of(row).compare(worth_of(best)) == Ordering::Equal => Standing::Equal,
+        Some((.., best)) if cannot_be_told(row, best, sampling) => Standing::NoDifference,
         _ => Standing::Worse,
     };
-    let verdict = |((place, row), (broken, on_front)): ((usize, &Row), (Vec<usize>, bool))| Judgement {
-        standing: standing(place, row, &broken),
-        broken,
-        on_front,
+    let against = |row: &Row| {
+        let own = by.own.get(row.setting).copied().flatten().filter(|own| *own != row.setting)?;
+        let own = rows.iter().find(|row| row.setting == own)?;
+        let difference = row.difference(own, sampling);
+        let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
+            Ordering::Less if difference.is_some() => Finding::Better,
+            Ordering::Greater if difference.is_some() => Finding::Worse,
+            _ => found(difference.as_ref(), objective, &by.bars),
+        };
+        Some(Against { finding, difference })
     };
-    rows.iter().enumerate().zip(broken.into_iter().zip(front)).map(verdict).collect()
+    let which = |kept: &[Keeping], wanted: Keeping| {
+        kept.iter().enumerate().filter(|(_, keeping)| **keeping == wanted).map(|(place, _)| place).collect::<Vec<usize>>()
+    };
+    let verdict = |((place, row), (kept, on_front)): ((usize, &Row), (&Vec<Keeping>, &bool))| Judgement {
+        standing: standing(place, row),
+        broken: which(kept, Keeping::Broken),
+        untold: which(kept, Keeping::CannotTell),
+        on_front: *on_front,
+        own: against(row),
+    };
+    rows.par_iter().enumerate().zip(kept.par_iter().zip(&front)).map(verdict).collect()
+}
+
+/// 0 where all is kept, 1 where that cannot be told, 2 where something is broken.
+fn class(kept: &[Keeping]) -> u8 {
+    if kept.contains(&Keeping::Broken) { 2 } else { u8::from(kept.contains(&Keeping::CannotTell)) }
 }
 
 /// Resamples are the same for all settings, so that their differences are those of pairs.
-fn cannot_be_told(row: &Row, best: &Row) -> bool {
-    let differences = row.resampled.iter().zip(&best.resampled).map(|(row, best)| row - best).collect();
-    between(differences).is_some_and(|(low, high)| low <= 0 && high >= 0)
+fn cannot_be_told(row: &Row, best: &Row, sampling: &Sampling) -> bool {
+    row.difference(best, sampling).is_some_and(|difference| difference.share.low <= 0.0 && difference.share.high >= 0.0)
 }
 
 fn toward(direction: Direction, one: Value, other: Value) -> Ordering {

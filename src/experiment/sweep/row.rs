@@ -1,14 +1,11 @@
 //! What one setting came to.
 
+use super::sums::Sums;
 use crate::experiment::charges::Charges;
 use crate::experiment::measure::{Measure, Value};
 use crate::sim::Totals;
-use crate::statistics;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// The share of the resamples beyond each bound, in thousandths.
-const OUTSIDE: u64 = 50;
 
 /// Quotients are told in parts of one of this size.
 pub const PARTS: u64 = 1_000_000;
@@ -22,12 +19,10 @@ pub struct Row {
     pub totals: Totals,
     /// What that costs; nought where nobody asked.
     pub charges: Charges,
-    /// By measure: what lies between the 5th and the 95th percentile of the resamples. Quotients in millionths. Empty where there are
-    /// fewer than two sessions.
+    /// By measure: its interval over the sessions. Quotients in millionths. Empty where there are fewer than two clusters of sessions.
     pub spread: BTreeMap<String, (i64, i64)>,
-    /// The objective in each resample of the sessions; quotients in millionths. Resamples are the same for all settings. Empty where
-    /// there are fewer than two sessions.
-    pub resampled: Vec<i64>,
+    /// What was asked for, the objective first, by cluster of sessions.
+    pub sums: Vec<Sums>,
 }
 
 impl Row {
@@ -40,9 +35,4 @@ impl Row {
     pub fn failed_sessions(&self) -> u64 {
         self.totals.failed_sessions.max(self.charges.net_failed_sessions)
     }
-}
-
-/// The 5th and the 95th percentile; `None` of nothing.
-pub fn between(values: Vec<i64>) -> Option<(i64, i64)> {
-    statistics::between(values, OUTSIDE)
 }

@@ -3,17 +3,18 @@
 use super::accounts::{Account, Accounts};
 use super::design::Setting;
 use super::error::SweepError;
-use super::row::{Row, between};
+use super::row::Row;
+use super::sampling::Sampling;
+use super::sums::adds_up;
 use crate::corpus::Corpus;
 use crate::experiment::charges::{Billing, Charges, billed};
 use crate::experiment::measure::Measure;
-use crate::experiment::metric::{KnownFrom, Metric, OverSessions, judged_by};
+use crate::experiment::metric::{KnownFrom, Metric, judged_by};
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::summaries::RecordedSummaries;
 use crate::experiment::window::{Window, window_of};
 use crate::policy::{Dialled, Drafts, Facts, Plan, Policy, PolicyError, SummaryModel};
 use crate::sim::{Batch, BatchOutcome, Conditions, RecordedSummary, Refetching};
-use crate::statistics;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -68,20 +69,20 @@ impl Alike {
 impl Sweep<'_> {
     /// Runs all settings from this place on, and hands over their rows in order, block by block.
     pub fn run(&self, from: usize, give: &mut dyn FnMut(&[Row]) -> Result<(), SweepError>) -> Result<(), SweepError> {
-        let weights = statistics::weights(self.corpus.traces.len(), self.resamples, self.seed);
+        let sampling = Sampling::new(&self.corpus.traces, self.resamples, self.seed);
         let summaries = RecordedSummaries::fit(&self.corpus.traces);
         let mut from = from;
         while let Some(block) = self.settings.get(from..).filter(|rest| !rest.is_empty()) {
             let block = block.get(..BLOCK).unwrap_or(block);
-            let accounts = self.block(block, &summaries, &weights)?;
-            give(&self.rows(from, accounts))?;
+            let accounts = self.block(block, &summaries, &sampling)?;
+            give(&self.rows(from, accounts, &sampling))?;
             from += block.len();
         }
         Ok(())
     }
 
-    fn block(&self, block: &[Setting], summaries: &RecordedSummaries, weights: &[Vec<u16>]) -> Result<Accounts, SweepError> {
-        let mut accounts = Accounts::new(block.len(), weights.first().map_or(0, Vec::len));
+    fn block(&self, block: &[Setting], summaries: &RecordedSummaries, sampling: &Sampling) -> Result<Accounts, SweepError> {
+        let mut accounts = Accounts::new(block.len(), sampling.sample.clusters());
         for Alike { plans, conditions, sessions } in self.alike(block, summaries)? {
             let settings: Vec<(&Plan, &Conditions)> = plans.iter().map(Arc::as_ref).zip(&conditions).collect();
             let batch = Batch::new(&settings);
@@ -94,7 +95,7 @@ impl Sweep<'_> {
                 };
                 let done: Vec<(usize, BatchOutcome, Vec<Charges>)> = chunk.par_iter().with_max_len(1).filter_map(simulate).collect();
                 for (place, shared, charges) in &done {
-                    accounts.add(shared, charges, weights.get(*place).map_or(&[], Vec::as_slice));
+                    accounts.add(shared, charges, sampling.sample.of(*place));
                 }
             }
         }
@@ -152,7 +153,7 @@ impl Sweep<'_> {
         Ok(alike)
     }
 
-    fn rows(&self, first: usize, accounts: Accounts) -> Vec<Row> {
+    fn rows(&self, first: usize, accounts: Accounts, sampling: &Sampling) -> Vec<Row> {
         let known = |metric: &&'static Metric| match metric.known_from {
             KnownFrom::Replay => true,
             KnownFrom::Bill => self.billing.is_some(),
@@ -164,20 +165,23 @@ impl Sweep<'_> {
             .filter(known)
             .map(|part| Measure { part, whole: None })
             .chain(self.measures.iter().copied())
-            .filter(|measure| measure.parts().all(|metric| metric.over_sessions == OverSessions::Sum))
+            .filter(adds_up)
             .collect();
-        let objective = self.measures.first().filter(|measure| measure.parts().all(|part| part.over_sessions == OverSessions::Sum));
         // What a setting comes to that is nowhere different from the first one, worked out once.
-        let usual: Vec<Option<(i64, i64)>> = spread_over.iter().map(|measure| between(accounts.resampled(None, measure))).collect();
+        let between = |account: Option<&Account>, measure: &Measure| {
+            let spread = sampling.spread(&accounts.sums(account, measure))?;
+            Some((spread.low.round() as i64, spread.high.round() as i64))
+        };
+        let usual: Vec<Option<(i64, i64)>> = spread_over.par_iter().map(|measure| between(None, measure)).collect();
         let row = |account: &Account| {
             let spread_of = |measure: &Measure, usual: &Option<(i64, i64)>| {
-                if account.is_as_usual(measure) { *usual } else { between(accounts.resampled(Some(account), measure)) }
+                if account.is_as_usual(measure) { *usual } else { between(Some(account), measure) }
             };
             let spread = spread_over.iter().zip(&usual);
             let spread = spread.filter_map(|(measure, usual)| Some((measure.name(), spread_of(measure, usual)?))).collect();
             let (totals, charges) = accounts.sums_of(account);
-            let resampled = objective.map(|measure| accounts.resampled(Some(account), measure)).unwrap_or_default();
-            Row { setting: 0, totals, charges, spread, resampled }
+            let sums = self.measures.iter().map(|measure| accounts.sums(Some(account), measure)).collect();
+            Row { setting: 0, totals, charges, spread, sums }
         };
         let rows: Vec<Row> = accounts.all().par_iter().map(row).collect();
         let of_setting = |(place, account): (usize, usize)| Some(Row { setting: first + place, ..rows.get(account)?.clone() });

@@ -1,8 +1,9 @@
 //! What a tuned setting must keep.
 
 use crate::experiment::measure::Measure;
-use crate::experiment::metric::KnownFrom;
-use crate::experiment::sweep::{Comparator, Constraint, Objective, Row, SweepError};
+use crate::experiment::metric::{KnownFrom, Unit};
+use crate::experiment::sweep::{Constraint, Objective, Row, Sampling, SweepError};
+use crate::statistics::{Keeping, quotient};
 
 /// What a setting must keep.
 #[derive(Clone, Debug)]
@@ -46,14 +47,38 @@ impl Bound {
         }
     }
 
-    /// Is it kept by a setting, beside the default over the same sessions?
-    pub fn holds(&self, row: &Row, default: &Row) -> bool {
+    /// The usual guards, and what is asked for beside them; what is asked for of the measure of a guard stands in its place.
+    pub fn guards_and(objective: &Objective, asked: Vec<Bound>) -> Result<Vec<Bound>, SweepError> {
+        let mut all = Bound::usual(objective)?;
+        all.retain(|guard| asked.iter().all(|asked| asked.measure().name() != guard.measure().name()));
+        all.extend(asked);
+        Ok(all)
+    }
+
+    /// Is it kept by a setting, beside the default over the same sessions, as far as these sessions go? One more than the default, or what is not worth a
+    /// change, decides nothing.
+    pub fn holds(&self, row: &Row, default: &Row, worth: f64) -> bool {
         match self {
             Bound::Fixed(constraint) => constraint.holds(row.value(&constraint.measure)),
             Bound::AsDefault(measure) => {
-                let limit = default.value(measure);
-                Constraint { measure: *measure, comparator: Comparator::AtMost, limit, words: String::new() }.holds(row.value(measure))
+                let worked_out = |row: &Row| {
+                    let value = row.value(measure);
+                    quotient(value.part as f64, value.whole as f64)
+                };
+                let (value, default) = (worked_out(row), worked_out(default));
+                let one = if measure.whole.is_none() && measure.part.unit == Unit::Count { 1.0 } else { 0.0 };
+                value <= default + (default.abs() * worth).max(one)
             }
+        }
+    }
+
+    /// Is it kept, beyond these sessions? `place` is that of its measure among the row's sums.
+    pub fn keeping(&self, place: usize, row: &Row, default: &Row, sampling: &Sampling, worth: f64) -> Keeping {
+        match (self, row.sums_of(place), default.sums_of(place)) {
+            (Bound::Fixed(constraint), sums, _) => sampling.keeping(constraint, row, sums),
+            (Bound::AsDefault(_), Some(sums), Some(of_default)) => sampling.no_more(sums, of_default, worth),
+            _ if self.holds(row, default, 0.0) => Keeping::Kept,
+            _ => Keeping::Broken,
         }
     }
 }

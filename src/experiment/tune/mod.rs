@@ -3,6 +3,7 @@
 mod asked;
 mod bound;
 mod decided;
+mod reach;
 mod run;
 mod search;
 mod space;
@@ -12,6 +13,7 @@ mod verdict;
 pub use asked::Tune;
 pub use bound::Bound;
 pub use decided::{Decided, Part};
+pub use reach::near;
 pub use space::Axis;
 pub use split::{HELD_OUT_PERCENT, Split, split};
-pub use verdict::{Difference, FEWEST, Trial, Tuned, Verdict};
+pub use verdict::{FEWEST, Trial, Tuned, Verdict};

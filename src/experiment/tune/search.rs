@@ -1,10 +1,10 @@
 //! The search: a coarse grid over all parameters, then ever finer ones around the best setting. Nothing in it is left to chance.
 
 use super::asked::Tune;
-use super::bound::Bound;
+use super::reach::acts;
 use super::space::{Axis, Coordinate};
 use crate::corpus::Corpus;
-use crate::experiment::sweep::{Direction, Objective, Row, Setting, SweepError};
+use crate::experiment::sweep::{Direction, Row, Setting, SweepError};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +15,14 @@ const ROUNDS: usize = 6;
 pub(super) struct Search<'a> {
     tune: &'a Tune<'a>,
     training: &'a Corpus,
-    objective: Objective,
-    bounds: &'a [Bound],
     points: Vec<Vec<Coordinate>>,
     rows: Vec<Row>,
     known: BTreeMap<Vec<Coordinate>, usize>,
 }
 
 impl<'a> Search<'a> {
-    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus, objective: Objective, bounds: &'a [Bound]) -> Search<'a> {
-        Search { tune, training, objective, bounds, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
+    pub fn new(tune: &'a Tune<'a>, training: &'a Corpus) -> Search<'a> {
+        Search { tune, training, points: Vec::new(), rows: Vec::new(), known: BTreeMap::new() }
     }
 
     /// The best setting that keeps all bounds, with its row; `None` where none does.
@@ -51,6 +49,11 @@ impl<'a> Search<'a> {
         self.rows.len()
     }
 
+    /// Does any of them do anything in any session?
+    pub fn acted(&self) -> bool {
+        self.rows.iter().any(|row| acts(&row.totals))
+    }
+
     /// What the defaults come to.
     pub fn default_row(&self) -> Row {
         self.rows.first().cloned().unwrap_or_default()
@@ -62,7 +65,7 @@ impl<'a> Search<'a> {
         let new: Vec<Vec<Coordinate>> =
             points.into_iter().filter(|point| !self.known.contains_key(point) && seen.insert(point.clone())).collect();
         let settings: Vec<Setting> = new.iter().map(|point| self.setting(point)).collect();
-        for (point, mut row) in new.into_iter().zip(self.tune.rows(self.training, &settings, &self.objective, self.bounds)?) {
+        for (point, mut row) in new.into_iter().zip(self.tune.rows(self.training, &settings)?) {
             row.setting = self.rows.len();
             self.known.insert(point.clone(), self.rows.len());
             self.points.push(point);
@@ -79,11 +82,12 @@ impl<'a> Search<'a> {
     /// The best of those that keep all bounds and fail the fewest sessions; of equals the one that changes least, then the one that came first.
     fn best(&self) -> Option<usize> {
         let default = self.rows.first()?;
-        let keeps = |row: &&Row| self.bounds.iter().all(|bound| bound.holds(row, default));
+        let keeps = |row: &&Row| self.tune.bounds.iter().all(|bound| bound.holds(row, default, self.tune.worth));
         let changes = |row: &Row| self.points.get(row.setting).map_or(0, |point| point.iter().flatten().count());
         let better = |one: &&Row, other: &&Row| {
-            let order: Ordering = one.value(&self.objective.measure).compare(other.value(&self.objective.measure));
-            let order = if self.objective.direction == Direction::Minimise { order } else { order.reverse() };
+            let objective = &self.tune.objective;
+            let order: Ordering = one.value(&objective.measure).compare(other.value(&objective.measure));
+            let order = if objective.direction == Direction::Minimise { order } else { order.reverse() };
             one.failed_sessions()
                 .cmp(&other.failed_sessions())
                 .then(order)

@@ -1,15 +1,12 @@
 //! Which sessions a setting is sought on, and which it is judged on.
 
 use crate::corpus::{Corpus, CorpusFacts};
-use crate::trace::Trace;
-use std::collections::BTreeMap;
+use crate::experiment::origin::root;
+use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// So many sessions of a hundred are held out where nobody says otherwise.
 pub const HELD_OUT_PERCENT: u8 = 34;
-
-/// A family tree deeper than this is a ring.
-const DEEPEST: usize = 64;
 
 /// A corpus in two parts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,16 +21,19 @@ pub struct Split {
     pub percent: u8,
 }
 
-/// Splits a corpus. Sessions are gone through agent by agent, in the order of a hash of their ids, and so many of a hundred are held out at
-/// even distances: every agent has its share in both parts, and the order of files decides nothing. A session stays with those that it
-/// started.
-pub fn split(corpus: Corpus, percent: u8, seed: u64) -> Split {
+/// Splits a corpus. Sessions are gone through agent by agent, those that come near the policy's limits ([`super::near`]) by themselves, in the order of a hash of
+/// their ids, and so many of a hundred are held out at even distances: every agent has its share of both in both parts, and the order of files decides
+/// nothing. A session stays with those that it started.
+pub fn split(corpus: Corpus, near: &[bool], percent: u8, seed: u64) -> Split {
     let parents: BTreeMap<&str, &str> =
         corpus.traces.iter().filter_map(|trace| Some((trace.id.as_str(), trace.parent.as_deref()?))).collect();
-    let mut groups: BTreeMap<(&str, u64, &str), Vec<usize>> = BTreeMap::new();
-    for (place, trace) in corpus.traces.iter().enumerate() {
-        let root = root(trace, &parents);
-        groups.entry((trace.agent.as_str(), xxh3_64_with_seed(root.as_bytes(), seed), root)).or_default().push(place);
+    let roots: Vec<&str> = corpus.traces.iter().map(|trace| root(trace, &parents)).collect();
+    // A family comes near where any of its sessions does.
+    let nearing: BTreeSet<&str> = roots.iter().zip(near).filter(|(_, near)| **near).map(|(root, _)| *root).collect();
+    let mut groups: BTreeMap<(&str, bool, u64, &str), Vec<usize>> = BTreeMap::new();
+    for ((place, trace), root) in corpus.traces.iter().enumerate().zip(roots) {
+        let stratum = (trace.agent.as_str(), nearing.contains(root), xxh3_64_with_seed(root.as_bytes(), seed), root);
+        groups.entry(stratum).or_default().push(place);
     }
     let mut is_held_out = vec![false; corpus.traces.len()];
     // A group is held out where the share of those up to it passes a whole number.
@@ -52,13 +52,4 @@ pub fn split(corpus: Corpus, percent: u8, seed: u64) -> Split {
         part.traces.push(trace);
     }
     split
-}
-
-fn root<'a>(trace: &'a Trace, parents: &BTreeMap<&'a str, &'a str>) -> &'a str {
-    let mut root = trace.parent.as_deref().unwrap_or(&trace.id);
-    for _ in 0..DEEPEST {
-        let Some(parent) = parents.get(root) else { break };
-        root = parent;
-    }
-    root
 }

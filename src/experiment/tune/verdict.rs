@@ -1,15 +1,15 @@
 //! What is to be said of the setting that was found: recommended, or not, and why not.
 
+use super::asked::Tune;
 use super::bound::Bound;
+use super::reach::acts;
 use super::split::Split;
-use crate::experiment::sweep::{Direction, Objective, Row, Setting, between};
+use crate::experiment::sweep::{Difference, Objective, Row, Sampling, Setting};
+use crate::statistics::{Bars, Finding, Keeping, Sample, Within, needed};
 use std::cmp::Ordering;
 
 /// With fewer held-out sessions than this nothing is recommended: intervals over them would say nothing.
 pub const FEWEST: usize = 5;
-
-/// Quotients are told in parts of one of this size.
-const PARTS: i128 = 1_000_000;
 
 /// One setting on both parts of the corpus.
 #[derive(Clone, Debug)]
@@ -22,22 +22,11 @@ pub struct Trial {
     pub held_out: Row,
 }
 
-/// The objective under the setting less that under the defaults, over the held-out sessions; quotients in millionths.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Over all of them.
-    pub value: i64,
-    /// The 5th percentile over resampled sessions.
-    pub low: i64,
-    /// The 95th.
-    pub high: i64,
-}
-
 /// What is to be said.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// On the held-out sessions the setting keeps every bound and fails fewer sessions than the defaults, or as many and is better by more
-    /// than the uncertainty.
+    /// than the uncertainty, the model's own error, and what is worth a change.
     Recommended,
     /// Nothing that keeps the bounds is better than the defaults on the training sessions.
     DefaultIsBest,
@@ -45,13 +34,17 @@ pub enum Verdict {
     NoneAllowed(Vec<String>),
     /// On the held-out sessions these bounds are broken, or more sessions fail than under the defaults.
     Breaks(Vec<String>),
-    /// The difference on the held-out sessions is within the uncertainty. About so many more sessions in all would tell; `None` where
-    /// there is no difference at all.
-    NoDifference(Option<u64>),
+    /// Whether these bounds are kept cannot be told from the held-out sessions.
+    CannotTell(Vec<String>),
+    /// The difference on the held-out sessions is no larger than what is known of it. About so many more sessions in all would tell; `None` where
+    /// no number of them would.
+    NoDifference(Within, Option<u64>),
     /// The setting is worse on the held-out sessions.
     Worse,
     /// There are too few sessions to judge by: so many more are needed at the least.
     TooFew(u64),
+    /// In no held-out session (in no session at all, where nothing was found) does either setting do anything: they say nothing of it.
+    NotReached,
 }
 
 /// What came of tuning.
@@ -67,33 +60,81 @@ pub struct Tuned {
     pub default: Trial,
     /// The best setting of the training sessions that keeps all bounds there; absent where none does.
     pub best: Option<Trial>,
-    /// The best setting beside the defaults, on the held-out sessions; absent without such a setting, or with fewer than two sessions.
+    /// By bound: does that setting keep it on the held-out sessions? Empty without such a setting.
+    pub keeping: Vec<Keeping>,
+    /// That setting beside the defaults, on the held-out sessions; absent without such a setting, or with too few sessions.
     pub difference: Option<Difference>,
+    /// What a difference must exceed.
+    pub bars: Bars,
+    /// How the held-out sessions are drawn.
+    pub drawn: Sample,
     /// What is to be said.
     pub verdict: Verdict,
 }
 
+/// What a verdict rests on beside the two settings.
+pub(super) struct Judged<'a> {
+    pub tune: &'a Tune<'a>,
+    pub sampling: &'a Sampling,
+    /// What bills are off on the recordings themselves.
+    pub own_error: Option<f64>,
+    pub tried: usize,
+    /// Did any setting do anything in the training sessions?
+    pub acted: bool,
+}
+
 impl Tuned {
-    pub(super) fn new(split: &Split, objective: Objective, bounds: Vec<Bound>, tried: usize, default: Trial, best: Option<Trial>) -> Tuned {
-        let difference = best.as_ref().and_then(|best| difference(&objective, &best.held_out, &default.held_out));
-        let mut tuned = Tuned { objective, bounds, tried, default, best, difference, verdict: Verdict::DefaultIsBest };
-        tuned.verdict = tuned.judge(split);
+    pub(super) fn new(split: &Split, by: Judged<'_>, default: Trial, best: Option<Trial>) -> Tuned {
+        let Tune { objective, bounds, worth, .. } = *by.tune;
+        let keeping = |best: &Trial| -> Vec<Keeping> {
+            let keeping = |(place, bound): (usize, &Bound)| bound.keeping(place + 1, &best.held_out, &default.held_out, by.sampling, worth);
+            bounds.iter().enumerate().map(keeping).collect()
+        };
+        let keeping = best.as_ref().map(keeping).unwrap_or_default();
+        let difference = best.as_ref().and_then(|best| best.held_out.difference(&default.held_out, by.sampling));
+        // What is off is a share of each bill: the dearer one counts.
+        let dearer = difference.map_or(1.0, |difference| 1.0 + difference.share.value.max(0.0));
+        let bars = Bars { own_error: by.own_error.map(|error| error * dearer), worth };
+        let mut tuned = Tuned {
+            objective,
+            bounds: bounds.to_vec(),
+            tried: by.tried,
+            default,
+            best,
+            keeping,
+            difference,
+            bars,
+            drawn: by.sampling.sample.clone(),
+            verdict: Verdict::DefaultIsBest,
+        };
+        tuned.verdict = tuned.judge(split, &by);
         tuned
     }
 
-    fn judge(&self, split: &Split) -> Verdict {
+    fn judge(&self, split: &Split, by: &Judged<'_>) -> Verdict {
         let (training, held_out) = (split.training.traces.len(), split.held_out.traces.len());
-        let Some(best) = &self.best else { return Verdict::NoneAllowed(self.broken(&self.default.training, &self.default.training)) };
+        let Some(best) = &self.best else {
+            let broken = self.bounds.iter().filter(|bound| !bound.holds(&self.default.training, &self.default.training, 0.0));
+            return Verdict::NoneAllowed(broken.map(Bound::words).collect());
+        };
         if held_out < FEWEST || training < FEWEST {
             let needed = |percent: usize| (FEWEST * 100).div_ceil(percent.max(1));
             let percent = usize::from(split.percent);
             let wanted = needed(percent).max(needed(100_usize.saturating_sub(percent))).max(training + held_out + 1);
             return Verdict::TooFew((wanted - training - held_out) as u64);
         }
+        let trials = [&self.default, best];
         if best.setting.values.is_empty() {
-            return Verdict::DefaultIsBest;
+            return if by.acted { Verdict::DefaultIsBest } else { Verdict::NotReached };
         }
-        let mut broken = self.broken(&best.held_out, &self.default.held_out);
+        if !trials.iter().any(|trial| acts(&trial.held_out.totals)) {
+            return Verdict::NotReached;
+        }
+        let which = |wanted: Keeping| {
+            let such = self.bounds.iter().zip(&self.keeping).filter(|(_, keeping)| **keeping == wanted);
+            such.map(|(bound, _)| bound.words()).collect::<Vec<String>>()
+        };
+        let mut broken = which(Keeping::Broken);
         let failed = best.held_out.failed_sessions().cmp(&self.default.held_out.failed_sessions());
         if failed == Ordering::Greater {
             broken.push("no more failed sessions than the defaults".to_owned());
@@ -101,46 +142,27 @@ impl Tuned {
         if !broken.is_empty() {
             return Verdict::Breaks(broken);
         }
-        let Some(difference) = self.difference else { return Verdict::TooFew(1) };
-        let better = if self.objective.direction == Direction::Minimise { difference.high < 0 } else { difference.low > 0 };
-        if failed == Ordering::Less || better {
-            Verdict::Recommended
-        } else if difference.low <= 0 && difference.high >= 0 {
-            Verdict::NoDifference(more_sessions(difference, held_out, split.percent))
-        } else {
-            Verdict::Worse
+        let untold = which(Keeping::CannotTell);
+        if !untold.is_empty() {
+            return Verdict::CannotTell(untold);
         }
-    }
-
-    fn broken(&self, row: &Row, default: &Row) -> Vec<String> {
-        self.bounds.iter().filter(|bound| !bound.holds(row, default)).map(Bound::words).collect()
+        let place = self.bounds.len() + 1;
+        let of_failed = best.held_out.sums_of(place).zip(self.default.held_out.sums_of(place));
+        let fewer = of_failed.and_then(|(one, other)| by.sampling.difference(one, other)).is_some_and(|fewer| fewer.share.high < 0.0);
+        let Some(difference) = &self.difference else { return Verdict::TooFew(1) };
+        match difference.finding(self.objective.direction, &self.bars) {
+            _ if failed == Ordering::Less && fewer => Verdict::Recommended,
+            Finding::Better => Verdict::Recommended,
+            Finding::Worse => Verdict::Worse,
+            Finding::NoDifference(within) => Verdict::NoDifference(within, more_sessions(difference, &self.bars, held_out, split.percent)),
+            Finding::CannotJudge => Verdict::TooFew(1),
+        }
     }
 }
 
-/// How the objective of one row, as a whole number, differs from that of another.
-fn difference(objective: &Objective, row: &Row, default: &Row) -> Option<Difference> {
-    let pairs = row.resampled.iter().zip(&default.resampled).map(|(row, default)| row - default).collect();
-    let (low, high) = between(pairs)?;
-    let whole = |row: &Row| {
-        let value = row.value(&objective.measure);
-        match objective.measure.whole {
-            None => value.part,
-            Some(_) => (i128::from(value.part) * PARTS)
-                .checked_div(i128::from(value.whole))
-                .and_then(|value| i64::try_from(value).ok())
-                .unwrap_or(0),
-        }
-    };
-    Some(Difference { value: whole(row) - whole(default), low, high })
-}
-
-/// An interval narrows with the root of the number of sessions: so many more, in all, would part it from nought.
-fn more_sessions(difference: Difference, held_out: usize, percent: u8) -> Option<u64> {
-    if difference.value == 0 {
-        return None;
-    }
-    let half = (difference.high - difference.low) as f64 / 2.0;
-    let needed = held_out as f64 * (half / difference.value as f64).powi(2);
-    let more = (needed - held_out as f64).max(1.0) * 100.0 / f64::from(percent.max(1));
+/// So many more sessions, in all, would part the difference from nought, or show that it is not worth a change.
+fn more_sessions(difference: &Difference, bars: &Bars, held_out: usize, percent: u8) -> Option<u64> {
+    let wanted = needed(&difference.share, difference.clusters, &difference.bars(bars))? / difference.clusters.max(1) as f64;
+    let more = (held_out as f64 * (wanted - 1.0)).max(1.0) * 100.0 / f64::from(percent.max(1));
     Some(more.ceil().min(1e15) as u64)
 }

@@ -9,7 +9,7 @@ use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -34,6 +34,7 @@ struct Line<'a> {
     version: Words<'a>,
     window: Count,
     host: Words<'a>,
+    project: Words<'a>,
     begins_in_middle: bool,
     /// The vocabulary that measured texts were counted in.
     measured_in: Words<'a>,
@@ -222,6 +223,7 @@ impl Session {
             version: head.version.to_string(),
             window: head.window.known().ok().flatten(),
             host: head.host.some_id().map(str::to_owned),
+            project: project_of(&head.project),
             begins_in_middle: head.begins_in_middle,
             ..Transcript::default()
         };
@@ -372,4 +374,10 @@ fn known(measured: &Option<Measured>, weigh: impl FnOnce() -> Text) -> Text {
 fn time(raw: Option<&RawValue>) -> Option<i64> {
     let raw = raw?.get();
     raw.parse().ok().or_else(|| millis(&serde_json::from_str::<Words>(raw).ok()?))
+}
+
+/// A project by its name, or by the number that this program wrote for it.
+fn project_of(name: &str) -> Option<u64> {
+    let number = (name.len() == 16).then(|| u64::from_str_radix(name, 16).ok()).flatten();
+    number.or_else(|| project(name))
 }

@@ -22,6 +22,7 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         model: writer.model,
         window: transcript.window,
         host: transcript.host.as_deref(),
+        project: transcript.project.map(|number| format!("{number:016x}")),
         begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
     };
@@ -84,6 +85,8 @@ struct Head<'a> {
     window: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     host: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     begins_in_middle: bool,
     #[serde(skip_serializing_if = "str::is_empty")]

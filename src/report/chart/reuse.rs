@@ -66,7 +66,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     } else {
         format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of))
     };
-    let bands = "Bands hold 95 % of 1,000 draws of whole sessions. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
+    let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than ten. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
     notes.extend(notes::below_a_chart(corpus));

@@ -84,11 +84,8 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
         series.iter_mut().for_each(|series| series.band.clear());
     }
     let mut notes = vec![match series.len() {
-        0..=2 => {
-            "Bands hold nine tenths of the resamples of sessions; neighbouring settings share their sessions, so differences are surer."
-                .to_owned()
-        }
-        _ => "The data beside this chart holds what lies between the 5th and the 95th percentile over resampled sessions.".to_owned(),
+        0..=2 => "Bands are 90 % intervals over sessions; neighbouring settings share their sessions, so differences are surer.".to_owned(),
+        _ => "The data beside this chart holds the bounds of the 90 % intervals over sessions.".to_owned(),
     }];
     if all > LINES {
         notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));

@@ -9,7 +9,7 @@ use crate::report::words::grouped;
 /// Biases taken apart.
 pub(super) fn parts(findings: &Findings) -> Option<Section> {
     let share = |key, header, meaning| number(key, header, meaning, Unit::Share);
-    let bounds = |key, meaning| Column { meaning, ..Column::name(key, "95 %") };
+    let bounds = |key, meaning| Column { meaning, ..Column::name(key, "90 %") };
     let columns = vec![
         Column::name("family", "family"),
         Column::name("estimator", "estimator"),
@@ -63,7 +63,7 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
         number("sessions", "sessions", "sessions with a compared call", Unit::Count),
         tokens("p05", "p5", "tokens of the first compared call that the log does not show: a twentieth of the sessions has at most these"),
         tokens("median", "median", "half of them"),
-        Column { meaning: "bounds of the median over sessions drawn anew", ..Column::name("interval", "95 %") },
+        Column { meaning: "bounds of the median over sessions drawn anew", ..Column::name("interval", "90 %") },
         tokens("p95", "p95", "all but a twentieth"),
     ];
     let rows = findings.hidden.iter().map(|spread| {
@@ -87,7 +87,7 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
 /// What content costs, by family and kind.
 pub(super) fn costs(findings: &Findings) -> Option<Section> {
     let cost = |key, header, meaning| number(key, header, meaning, Unit::Count);
-    let bounds = |key| Column { meaning: "bounds of the figure before", ..Column::name(key, "95 %") };
+    let bounds = |key| Column { meaning: "bounds of the figure before", ..Column::name(key, "90 %") };
     let columns = vec![
         Column::name("family", "family"),
         Column::name("content", "content"),

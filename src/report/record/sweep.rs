@@ -1,10 +1,12 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
 use super::figures::{Fields, FiguresRecord};
-use super::number::{bound_number, number};
-use crate::experiment::{Charges, Direction, Measure};
+use super::number::{bound_number, number, round};
+use crate::experiment::{Against, Charges, Direction, Measure};
 use crate::report::asked::{Billed, Swept};
+use crate::report::finding;
 use crate::report::judged::{Judged, words};
+use crate::statistics::LEVEL;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -15,6 +17,11 @@ pub struct SweepRecord {
     constraints: Vec<String>,
     resamples: usize,
     seed: u64,
+    level_percent: u64,
+    worth_share: f64,
+    own_error_share: Option<f64>,
+    drawn_by: &'static str,
+    clusters: usize,
     settings: Vec<SettingRecord>,
 }
 
@@ -29,6 +36,10 @@ struct SettingRecord {
     policy: String,
     params: BTreeMap<String, String>,
     verdict: String,
+    own_setting: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against_own: Option<AgainstRecord>,
+    cannot_tell: Vec<String>,
     on_front: bool,
     objective: f64,
     spread: BTreeMap<String, SpreadRecord>,
@@ -56,6 +67,27 @@ impl ChargesRecord {
     }
 }
 
+/// A setting beside the own one of its policy. Shares are of what that one comes to; absent where that is nought, and with too few sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct AgainstRecord {
+    finding: &'static str,
+    share: Option<f64>,
+    share_p05: Option<f64>,
+    share_p95: Option<f64>,
+}
+
+impl AgainstRecord {
+    fn new(against: &Against) -> AgainstRecord {
+        let share = against.difference.filter(|difference| difference.whole.is_some()).map(|difference| difference.share);
+        AgainstRecord {
+            finding: finding::key(against.finding),
+            share: share.map(|share| round(share.value)),
+            share_p05: share.map(|share| round(share.low)),
+            share_p95: share.map(|share| round(share.high)),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct SpreadRecord {
     p05: f64,
@@ -75,6 +107,9 @@ impl SweepRecord {
                 policy: judged.policy.to_owned(),
                 params: judged.setting.values.iter().cloned().collect(),
                 verdict: words(&judged.verdict, swept.constraints),
+                own_setting: swept.own.contains(&judged.row.setting),
+                against_own: judged.verdict.own.as_ref().map(AgainstRecord::new),
+                cannot_tell: judged.verdict.untold.iter().filter_map(|place| Some(swept.constraints.get(*place)?.words.clone())).collect(),
                 on_front: judged.verdict.on_front,
                 objective: number(judged.row.value(&measure), &measure),
                 charges: billed.then(|| ChargesRecord::new(&judged.row.charges)),
@@ -91,6 +126,11 @@ impl SweepRecord {
             constraints: swept.constraints.iter().map(|constraint| constraint.words.clone()).collect(),
             resamples: swept.chance.0,
             seed: swept.chance.1,
+            level_percent: LEVEL,
+            worth_share: swept.bars.worth,
+            own_error_share: swept.bars.own_error.map(round),
+            drawn_by: finding::drawn_by(&swept.sampling.sample),
+            clusters: swept.sampling.sample.clusters(),
             settings: judged.iter().map(setting).collect(),
         }
     }

@@ -1,12 +1,14 @@
 //! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
 
 use super::figures::FiguresRecord;
-use super::number::{bound_number, number};
+use super::number::{bound_number, number, round};
 use super::sweep::ChargesRecord;
 use crate::advice::Snippets;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};
 use crate::experiment::{Measure, Row, Value};
 use crate::report::asked::Found;
+use crate::report::finding;
+use crate::statistics::LEVEL;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,7 +24,12 @@ pub struct TuneRecord {
     held_out_sessions: usize,
     resamples: usize,
     seed: u64,
+    level_percent: u64,
+    worth_share: f64,
+    drawn_by: &'static str,
+    compared_with: &'static str,
     verdict: &'static str,
+    finding: &'static str,
     broken: Vec<String>,
     more_sessions: Option<u64>,
     default: TrialRecord,
@@ -54,6 +61,19 @@ struct DifferenceRecord {
     value: f64,
     p05: f64,
     p95: f64,
+    #[serde(flatten)]
+    shares: Option<SharesRecord>,
+    own_error_share: Option<f64>,
+    clusters: usize,
+    effective_clusters: f64,
+}
+
+/// The same as shares of what the defaults come to; absent where that is nought.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct SharesRecord {
+    share: f64,
+    share_p05: f64,
+    share_p95: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -84,7 +104,9 @@ impl TuneRecord {
             Verdict::DefaultIsBest => ("default_is_best", Vec::new(), None),
             Verdict::NoneAllowed(broken) => ("none_allowed", broken.clone(), None),
             Verdict::Breaks(broken) => ("breaks", broken.clone(), None),
-            Verdict::NoDifference(more) => ("no_difference", Vec::new(), *more),
+            Verdict::CannotTell(untold) => ("cannot_tell", untold.clone(), None),
+            Verdict::NotReached => ("not_reached", Vec::new(), None),
+            Verdict::NoDifference(_, more) => ("no_difference", Vec::new(), *more),
             Verdict::Worse => ("worse", Vec::new(), None),
             Verdict::TooFew(more) => ("too_few_sessions", Vec::new(), Some(*more)),
         };
@@ -101,15 +123,33 @@ impl TuneRecord {
             held_out_sessions: found.split.held_out.traces.len(),
             resamples: found.chance.0,
             seed: found.chance.1,
+            level_percent: LEVEL,
+            worth_share: tuned.bars.worth,
+            drawn_by: finding::drawn_by(&tuned.drawn),
+            compared_with: if found.yours.is_some() { "own_settings" } else { "defaults" },
             verdict,
+            finding: match &tuned.verdict {
+                Verdict::Recommended => "better",
+                Verdict::Worse => "worse",
+                Verdict::NoDifference(..) | Verdict::DefaultIsBest => "no_difference",
+                _ => "cannot_judge",
+            },
             broken,
             more_sessions,
             default: TrialRecord::new(&tuned.default, &measure),
             best: tuned.best.as_ref().map(|best| TrialRecord::new(best, &measure)),
             difference: tuned.difference.map(|difference| DifferenceRecord {
-                value: bounded(difference.value),
-                p05: bounded(difference.low),
-                p95: bounded(difference.high),
+                value: bounded(difference.amount(difference.share.value)),
+                p05: bounded(difference.amount(difference.share.low)),
+                p95: bounded(difference.amount(difference.share.high)),
+                shares: difference.whole.map(|_| SharesRecord {
+                    share: round(difference.share.value),
+                    share_p05: round(difference.share.low),
+                    share_p95: round(difference.share.high),
+                }),
+                own_error_share: tuned.bars.own_error.map(round),
+                clusters: difference.clusters,
+                effective_clusters: (difference.effective * 100.0).round() / 100.0,
             }),
             configuration: SnippetRecord::all(snippets),
             sessions: found

@@ -5,7 +5,7 @@ use super::overflows::overflows;
 use super::page::{Chapter, Story};
 use super::told::Told;
 use super::verdict::verdict;
-use crate::experiment::{DRAWS, Replay};
+use crate::experiment::Replay;
 use crate::report::asked::{Asked, Breakdown, Priced};
 use crate::report::chart::{self, Chart, NothingToDraw};
 use crate::report::cost::cost;
@@ -14,6 +14,7 @@ use crate::report::replay::by_policy;
 use crate::report::title::title;
 use crate::report::words::{counted, counted_as, first_few, grouped};
 use crate::report::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
+use crate::statistics::{LEVEL, RESAMPLES};
 
 /// So many sessions are in the page where nobody can open them, the worst first.
 const SESSIONS: usize = 40;
@@ -159,8 +160,9 @@ fn method(replays: &[Replay]) -> Chapter {
     let section = Section { title: "Parameters".to_owned(), body: Body::Table(Table { labels: 1, columns, rows }) };
     let lead = vec![format!(
         "Each recorded call is replayed: messages arrive, the policy's checkpoints run, the call is judged by the actual size of the simulated \
-         context, the recorded reply enters. Uncertainty is over sessions: the corpus is drawn anew {} times, sessions with replacement.",
-        grouped(DRAWS as u64)
+         context, the recorded reply enters. Uncertainty is over projects with all their sessions (over sessions, \
+         with fewer than ten projects): they are drawn anew {} times, with replacement; intervals are BCa, {LEVEL} %.",
+        grouped(RESAMPLES as u64)
     )];
     Chapter { id: "method", title: "Method and limits", lead, charts: Vec::new(), sections: vec![section] }
 }

@@ -1,7 +1,7 @@
 //! The verdict in one sentence with its uncertainty, and in another one what it costs.
 
 use crate::cost::CacheKind;
-use crate::experiment::{Choice, DRAWS, Replay};
+use crate::experiment::{Choice, Replay};
 use crate::report::cost_figures;
 use crate::report::document::Cell;
 use crate::report::words::{counted, dollars, grouped, percent};
@@ -15,8 +15,8 @@ pub fn verdict(replays: &[Replay], unchanged: &Replay, choice: &Choice, cache: C
         return vec![format!("{}{compared}.", overflows(replays, best, unchanged))];
     }
     let mut sentence = format!("{}, and {}", overflows(replays, best, unchanged), saving(best, choice));
-    if let Some(first) = choice.first.filter(|_| replays.len() > 1) {
-        sentence += &format!("; it comes out first in {first} of {DRAWS} redrawn corpora");
+    if let Some((first, resamples)) = choice.first.filter(|_| replays.len() > 1) {
+        sentence += &format!("; it comes out first in {} of {} resamples", grouped(first as u64), grouped(resamples as u64));
     }
     vec![sentence + ".", price(best, unchanged, cache)]
 }
@@ -57,7 +57,7 @@ fn saving(best: &Replay, choice: &Choice) -> String {
         None => format!("{what} (one session tells nothing of others)"),
         Some((low, high)) if low == high => what,
         Some((low, high)) => {
-            format!("{what} (saved in 95 % of redrawn corpora: {} to {})", percent(low, 1_000_000), percent(high, 1_000_000))
+            format!("{what} (90 % interval: {} to {})", percent(low, 1_000_000), percent(high, 1_000_000))
         }
     }
 }

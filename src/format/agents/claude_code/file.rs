@@ -11,7 +11,7 @@ use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::words::Words;
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
-use crate::transcript::{Scale, Transcript};
+use crate::transcript::{Scale, Transcript, project};
 use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -194,6 +194,8 @@ impl File<'_> {
         if !record.program().is_empty() {
             conversation.transcript.version = record.program().to_owned();
         }
+        // A person may go elsewhere later: the project is where the session began.
+        conversation.transcript.project = conversation.transcript.project.or_else(|| project(&record.cwd));
         if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
             self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
         }

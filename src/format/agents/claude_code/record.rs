@@ -35,6 +35,7 @@ pub(super) struct Record<'a> {
     agent_id: Words<'a>,
     pub timestamp: Words<'a>,
     version: Words<'a>,
+    pub cwd: Words<'a>,
     pub request_id: Words<'a>,
     pub leaf_uuid: Words<'a>,
     is_sidechain: Option<bool>,

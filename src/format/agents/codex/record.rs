@@ -26,6 +26,7 @@ pub struct Record<'a> {
 pub struct Meta<'a> {
     pub id: Words<'a>,
     pub cli_version: Words<'a>,
+    pub cwd: Words<'a>,
     /// The user's own instructions (AGENTS.md); mostly shown again as a message.
     pub instructions: Option<&'a RawValue>,
     pub base_instructions: Blocks<'a, Instructions<'a>>,

@@ -14,7 +14,7 @@ use crate::format::ground::json::{string, text_or_json};
 use crate::format::ground::time::millis;
 use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript, project};
 use serde::Deserialize;
 
 /// The agent's name.
@@ -147,6 +147,7 @@ impl<'s> Session<'s> {
             self.transcript.id = meta.id.to_string();
         }
         self.transcript.version = meta.cli_version.to_string();
+        self.transcript.project = project(&meta.cwd);
         self.transcript.parent = meta.parent();
         let base: String = meta
             .base_instructions

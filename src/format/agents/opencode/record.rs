@@ -16,6 +16,7 @@ pub struct SessionInfo<'a> {
     #[serde(rename = "parentID")]
     pub parent: Words<'a>,
     pub version: Words<'a>,
+    pub directory: Words<'a>,
 }
 
 /// What is known of a message. The whole files in a user message's `summary.diffs` are passed over unread: they are no context.

@@ -29,11 +29,16 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
 }
 
 fn sessions(connection: &Connection, source: &mut Source) -> rusqlite::Result<Vec<SessionInfo<'static>>> {
-    let mut statement = connection.prepare("SELECT id, parent_id, version FROM session ORDER BY time_created, id")?;
+    let of =
+        |directory: &str| connection.prepare(&format!("SELECT id, parent_id, version, {directory} FROM session ORDER BY time_created, id"));
+    // The first databases do not say where a session took place.
+    let mut statement = of("directory").or_else(|_| of("''"))?;
     let words = |row: &Row<'_>, column| -> rusqlite::Result<Words<'static>> {
         Ok(Words(row.get::<_, Option<String>>(column)?.unwrap_or_default().into()))
     };
-    let rows = statement.query_map([], |row| Ok(SessionInfo { id: words(row, 0)?, parent: words(row, 1)?, version: words(row, 2)? }))?;
+    let rows = statement.query_map([], |row| {
+        Ok(SessionInfo { id: words(row, 0)?, parent: words(row, 1)?, version: words(row, 2)?, directory: words(row, 3)? })
+    })?;
     Ok(readable(rows, source))
 }
 

@@ -6,7 +6,7 @@ use crate::format::ground::count::Dollars;
 use crate::format::ground::image;
 use crate::format::ground::json::compact;
 use crate::format::ground::source::Lose;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent, project};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -116,6 +116,7 @@ impl<'s> Session<'s> {
         }
         self.transcript.parent = info.parent.some_id().map(str::to_owned);
         self.transcript.version = info.version.to_string();
+        self.transcript.project = project(&info.directory);
     }
 
     /// Takes a message with all its parts.

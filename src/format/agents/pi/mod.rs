@@ -14,7 +14,7 @@ use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{end, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage, project};
 use record::{Content, Entry, Payload, Piece, joined_text, text_of};
 use refusal::{Answer, Refusals, Rules};
 
@@ -118,6 +118,7 @@ impl<'s> Session<'s> {
         if let Some(id) = entry.id.some_id() {
             self.transcript.id = id.to_owned();
         }
+        self.transcript.project = project(&entry.cwd);
         // A header that names another session tells of a fork by a person. That is no sub-agent: the session has no parent.
     }
 

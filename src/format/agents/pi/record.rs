@@ -35,6 +35,8 @@ pub struct Entry<'a> {
     #[serde(rename = "type")]
     pub kind: Words<'a>,
     pub id: Words<'a>,
+    /// Of the header alone.
+    pub cwd: Words<'a>,
     /// Absent in version 1; null at a root.
     #[serde(deserialize_with = "parent")]
     pub parent_id: Option<Option<Cow<'a, str>>>,

@@ -22,6 +22,7 @@ pub struct Record<'a> {
     pub kind: Words<'a>,
     pub subtype: Words<'a>,
     pub version: Words<'a>,
+    pub cwd: Words<'a>,
     /// The sub-agent that the record is of; empty for the session itself.
     pub agent_id: Words<'a>,
     pub message: Option<Content<'a>>,

@@ -8,7 +8,7 @@ use crate::format::ground::source::Lose;
 use crate::format::ground::time::millis;
 use crate::format::recorder::Recorder;
 use crate::format::wire::google::{piece, text_of};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where, project};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::xxh3_64;
@@ -63,6 +63,9 @@ impl<'s> Session<'s> {
         }
         if !record.version.is_empty() {
             self.made.transcript.version = record.version.to_string();
+        }
+        if self.made.transcript.project.is_none() {
+            self.made.transcript.project = project(&record.cwd);
         }
         if let Count::Sound(window) = record.context_window_size {
             self.made.windows.name(&record.model, window);

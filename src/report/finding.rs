@@ -1,0 +1,78 @@
+//! The words of verdicts: the same for the same case in every command.
+
+use super::words::{counted, grouped};
+use crate::experiment::Difference;
+use crate::statistics::{DrawnBy, FEWEST_PROJECTS, Finding, LEVEL, Sample, Within};
+
+/// A verdict in a word or two.
+pub fn named(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Better => "better",
+        Finding::Worse => "worse",
+        Finding::NoDifference(Within::Worth) => "no difference worth a change",
+        Finding::NoDifference(_) => "no difference",
+        Finding::CannotJudge => "cannot judge",
+    }
+}
+
+/// The same for programs.
+pub fn key(finding: Finding) -> &'static str {
+    match finding {
+        Finding::Better => "better",
+        Finding::Worse => "worse",
+        Finding::NoDifference(_) => "no_difference",
+        Finding::CannotJudge => "cannot_judge",
+    }
+}
+
+/// Why a difference is none, in words that follow "no difference".
+pub fn within(within: Within, worth: f64) -> String {
+    match within {
+        Within::Sampling => "larger than the uncertainty".to_owned(),
+        Within::OwnError => "larger than the uncertainty: the bill's own error is as large".to_owned(),
+        Within::Worth => format!("that is worth a change (--worth {}%)", worth * 100.0),
+    }
+}
+
+/// What is drawn, for programs.
+pub fn drawn_by(sample: &Sample) -> &'static str {
+    match sample.by {
+        DrawnBy::Projects => "projects",
+        DrawnBy::Sessions => "sessions",
+    }
+}
+
+/// A share with its sign: `-4.2 %`.
+pub fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    // What rounds to nought has no sign.
+    if percent.abs() < 0.05 { "0.0 %".to_owned() } else { format!("{percent:+.1} %") }
+}
+
+/// A difference with both of its errors: `-4.2 % (90 %: -6.0 % to -2.1 %; the bill's own error: 1.2 %)`. `amount` puts amounts into words, for what is no share.
+pub fn difference(difference: &Difference, own_error: Option<f64>, amount: &dyn Fn(i64) -> String) -> String {
+    let words = |figure: f64| difference.whole.map_or_else(|| amount(difference.amount(figure)), |_| share(figure));
+    let own = own_error.map(|error| format!("; the bill's own error: {:.1} %", error * 100.0)).unwrap_or_default();
+    let estimate = &difference.share;
+    format!("{} ({LEVEL} %: {} to {}{own})", words(estimate.value), words(estimate.low), words(estimate.high))
+}
+
+/// How intervals are made, in a sentence.
+pub fn method(sample: &Sample, resamples: usize, effective: Option<f64>) -> String {
+    let clusters = sample.clusters() as u64;
+    let drawn = match sample.by {
+        DrawnBy::Projects => format!("{} with all their sessions", counted(clusters, "project")),
+        DrawnBy::Sessions => {
+            let projects = counted(sample.projects as u64, "project");
+            format!(
+                "{} (the logs name {projects}; below {FEWEST_PROJECTS} sessions are drawn, each with those that it started)",
+                counted(clusters, "session")
+            )
+        }
+    };
+    let effective = effective.map(|effective| format!(" They say as much as {effective:.1} of one size.")).unwrap_or_default();
+    format!(
+        "Intervals hold {LEVEL} of 100: ratios of sums over {} resamples of {drawn}, the same for all settings; BCa with Student's percentiles.{effective}",
+        grouped(resamples as u64)
+    )
+}

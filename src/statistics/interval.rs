@@ -1,0 +1,182 @@
+//! How sure a figure is: the one interval of all verdicts.
+//!
+//! Clusters are drawn anew, with replacement; the interval is BCa (Efron, "Better Bootstrap Confidence Intervals", 1987), its acceleration from leaving out one
+//! cluster at a time. With few clusters, or few that decide, BCa is too narrow: its 90 % held in 75 to 80 % of corpora of 20 sessions with heavy tails. So the
+//! normal percentiles that it begins with are Student's (as Hesterberg has it for percentile intervals, "What Teachers Should Know About the Bootstrap", 2015), with
+//! Satterthwaite's degrees of freedom: (sum v)² / sum v² over the squared influences v of the clusters. `docs/tuning.md` has the coverage.
+
+use super::chance::Chance;
+use super::normal;
+use super::quantile::rank;
+use super::sample::Sample;
+
+/// The share of all intervals that hold what they are about, in percent.
+pub const LEVEL: u64 = 90;
+
+/// How often clusters are drawn where nothing else is asked for.
+pub const RESAMPLES: usize = 1_000;
+
+/// Where chance begins where nothing else is asked for: the same sessions give the same intervals.
+pub const SEED: u64 = 1;
+
+/// The bounds of an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Interval<T> {
+    /// The lower one.
+    pub low: T,
+    /// The upper one.
+    pub high: T,
+}
+
+/// A figure, and between which bounds it lies at [`LEVEL`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The figure over all sessions.
+    pub value: f64,
+    /// The lower bound.
+    pub low: f64,
+    /// The upper one.
+    pub high: f64,
+}
+
+/// How often each cluster stands in each of many draws.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Resamples {
+    clusters: usize,
+    /// One draw after another.
+    times: Vec<u16>,
+}
+
+impl Resamples {
+    /// So many draws of so many clusters. None where there are fewer than two clusters: one says nothing of others.
+    pub fn new(clusters: usize, count: usize, seed: u64) -> Resamples {
+        let mut chance = Chance::new(seed);
+        let count = if clusters < 2 { 0 } else { count };
+        let mut times = vec![0; clusters * count];
+        for draw in times.chunks_mut(clusters.max(1)) {
+            for _ in 0..clusters {
+                if let Some(times) = draw.get_mut(chance.below(clusters)) {
+                    *times += 1;
+                }
+            }
+        }
+        Resamples { clusters, times }
+    }
+
+    /// The draws of a sample where nothing else is asked for.
+    pub fn of(sample: &Sample) -> Resamples {
+        Resamples::new(sample.clusters(), RESAMPLES, SEED)
+    }
+
+    /// How many draws there are.
+    pub fn count(&self) -> usize {
+        self.draws().count()
+    }
+
+    /// The draws: how often each cluster stands in each.
+    pub fn draws(&self) -> impl Iterator<Item = &[u16]> {
+        self.times.chunks(self.clusters.max(1))
+    }
+
+    /// Figures, each with its interval. `figure` is told how often each cluster stands in what it looks at. `None` for fewer than two clusters.
+    pub fn estimates<const N: usize>(&self, figure: impl Fn(&[u16]) -> [f64; N]) -> Option<[Estimate; N]> {
+        if self.times.is_empty() {
+            return None;
+        }
+        let mut times = vec![1; self.clusters];
+        let whole = figure(&times);
+        let mut without = Vec::with_capacity(self.clusters);
+        for place in 0..self.clusters {
+            times.iter_mut().skip(place).take(1).for_each(|times| *times = 0);
+            without.push(figure(&times));
+            times.iter_mut().skip(place).take(1).for_each(|times| *times = 1);
+        }
+        let drawn: Vec<[f64; N]> = self.draws().map(&figure).collect();
+        let mut estimates = [Estimate::default(); N];
+        for (place, (estimate, value)) in estimates.iter_mut().zip(whole).enumerate() {
+            let of = |figures: &[[f64; N]]| figures.iter().filter_map(|figures| figures.get(place).copied()).collect::<Vec<f64>>();
+            *estimate = bounds(value, of(&drawn), &of(&without));
+        }
+        Some(estimates)
+    }
+
+    /// The quotient of two sums over clusters, with its interval. `None` for fewer than two clusters, and where the divisor is nought.
+    pub fn ratio(&self, parts: &[i64], wholes: &[i64]) -> Option<Estimate> {
+        let sum = |values: &[i64], times: &[u16]| -> f64 {
+            values.iter().zip(times).map(|(value, times)| *value as f64 * f64::from(*times)).sum()
+        };
+        if wholes.iter().all(|whole| *whole == 0) {
+            return None;
+        }
+        let [ratio] = self.estimates(|times| [quotient(sum(parts, times), sum(wholes, times))])?;
+        Some(ratio)
+    }
+}
+
+/// The intervals of figures of whole numbers over sessions that have something to do with each other as the sample says; `figure` is told how often each session was drawn.
+pub fn intervals<const N: usize>(sample: &Sample, figure: impl Fn(&[u32]) -> [i64; N]) -> Option<[Interval<i64>; N]> {
+    let found = Resamples::of(sample).estimates(|times| figure(&sample.by_session(times)).map(|value| value as f64))?;
+    Some(found.map(|estimate| Interval { low: estimate.low.round() as i64, high: estimate.high.round() as i64 }))
+}
+
+/// A quotient; that of nothing is nought.
+pub fn quotient(part: f64, whole: f64) -> f64 {
+    if whole == 0.0 { 0.0 } else { part / whole }
+}
+
+fn bounds(value: f64, mut drawn: Vec<f64>, without: &[f64]) -> Estimate {
+    let count = without.len() as f64;
+    let mean = without.iter().sum::<f64>() / count;
+    let sum = |power: i32| -> f64 { without.iter().map(|left| (mean - left).powi(power)).sum() };
+    let (squares, fourths) = (sum(2), sum(4));
+    // What no cluster moves is the same in each draw.
+    if squares <= f64::MIN_POSITIVE || fourths <= 0.0 {
+        return Estimate { value, low: value, high: value };
+    }
+    let acceleration = sum(3) / (6.0 * squares.powf(1.5));
+    let degrees = squares * squares / fourths;
+    drawn.sort_by(f64::total_cmp);
+    let (below, equal) = (drawn.partition_point(|figure| *figure < value), drawn.partition_point(|figure| *figure <= value));
+    let share = (below + equal) as f64 / (2 * drawn.len()) as f64;
+    let bias = normal::quantile(share.clamp(0.001, 0.999));
+    let reach = normal::student((100 + LEVEL) as f64 / 200.0, degrees) * (count / (count - 1.0)).sqrt();
+    let at = |reach: f64| {
+        let moved = bias + reach;
+        // Beyond the pole of the formula there is nothing but the end.
+        let slope = (1.0 - acceleration * moved).max(0.05);
+        let thousandths = (normal::below(bias + moved / slope) * 1_000.0).round() as u64;
+        let rank = usize::try_from(rank(drawn.len() as u64, thousandths)).unwrap_or(1);
+        drawn.get(rank - 1).copied().unwrap_or(value)
+    };
+    Estimate { value, low: at(-reach).min(value), high: at(reach).max(value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_draw_has_as_many_clusters_as_there_are() {
+        let all = Resamples::new(7, 50, 1);
+        assert!(all.count() == 50 && all.draws().all(|times| times.len() == 7 && times.iter().sum::<u16>() == 7));
+        assert_eq!((Resamples::new(1, 50, 1).count(), Resamples::new(0, 50, 1).count()), (0, 0));
+        assert_ne!(all, Resamples::new(7, 50, 2));
+        assert_eq!(intervals(&Sample::apart(1), |_| [1]), None);
+        assert_eq!(intervals(&Sample::apart(9), |times| [i64::from(times.iter().sum::<u32>())]), Some([Interval { low: 9, high: 9 }]));
+    }
+
+    #[test]
+    fn an_interval_holds_its_figure_and_narrows_with_the_root_of_the_clusters() {
+        let of = |count: i64| {
+            let parts: Vec<i64> = (0..count).map(|place| 100 + place * 37 % 41).collect();
+            Resamples::new(parts.len(), RESAMPLES, SEED).ratio(&parts, &vec![1_000; parts.len()]).unwrap()
+        };
+        let (few, many) = (of(41), of(656));
+        assert!(few.low < few.value && few.value < few.high && (few.value - many.value).abs() < 1e-9);
+        let narrower = (few.high - few.low) / (many.high - many.low);
+        assert!((3.4..5.0).contains(&narrower), "{narrower}");
+        assert_eq!(Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[0; 4]), None);
+        let same = Resamples::new(4, 20, 1).ratio(&[1, 2, 3, 4], &[10, 20, 30, 40]).unwrap();
+        assert!((same.low, same.high) == (same.value, same.value), "{same:?}");
+    }
+}

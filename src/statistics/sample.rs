@@ -1,0 +1,140 @@
+//! What is drawn: projects with all their sessions, each with the same chance; sessions with those that they started, where there are too few
+//! projects. Sessions of one project are no independent witnesses.
+//!
+//! Clusters are numbered by the rank of their first session. Corpora hold sessions in the order of their identities (`Corpus::traces`), so that
+//! the same sessions give the same numbers, whatever folders and files they stand in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// With fewer projects than this sessions are drawn.
+pub const FEWEST_PROJECTS: usize = 10;
+
+/// With fewer clusters than this nothing is judged.
+pub const FEWEST: usize = 5;
+
+/// More clusters than this are bundled into as many: what they say together hardly changes, and a sweep keeps a number of each for every setting.
+const MOST: usize = 1_000;
+
+/// Where a session belongs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Origin {
+    /// A number for the project that its log names; `None` where it names none.
+    pub project: Option<u64>,
+    /// A number for the session that started it and its like; sessions of one family stay together.
+    pub family: u64,
+}
+
+/// What is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DrawnBy {
+    /// Projects; sessions of unknown projects by themselves.
+    Projects,
+    /// Sessions, with those that they started.
+    #[default]
+    Sessions,
+}
+
+/// Sessions in the clusters by which they are drawn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sample {
+    /// By session the number of its cluster.
+    of: Vec<usize>,
+    clusters: usize,
+    /// What is drawn.
+    pub by: DrawnBy,
+    /// Projects that logs name.
+    pub projects: usize,
+}
+
+impl Sample {
+    /// The clusters of these sessions.
+    pub fn new(origins: impl IntoIterator<Item = Origin>) -> Sample {
+        let origins: Vec<Origin> = origins.into_iter().collect();
+        let projects = origins.iter().filter_map(|origin| origin.project).collect::<BTreeSet<u64>>().len();
+        let by = if projects >= FEWEST_PROJECTS { DrawnBy::Projects } else { DrawnBy::Sessions };
+        let mut known: BTreeMap<Origin, usize> = BTreeMap::new();
+        let mut of = Vec::with_capacity(origins.len());
+        for origin in origins {
+            let key = match (by, origin.project) {
+                (DrawnBy::Projects, Some(project)) => Origin { project: Some(project), family: 0 },
+                _ => Origin { project: None, family: origin.family },
+            };
+            let next = known.len();
+            of.push(*known.entry(key).or_insert(next) % MOST);
+        }
+        Sample { of, clusters: known.len().min(MOST), by, projects }
+    }
+
+    /// So many sessions that have nothing to do with each other.
+    pub fn apart(sessions: usize) -> Sample {
+        Sample::new((0..sessions as u64).map(|family| Origin { project: None, family }))
+    }
+
+    /// How many clusters there are.
+    pub fn clusters(&self) -> usize {
+        self.clusters
+    }
+
+    /// The cluster of a session, by its rank; the first one for a session that there is not.
+    pub fn of(&self, session: usize) -> usize {
+        self.of.get(session).copied().unwrap_or_default()
+    }
+
+    /// How often each session is drawn, of how often each cluster is.
+    pub fn by_session(&self, times: &[u16]) -> Vec<u32> {
+        self.of.iter().map(|cluster| times.get(*cluster).copied().map_or(0, u32::from)).collect()
+    }
+
+    /// The sums of what the sessions come to, by cluster.
+    pub fn sums(&self, values: impl IntoIterator<Item = i64>) -> Vec<i64> {
+        let mut sums = vec![0; self.clusters];
+        for (cluster, value) in self.of.iter().zip(values) {
+            if let Some(sum) = sums.get_mut(*cluster) {
+                *sum += value;
+            }
+        }
+        sums
+    }
+
+    /// How many sessions each cluster has.
+    pub fn sizes(&self) -> Vec<i64> {
+        self.sums(std::iter::repeat(1))
+    }
+}
+
+/// How many clusters of one size would say as much as these: (sum c)² / sum c². 0 of nothing.
+pub fn effective(sizes: &[i64]) -> f64 {
+    let (sum, squares) = sizes.iter().fold((0.0, 0.0), |(sum, squares), size| {
+        let size = *size as f64;
+        (sum + size, squares + size * size)
+    });
+    if squares > 0.0 { sum * sum / squares } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn projects_are_drawn_where_there_are_ten() {
+        let of =
+            |projects: u64, sessions: u64| Sample::new((0..sessions).map(|family| Origin { project: Some(family % projects), family }));
+        let (few, many) = (of(9, 40), of(10, 40));
+        assert_eq!((few.by, few.clusters(), few.projects), (DrawnBy::Sessions, 40, 9));
+        assert_eq!((many.by, many.clusters(), many.projects), (DrawnBy::Projects, 10, 10));
+        assert_eq!((many.of(3), many.of(13), many.sizes()), (3, 3, vec![4; 10]));
+        assert_eq!(many.by_session(&[2, 0, 1, 0, 0, 0, 0, 0, 0, 0])[..4], [2, 0, 1, 0]);
+        // Sub-agents go with who started them, sessions without a project by themselves.
+        let mixed = (0..12)
+            .map(|family| Origin { project: Some(family), family })
+            .chain([40, 40, 41].map(|family| Origin { project: None, family }));
+        assert_eq!(Sample::new(mixed).clusters(), 14);
+        assert_eq!(Sample::apart(5_000).clusters(), 1_000);
+    }
+
+    #[test]
+    fn few_large_clusters_say_little() {
+        assert_eq!((effective(&[3, 3, 3, 3]), effective(&[]), effective(&[0])), (4.0, 0.0, 0.0));
+        assert!(effective(&[100, 1, 1, 1]) < 1.1);
+    }
+}

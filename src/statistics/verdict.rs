@@ -1,0 +1,128 @@
+//! What is to be said of a difference, by one rule for all commands.
+
+use super::interval::Estimate;
+
+/// A difference smaller than this is not worth a change, as a share, where nothing else is asked for.
+pub const WORTH: f64 = 0.02;
+
+/// What a difference must exceed, in the unit of the difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bars {
+    /// What the model itself is off on the recordings; `None` where that is not known, or nothing is modelled.
+    pub own_error: Option<f64>,
+    /// The smallest difference that is worth a change.
+    pub worth: f64,
+}
+
+/// What is to be said of a difference of which less is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// It is better.
+    Better,
+    /// It is worse.
+    Worse,
+    /// The difference is no larger than what is known of it.
+    NoDifference(Within),
+    /// There is too little to judge by.
+    CannotJudge,
+}
+
+/// Within what a difference lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Within {
+    /// Its interval holds nought.
+    Sampling,
+    /// The model's own error is as large.
+    OwnError,
+    /// It is smaller than what is worth a change.
+    Worth,
+}
+
+/// What is known of a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// It is kept.
+    Kept,
+    /// It is broken.
+    Broken,
+    /// Its interval lies on both sides.
+    CannotTell,
+}
+
+/// The verdict on a difference of which less is better; `None` where there were too few clusters for one.
+pub fn finding(difference: Option<&Estimate>, bars: &Bars) -> Finding {
+    let Some(difference) = difference else { return Finding::CannotJudge };
+    let size = difference.value.abs();
+    if difference.low <= 0.0 && difference.high >= 0.0 {
+        Finding::NoDifference(Within::Sampling)
+    } else if bars.own_error.is_some_and(|error| size <= error) {
+        Finding::NoDifference(Within::OwnError)
+    } else if size < bars.worth {
+        Finding::NoDifference(Within::Worth)
+    } else if difference.value < 0.0 {
+        Finding::Better
+    } else {
+        Finding::Worse
+    }
+}
+
+/// Is a difference no more than so much? What is not shown to be more, and not shown to be less, cannot be told.
+pub fn keeping(difference: &Estimate, most: f64) -> Keeping {
+    if difference.high <= most {
+        Keeping::Kept
+    } else if difference.low > 0.0 && difference.value > most {
+        Keeping::Broken
+    } else {
+        Keeping::CannotTell
+    }
+}
+
+/// About so many clusters in all would part a difference from nought, or show that it is not worth a change; an interval narrows with the root of their
+/// number. `None` where no number would: what the model is off is no smaller with more of them, and nought is nought.
+pub fn needed(difference: &Estimate, clusters: usize, bars: &Bars) -> Option<f64> {
+    let size = difference.value.abs();
+    let target = size.max(bars.worth);
+    let beyond = bars.own_error.is_none_or(|error| target > error);
+    (target > 0.0 && size > 0.0 && beyond).then(|| clusters as f64 * ((difference.high - difference.low) / 2.0 / target).powi(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(value: f64, low: f64, high: f64) -> Estimate {
+        Estimate { value, low, high }
+    }
+
+    #[test]
+    fn nothing_rests_on_less_than_is_known() {
+        let bars = Bars { own_error: Some(0.03), worth: 0.02 };
+        let said = |difference: Estimate, bars: &Bars| finding(Some(&difference), bars);
+        assert_eq!(said(of(-0.05, -0.07, -0.02), &bars), Finding::Better);
+        assert_eq!(said(of(0.05, 0.02, 0.07), &bars), Finding::Worse);
+        assert_eq!(said(of(-0.05, -0.11, 0.0), &bars), Finding::NoDifference(Within::Sampling));
+        assert_eq!(said(of(-0.03, -0.04, -0.02), &bars), Finding::NoDifference(Within::OwnError));
+        let none = Bars { own_error: None, ..bars };
+        assert_eq!(said(of(-0.019, -0.03, -0.01), &none), Finding::NoDifference(Within::Worth));
+        assert_eq!(said(of(-0.021, -0.03, -0.01), &none), Finding::Better);
+        assert_eq!(finding(None, &bars), Finding::CannotJudge);
+    }
+
+    #[test]
+    fn a_limit_is_kept_broken_or_cannot_be_told() {
+        assert_eq!(keeping(&of(-0.1, -0.2, 0.01), 0.02), Keeping::Kept);
+        assert_eq!(keeping(&of(0.0, 0.0, 0.0), 0.0), Keeping::Kept);
+        assert_eq!(keeping(&of(0.1, 0.01, 0.2), 0.02), Keeping::Broken);
+        assert_eq!(keeping(&of(0.1, -0.01, 0.2), 0.02), Keeping::CannotTell);
+        assert_eq!(keeping(&of(-0.01, -0.1, 0.1), 0.02), Keeping::CannotTell);
+    }
+
+    #[test]
+    fn more_sessions_narrow_the_interval_and_not_the_models_own_error() {
+        let bars = Bars { own_error: None, worth: 0.02 };
+        assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &bars), Some(40.0));
+        assert_eq!(needed(&of(-0.001, -0.041, 0.039), 10, &bars).map(f64::round), Some(40.0));
+        assert_eq!(needed(&of(-0.05, -0.15, 0.05), 10, &Bars { own_error: Some(0.06), ..bars }), None);
+        assert_eq!(needed(&of(0.0, 0.0, 0.0), 10, &bars), None);
+    }
+}
