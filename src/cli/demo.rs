@@ -4,7 +4,7 @@ use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::print::{page, print};
-use super::welcome::Welcome;
+use super::replay::Replay;
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::render::prose;
@@ -54,10 +54,10 @@ impl Demo {
             folder.write(name, text.as_bytes()).map_err(|error| Failure::writing(folder.path(), &error))?;
         }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
-        let (first_look, catalog) = (Welcome::of(logs), Catalog::builtin()?);
+        let (first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);
         let mut corpus = first_look.read(&catalog)?;
         corpus.forget_folders();
-        first_look.show(door, &catalog, &corpus, "ctxsim demo")?;
+        first_look.show(door, &catalog, &corpus, "ctxsim demo".to_owned())?;
         let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo --out demo-logs";
         print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
     }

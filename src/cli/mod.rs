@@ -34,13 +34,13 @@ mod shell;
 mod sweep;
 mod trace;
 mod tune;
-mod welcome;
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::{Discovered, Project};
 use door::Door;
 use failure::{Failure, tell};
+use std::ffi::OsString;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -113,9 +113,6 @@ enum Command {
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
-    /// What `ctxsim` alone does
-    #[command(hide = true)]
-    Welcome(Box<welcome::Welcome>),
 }
 
 /// Parses the arguments and does what they say.
@@ -127,8 +124,7 @@ pub fn run() -> Result<(), Failure> {
         Ok(Discovered { project: Some(project), .. }) => project.apply(command),
         _ => command,
     };
-    let typed = command.clone().get_matches();
-    let matches = if typed.subcommand().is_some() { typed } else { command.clone().get_matches_from(["ctxsim", "welcome"]) };
+    let matches = command.clone().get_matches_from(with_command(&command, std::env::args_os().collect()));
     let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let Discovered { project, ignored } = discovered?;
     let (_, asked) = config::innermost(&command, &matches);
@@ -149,11 +145,31 @@ pub fn run() -> Result<(), Failure> {
     })
 }
 
+/// What was typed, with `replay` in it where no command is named: the root takes a path, and every option of that command.
+fn with_command(command: &clap::Command, mut typed: Vec<OsString>) -> Vec<OsString> {
+    let mut place = 1;
+    // `--config FILE` may stand in front of any command.
+    while let Some(word) = typed.get(place).and_then(|word| word.to_str()).filter(|word| word.starts_with("--config")) {
+        place += if word == "--config" { 2 } else { 1 };
+    }
+    let names_none = typed.get(place).is_none_or(|word| {
+        let known = word.to_str().is_some_and(|word| command.find_subcommand(word).is_some() || ANSWERED_HERE.contains(&word));
+        let option = word.to_str().is_some_and(|word| word.starts_with('-'));
+        !known && (option || std::path::Path::new(word).exists())
+    });
+    if names_none {
+        typed.insert(place.min(typed.len()), "replay".into());
+    }
+    typed
+}
+
+/// Words that the root itself answers.
+const ANSWERED_HERE: [&str; 5] = ["help", "-h", "--help", "-V", "--version"];
+
 /// Does what was asked for. How options came by their values stands in the matches.
 fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(), Failure> {
     match command {
         None => Ok(()),
-        Some(Command::Welcome(welcome)) => welcome.run(door),
         Some(Command::Convert(convert)) => convert.run(door),
         Some(Command::Demo(demo)) => demo.run(door),
         Some(Command::Config(config)) => config.run(&Cli::command()),

@@ -4,8 +4,8 @@ use super::door::{Company, Door, WRITES, is_stdout};
 use super::failure::Failure;
 use super::print::{USUAL_WIDTH, page, print};
 use clap::Args;
-use ctxsim::render::{Emphasis, Page, csv, html, json, markdown, text};
-use ctxsim::report::{Report, Story};
+use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, markdown, screen, text};
+use ctxsim::report::{Depth, Report, Story};
 use std::path::{Path, PathBuf};
 
 /// The option that names the folder.
@@ -26,6 +26,12 @@ pub struct Output {
     /// Print a page for a browser, which needs no network; `ctxsim report` makes a fuller one
     #[arg(long, group = "form")]
     pub html: bool,
+    /// Show everything: all tables and columns, exact figures, what they mean, all notes
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html"])]
+    pub details: bool,
+    /// Show all rows
+    #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html", "details"])]
+    pub all: bool,
     /// Write all forms into this folder too; the text forms and JSON name the command that made them
     #[arg(long, short, value_name = "DIR", alias = "output", help_heading = WRITES)]
     pub out: Option<PathBuf>,
@@ -46,6 +52,7 @@ pub enum Printed {
 #[derive(Clone, Copy)]
 enum Form {
     Text(Page),
+    Screen(Page, Depth),
     Markdown,
     Csv,
     Json,
@@ -56,6 +63,20 @@ impl Output {
     /// Is it laid out for people to read?
     pub fn is_for_people(&self) -> bool {
         !(self.json || self.csv || self.markdown)
+    }
+
+    /// How much is shown in a terminal.
+    pub fn depth(&self) -> Depth {
+        match self {
+            Output { details: true, .. } => Depth::Details,
+            Output { all: true, .. } => Depth::AllRows,
+            _ => Depth::Screen,
+        }
+    }
+
+    /// Is a first screen shown?
+    pub fn has_screen(&self) -> bool {
+        self.is_for_people() && !self.html && self.depth() != Depth::Details
     }
 
     /// The folder that the report is written into; standard output is none.
@@ -86,7 +107,7 @@ impl Output {
     ) -> Result<(), Failure> {
         if let Some(folder) = self.folder() {
             let named = report(Some(command));
-            let page = Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain };
+            let page = Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact };
             let forms = [("txt", Form::Text(page)), ("md", Form::Markdown), ("csv", Form::Csv), ("json", Form::Json)];
             let files = forms.into_iter().map(|(ending, form)| Ok((format!("{name}.{ending}"), rendered(&named, form)?.into_bytes())));
             door.fill(OUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
@@ -99,7 +120,7 @@ impl Output {
             Output { csv: true, .. } => Form::Csv,
             Output { markdown: true, .. } => Form::Markdown,
             Output { html: true, .. } => Form::Html,
-            _ => Form::Text(page()),
+            _ => Form::Screen(page(), self.depth()),
         };
         print(&rendered(&report(None), form)?)
     }
@@ -107,7 +128,8 @@ impl Output {
 
 fn rendered(report: &Report, form: Form) -> Result<String, Failure> {
     Ok(match form {
-        Form::Text(page) => text(report, page),
+        Form::Text(page) | Form::Screen(page, Depth::Details) => text(report, page),
+        Form::Screen(page, depth) => screen(report, page, depth),
         Form::Markdown => markdown(report),
         Form::Csv => csv(report)?,
         Form::Json => json(report)?,

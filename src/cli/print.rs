@@ -1,7 +1,7 @@
 //! What goes to stdout.
 
 use super::failure::Failure;
-use ctxsim::render::{Emphasis, Page};
+use ctxsim::render::{Emphasis, Figures, Page};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub fn page() -> Page {
     let wished = set("COLUMNS").and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| usize::from(width.0));
     let emphasis = if terminal && set("NO_COLOR").is_none() { Emphasis::Bold } else { Emphasis::Plain };
-    Page { width: wished.or_else(measured).unwrap_or(USUAL_WIDTH), emphasis }
+    Page { width: wished.or_else(measured).unwrap_or(USUAL_WIDTH), emphasis, figures: Figures::Exact }
 }
 
 /// Prints to stdout. A reader who goes away early has had enough: that is no failure.

@@ -11,9 +11,12 @@ use super::refetch::Refetch;
 use super::shell::quoted;
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::experiment;
+use ctxsim::corpus::Corpus;
+use ctxsim::experiment::{self, BacktestSettings, Mode, Own, Verdict, backtest, recorders};
 use ctxsim::measure::Recall;
+use ctxsim::policy::Policy;
 use ctxsim::report::{self, Asked, Baselines, Oracle, Series, grouped};
+use ctxsim::trace::Trace;
 
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times [default: the main presets]. `oracle` gives each of them a row below it: what \
@@ -35,7 +38,7 @@ A policy that overflows is a finding and no failure: the exit code is 0 unless
 --fail-on or --strict asks for more.";
 
 /// Replay logs through policies: a row for each policy, with overflows, compactions and tokens saved
-#[derive(Args, Debug)]
+#[derive(Args, Debug, Default)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)), mut_arg("subagents", |option| option.help(SUBAGENTS)))]
 pub struct Replay {
     #[command(flatten)]
@@ -93,9 +96,35 @@ enum Finding {
 }
 
 impl Replay {
+    /// These logs under the main presets.
+    pub fn of(logs: Logs) -> Replay {
+        Replay { logs, ..Replay::default() }
+    }
+
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "replay")?;
+        let catalog = Catalog::builtin()?;
+        self.policies.check_model(&catalog, &self.logs)?;
+        let corpus = self.read(&catalog)?;
+        let replays = self.show(door, &catalog, &corpus, self.command())?;
+        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
+            tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
+        }
+        let mut complaints = self.logs.complaints(&corpus);
+        complaints.extend(self.fail_on.iter().flat_map(|finding| replays.iter().filter_map(|replay| finding.complaint(replay))));
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    /// Reads the logs, with what the policies need of them.
+    pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
+        let (policies, _) = self.named()?;
+        let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
+        self.logs_to_read().read_for(catalog, Policies::wanted(&policies, recall))
+    }
+
+    /// The policies, and whether the oracle stands beside them.
+    fn named(&self) -> Result<(Vec<Policy>, Oracle), Failure> {
         let (named, oracle) = self.policies.beside_oracle()?;
         if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
             return Err(Failure::Usage(format!(
@@ -104,30 +133,67 @@ impl Replay {
                 if matches!(by, By::Reference) { " (the table has a column for it)" } else { " (`--by reference` has a column for it)" }
             )));
         }
-        let policies = named.load_once_each(&self.logs)?;
-        let catalog = Catalog::builtin()?;
-        self.policies.check_model(&catalog, &self.logs)?;
-        let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
-        let corpus = self.logs_to_read().read_for(&catalog, Policies::wanted(&policies, recall))?;
+        Ok((named.load_once_each(&self.logs)?, oracle))
+    }
+
+    /// Replays a corpus and prints the report.
+    pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: String) -> Result<Vec<experiment::Replay>, Failure> {
+        let (policies, oracle) = self.named()?;
         let tables = self.pricing.tables()?;
-        let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
-        experiment::price(&corpus, &mut replays, &tariff);
-        let recording = experiment::recording(&corpus, &tariff);
-        let own = self.own.replay(&corpus, &self.policies, &catalog, &self.logs, &tariff)?;
+        let mut replays = self.refetch.replay(&self.policies, &policies, corpus, catalog, &self.logs)?;
+        let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
+        experiment::price(corpus, &mut replays, &tariff);
+        let recording = experiment::recording(corpus, &tariff);
+        let own = self.own.replay(corpus, &self.policies, catalog, &self.logs, &tariff)?;
         let baselines = Baselines { recording: Some(&recording), own: own.as_ref() };
-        let checks = Some(&experiment::check_model(&corpus, &tariff));
+        let checks = Some(&experiment::check_model(corpus, &tariff));
         let cache = self.pricing.cache.kind();
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
-        let asked = |command| Asked { sub_agents, by: self.by.map_or(report::By::Policy, By::row), series, oracle, cache, checks, command };
-        self.output.give(door, "replay", self.command(), |command| report::replay(&corpus, &replays, baselines, &asked(command)))?;
-        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
-            tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
+        let by = self.by.map_or(report::By::Policy, By::row);
+        let screen = self.by.is_none() && self.output.has_screen();
+        let predicted = if screen { Some(self.predicted(corpus, catalog)?) } else { None };
+        let next = if screen { self.next(corpus, &replays, own.as_ref()) } else { Vec::new() };
+        let asked = |command| Asked { sub_agents, by, series, oracle, cache, checks, predicted, next: next.clone(), command };
+        self.output.give(door, "replay", command, |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
+        Ok(replays)
+    }
+
+    /// Automatic compactions that the agents' own presets predict within a call, and all of them.
+    fn predicted(&self, corpus: &Corpus, catalog: &Catalog) -> Result<(u64, u64), Failure> {
+        let settings = self.policies.settings(catalog, &self.logs);
+        let tested = backtest(corpus, &recorders()?, &BacktestSettings { replay: &settings, mode: Mode::Conditioned })?;
+        let hits = tested.count(Verdict::Hit);
+        Ok((hits, hits + tested.count(Verdict::Missed)))
+    }
+
+    /// What to type next.
+    fn next(&self, corpus: &Corpus, replays: &[experiment::Replay], own: Option<&Own>) -> Vec<(String, String)> {
+        let presets = own.into_iter().flat_map(|own| own.agents.values()).flat_map(|agent| &agent.presets);
+        let preset = presets.max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone());
+        let first = || replays.iter().find(|replay| replay.policy != "none").map(|replay| replay.policy.clone());
+        let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
+        let logs = self.logs.words();
+        let command = |words: &[&str], policy: &[String]| {
+            let words = words.iter().map(|word| (*word).to_owned());
+            quoted(
+                &std::iter::once("ctxsim".to_owned())
+                    .chain(words)
+                    .chain(logs.iter().cloned())
+                    .chain(policy.iter().cloned())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
+        let fullest = corpus.traces.iter().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.as_str())));
+        let mut next = Vec::new();
+        if !policy.is_empty() {
+            next.push((command(&["tune"], &policy), "which settings would be cheapest".to_owned()));
+            next.extend(fullest.map(|trace| (command(&["explain", short(&trace.id, corpus)], &policy), "the fullest session".to_owned())));
         }
-        let mut complaints = self.logs.complaints(&corpus);
-        complaints.extend(self.fail_on.iter().flat_map(|finding| replays.iter().filter_map(|replay| finding.complaint(replay))));
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        next.push((command(&["report"], &[]), "all of it in a browser".to_owned()));
+        next.push((command(&["replay", "--details"], &[]), "all columns, method and notes".to_owned()));
+        next
     }
 
     /// The logs. Rows of policies show sub-agents apart where that is asked for; nothing else does, and reading says so.
@@ -150,6 +216,13 @@ impl Replay {
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
     }
+}
+
+/// The shortest beginning of an id, of eight letters or more, that no other session's has.
+fn short<'t>(id: &'t str, corpus: &Corpus) -> &'t str {
+    let is_alone = |short: &&str| !corpus.traces.iter().any(|trace| trace.id != id && trace.id.starts_with(short));
+    let ends = id.char_indices().map(|(place, _)| place).skip(8);
+    ends.filter_map(|end| id.get(..end)).find(is_alone).unwrap_or(id)
 }
 
 impl By {

@@ -1,5 +1,6 @@
 //! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
 
+mod advised;
 mod backtest;
 mod break_even;
 mod charges;
@@ -29,6 +30,7 @@ mod tested;
 pub mod tune;
 mod window;
 
+pub use advised::{Advised, advised, best_of};
 pub use backtest::{Backtest, BacktestSettings, Mode, Predicted, Recorded, TOLERANCE, Tested, TestedSession, Verdict, backtest, recorders};
 pub use break_even::{BreakEven, break_even};
 pub use charges::{Billing, Charges};

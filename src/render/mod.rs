@@ -10,6 +10,7 @@ mod json;
 mod junit;
 mod layout;
 mod markdown;
+mod screen;
 mod text;
 
 pub use csv::csv;
@@ -21,4 +22,5 @@ pub use json::{harmless_json, json};
 pub use junit::junit;
 pub use layout::NARROWEST;
 pub use markdown::{markdown, summary};
-pub use text::{Emphasis, Page, prose, section_alone, table_alone, text};
+pub use screen::screen;
+pub use text::{Emphasis, Figures, Page, prose, section_alone, table_alone, text};

@@ -16,21 +16,22 @@ const ROWS: usize = 20;
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let page = Page { figures: Figures::ThreeDigits, ..page };
     let mut out = String::new();
-    paragraph(&mut out, &report.title, "", page);
+    let own = report.screen.as_ref();
+    let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
+    paragraph(&mut out, title, "", page);
     let next = next(report, page);
-    // One line says what is left out, between two blank ones.
-    let below = if next.is_empty() { 2 } else { lines(&next) + 3 };
+    // One line says what is left out, between two blank ones; where commands follow, one of them does.
+    let below = if next.is_empty() { 2 } else { lines(&next) + 1 };
     let mut left_out = 0;
     for one in report.on_screen() {
         let room = LINES.saturating_sub(lines(&out) + below + 1);
-        let told = told(one, page, depth, room);
-        match told {
+        match told(one, page, depth, room) {
             Some(told) => out += &format!("\n{told}"),
             None => left_out += 1,
         }
     }
-    let behind = if report.screen.is_some() { report.sections.len() } else { left_out };
-    if let Some(sentence) = rest(behind, report.notes.len()) {
+    let behind = if own.is_some() { report.sections.len() } else { left_out };
+    if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| next.is_empty()) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }

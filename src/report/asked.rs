@@ -98,6 +98,10 @@ pub struct Asked<'a> {
     pub cache: CacheKind,
     /// The model of the cache held against the recording, by agent; absent where bills were not held against it.
     pub checks: Option<&'a BTreeMap<String, Check>>,
+    /// Automatic compactions that the own agents' presets predict within a call, and all of them; absent where they were not looked at.
+    pub predicted: Option<(u64, u64)>,
+    /// What the first screen says to type next.
+    pub next: Vec<(String, String)>,
     /// The command, where the report is to name it.
     pub command: Option<String>,
 }

@@ -43,7 +43,16 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     sections.extend(of_again);
     let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode)));
     let facts = &corpus.facts;
-    Report { title: title(facts), command: asked.command.clone(), sections, screen: None, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
+    Report {
+        title: title(facts),
+        command: asked.command.clone(),
+        sections,
+        screen: None,
+        notes,
+        rows,
+        corpus: Some(CorpusRecord::new(facts)),
+        record,
+    }
 }
 
 fn summary(result: &Backtest) -> Vec<String> {

@@ -44,7 +44,16 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
-    Report { title: title(&priced.corpus.facts), command: priced.command.clone(), sections, screen: None, notes, rows: table, corpus: None, record }
+    Report {
+        title: title(&priced.corpus.facts),
+        command: priced.command.clone(),
+        sections,
+        screen: None,
+        notes,
+        rows: table,
+        corpus: None,
+        record,
+    }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {

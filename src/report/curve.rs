@@ -34,7 +34,16 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
     let facts = &corpus.facts;
-    Report { title: title(facts), command, sections, screen: None, notes, rows: flat(&by_kind), corpus: Some(CorpusRecord::new(facts)), record }
+    Report {
+        title: title(facts),
+        command,
+        sections,
+        screen: None,
+        notes,
+        rows: flat(&by_kind),
+        corpus: Some(CorpusRecord::new(facts)),
+        record,
+    }
 }
 
 fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {

@@ -28,6 +28,8 @@ pub struct Report {
 /// The answer within thirty lines of eighty columns. All else is behind `--details`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
+    /// One line on what was read, where that of the report is too long; empty for that of the report.
+    pub title: String,
     /// Tables and sentences, in the order in which they are read.
     pub sections: Vec<Section>,
     /// What to type next, each with what it shows.
@@ -134,6 +136,13 @@ pub enum Cell {
     Name(String),
     /// Nothing to say.
     Empty,
+}
+
+impl Table {
+    /// The same with its first rows alone.
+    pub fn first(&self, rows: usize) -> Table {
+        Table { rows: self.rows.iter().take(rows).cloned().collect(), ..self.clone() }
+    }
 }
 
 impl Cell {

@@ -1,5 +1,6 @@
 //! `explain`: one session's life under one policy, as an agent's own log would tell it.
 
+mod account;
 mod folding;
 
 use super::asked::Subject;
@@ -11,6 +12,7 @@ use super::{causes, notes, references, refetch};
 use crate::policy::{Facts, Hook, Policy};
 use crate::sim::{CallOutcome, Event, EventKind, Outcome, Refetch};
 use crate::trace::Trace;
+use account::account;
 use folding::{Fold, folds};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +27,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     let rules = Rules::new(subject.policy, outcome);
     let told = timeline(&rules, outcome, &folds(&outcome.events));
     let facts = facts(trace, outcome).into_iter();
+    let screen = subject.replay.closed.is_none().then(|| account(trace, outcome, &told));
     let closed = subject.replay.closed.as_deref().map(|closed| refetch::in_short(subject.replay, closed));
     let mut sections = vec![
         Section { title: String::new(), body: Body::Lines(facts.chain(closed).collect()) },
@@ -41,7 +44,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
         title: format!("Session {} under {}", trace.id, subject.replay.policy),
         command: subject.command.clone(),
         sections,
-        screen: None,
+        screen,
         notes,
         rows: timeline(&rules, outcome, &BTreeMap::new()),
         corpus: None,

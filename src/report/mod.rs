@@ -1,5 +1,6 @@
 //! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
 
+mod answer;
 mod asked;
 mod backtest;
 mod by_region;
@@ -45,7 +46,7 @@ pub use backtest::backtest;
 pub use cost::cost;
 pub use curve::curve;
 pub use diff::diff;
-pub use document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
+pub use document::{Better, Body, Cell, Column, Depth, Provenance, Report, Screen, Section, Table, Unit};
 pub use envelope::Envelope;
 pub use explain::explain;
 pub use gate::{Check, Outcome, checks, gate};
@@ -55,4 +56,4 @@ pub use replay::replay;
 pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, by_interest, story};
 pub use sweep::sweep;
 pub use tune::{configuration, tune};
-pub use words::{counted, counted_as, decimal_dollars, dollars, first_few, grouped, percent};
+pub use words::{counted, counted_as, decimal_dollars, dollars, first_few, grouped, percent, short_dollars, three_digits};

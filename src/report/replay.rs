@@ -1,5 +1,6 @@
 //! `replay`: what each policy would have done to the recorded sessions, a row a policy.
 
+use super::answer::answer;
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
@@ -68,7 +69,17 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
-    Report { title: title(facts), command: asked.command.clone(), sections, screen: None, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
+    let screen = (asked.by == By::Policy).then(|| answer(corpus, replays, baselines, asked));
+    Report {
+        title: title(facts),
+        command: asked.command.clone(),
+        sections,
+        screen,
+        notes,
+        rows,
+        corpus: Some(CorpusRecord::new(facts)),
+        record,
+    }
 }
 
 /// A row a policy, below those of the recording and the user's own agents.

@@ -17,9 +17,14 @@ pub const COLUMN: Column = Column {
     ..Column::name("window_filled", "window filled")
 };
 
-/// Its cell: each letter stands for the fullest of as many calls.
+/// Its cell.
 pub fn cell(outcome: &Outcome) -> Cell {
-    let each = outcome.calls.len().div_ceil(CELLS).max(1);
+    Cell::Name(letters(outcome, CELLS))
+}
+
+/// So many letters at most: each stands for the fullest of as many calls.
+pub fn letters(outcome: &Outcome, most: usize) -> String {
+    let each = outcome.calls.len().div_ceil(most).max(1);
     let limit = outcome.prompt_limit.max(1);
     let letter = |calls: &[crate::sim::CallOutcome]| {
         let fullest = calls.iter().map(|call| call.attempted).max().unwrap_or(0);
@@ -28,7 +33,7 @@ pub fn cell(outcome: &Outcome) -> Cell {
         let refused = calls.iter().any(|call| call.refused > 0);
         if refused { '×' } else { LEVELS.get(level).copied().unwrap_or(' ') }
     };
-    Cell::Name(outcome.calls.chunks(each).map(letter).collect())
+    outcome.calls.chunks(each).map(letter).collect()
 }
 
 #[cfg(test)]

@@ -196,6 +196,11 @@ pub fn judged_by() -> &'static [&'static Metric] {
     &JUDGED_BY
 }
 
+/// The measure of this key; `None` where there is none.
+pub fn metric_of(key: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|metric| metric.key == key)
+}
+
 /// What stands in tables for people, in their order.
 pub fn in_tables() -> impl Iterator<Item = &'static Metric> + Clone {
     METRICS.iter().filter(|metric| matches!(metric.stands, Always | WhereItTells))

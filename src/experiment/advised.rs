@@ -1,0 +1,90 @@
+//! Is another policy better than what the user has? Against the user's own agents, session by session, with what is known of the difference.
+
+use super::own::Own;
+use super::replay::Replay;
+use crate::cost::CacheKind;
+use crate::sim::Outcome;
+use crate::statistics::{Bars, Estimate, FEWEST, Finding, Resamples, Sample, finding};
+use crate::trace::Evidence;
+
+/// A policy beside the user's own agents, over the sessions that both bring to their end.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advised {
+    /// Its place among the replays.
+    pub place: usize,
+    /// What it costs more, as a share; `None` where too few sessions are comparable.
+    pub difference: Option<Estimate>,
+    /// What is to be said of that.
+    pub finding: Finding,
+    /// Sessions that it fails and the own agents do not.
+    pub fails_more: u64,
+    /// The share of the reused text that it keeps, and that the own agents keep.
+    pub kept: (f64, f64),
+}
+
+impl Advised {
+    /// Is it cheaper, and fails no session that is not failed now?
+    pub fn is_better(&self) -> bool {
+        self.finding == Finding::Better && self.fails_more == 0
+    }
+
+    /// Does it keep as much of the reused text, to a hundredth?
+    pub fn keeps_as_much(&self) -> bool {
+        self.kept.0 + 0.01 >= self.kept.1
+    }
+}
+
+/// What a session costs under a policy: money where there is a price, else tokens of prompts and summaries.
+fn cost(replay: &Replay, place: usize, outcome: &Outcome, cache: CacheKind) -> i64 {
+    let totals = &outcome.totals;
+    let tokens = totals.prompt_tokens + totals.summariser_tokens;
+    let priced = replay.bills.get(place).filter(|_| replay.bill.is_priced());
+    i64::try_from(priced.map_or(tokens, |bills| bills.with(cache).nano_usd())).unwrap_or(i64::MAX)
+}
+
+/// Each policy beside the user's own agents. `sample` has the clusters of the sessions.
+pub fn advised<'a>(
+    replays: impl IntoIterator<Item = &'a Replay>,
+    own: &Own,
+    sample: &Sample,
+    cache: CacheKind,
+    bars: &Bars,
+) -> Vec<Advised> {
+    let resamples = Resamples::of(sample);
+    let ended = |outcome: &Outcome| outcome.totals.calls > 0 && outcome.totals.failed_sessions == 0;
+    let of = |(place, replay): (usize, &Replay)| {
+        let both = replay.outcomes.iter().zip(&own.replay.outcomes).enumerate();
+        let (mut parts, mut wholes, mut compared, mut fails_more) = (Vec::new(), Vec::new(), 0, 0);
+        let mut kept = [(0, 0); 2];
+        for (session, (outcome, mine)) in both {
+            let counts = ended(outcome) && ended(mine);
+            fails_more += u64::from(ended(mine) && !ended(outcome));
+            compared += usize::from(counts);
+            let (new, old) = (cost(replay, session, outcome, cache), cost(&own.replay, session, mine, cache));
+            parts.push(if counts { new - old } else { 0 });
+            wholes.push(if counts { old } else { 0 });
+            for (sum, outcome) in kept.iter_mut().zip([outcome, mine]).filter(|_| counts) {
+                let lines = outcome.totals.retention.of(Evidence::Line);
+                *sum = (sum.0 + lines.kept, sum.1 + lines.all());
+            }
+        }
+        let enough = compared >= FEWEST && sample.clusters() >= FEWEST;
+        let difference = enough.then(|| resamples.ratio(&sample.sums(parts), &sample.sums(wholes))).flatten();
+        let share = |(kept, all): (u64, u64)| if all == 0 { 1.0 } else { kept as f64 / all as f64 };
+        Advised { place, difference, finding: finding(difference.as_ref(), bars), fails_more, kept: (share(kept[0]), share(kept[1])) }
+    };
+    replays.into_iter().enumerate().map(of).collect()
+}
+
+/// The policy to change to: the cheapest of those that are better and keep as much, or else of those that are better. `None` where none is.
+pub fn best_of(advised: &[Advised]) -> Option<&Advised> {
+    let cheapest = |keeps: bool| {
+        let better = advised.iter().filter(|one| one.is_better() && (!keeps || one.keeps_as_much()));
+        better.min_by(|one, other| value(one).total_cmp(&value(other)))
+    };
+    cheapest(true).or_else(|| cheapest(false))
+}
+
+fn value(advised: &Advised) -> f64 {
+    advised.difference.map_or(f64::INFINITY, |difference| difference.value)
+}

@@ -1,0 +1,187 @@
+//! The first screen of `replay`: what happened, what the user's own agent and each policy would have come to, whether to change anything, and how far
+//! to trust that.
+
+use super::asked::{Asked, Baselines};
+use super::cost_figures;
+use super::document::{Body, Cell, Column, Screen, Section, Table};
+use super::field::Fields;
+use super::figures;
+use super::finding;
+use super::recording::{self, COST_BESIDE, RECORDED};
+use super::words::{counted, percent};
+use crate::corpus::Corpus;
+use crate::cost::OwnError;
+use crate::experiment::metric::metric_of;
+use crate::experiment::{Metric, Replay, advised, best_of, sample};
+use crate::sim::Warning;
+use crate::statistics::{Bars, Finding, WORTH, Within};
+use crate::trace::Trace;
+use std::collections::BTreeSet;
+
+const OPEN_LOOP: &str = "Replay keeps the recorded messages; a real agent might have acted differently.";
+
+/// So many warnings are shown.
+const WARNED: usize = 2;
+
+/// One row of the table.
+enum Row<'a> {
+    Recorded,
+    Of(&'a Replay),
+}
+
+/// The screen.
+pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Screen {
+    let mut sections = vec![table(replays, baselines, asked)];
+    let mut lines: Vec<String> = verdict(corpus, replays, baselines, asked).into_iter().collect();
+    lines.extend(check(corpus, asked));
+    lines.push(OPEN_LOOP.to_owned());
+    sections.push(Section::lines(lines));
+    sections.extend(warned(replays));
+    Screen { title: title(corpus), sections, next: asked.next.clone() }
+}
+
+/// Agents, sessions, calls and days in one line.
+fn title(corpus: &Corpus) -> String {
+    let agents: BTreeSet<&str> = corpus.traces.iter().map(|trace| trace.agent.as_str()).filter(|agent| !agent.is_empty()).collect();
+    let agents = match agents.len() {
+        0 => String::new(),
+        1 => format!("{}, ", agents.first().copied().unwrap_or_default()),
+        many => format!("{many} agents, "),
+    };
+    let days: Vec<String> = corpus.traces.iter().filter_map(Trace::day).collect();
+    let days = match (days.iter().min(), days.iter().max()) {
+        (Some(first), Some(last)) if first == last => format!(", {first}"),
+        (Some(first), Some(last)) => format!(", {first} to {last}"),
+        _ => String::new(),
+    };
+    let facts = &corpus.facts;
+    format!("{agents}{}, {}{days}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
+}
+
+/// A row each for the recording, the user's own agents and the policies; that of no policy at the end.
+fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
+    let is_none = |replay: &&Replay| replay.policy == "none";
+    let recorded = baselines.recording.map(|_| Row::Recorded);
+    let named = baselines.with_own(replays).filter(|replay| !is_none(replay)).chain(replays.iter().filter(is_none));
+    let rows = recorded.into_iter().chain(named.map(Row::Of));
+    let policy = |row: &Row<'_>| match row {
+        Row::Recorded => Cell::name(RECORDED),
+        Row::Of(replay) if is_none(replay) => Cell::name("no policy"),
+        Row::Of(replay) => Cell::name(&replay.policy),
+    };
+    // What an agent without any policy would have sent up to the wall compares with nothing.
+    let tells = |replay: &Replay| !(replay.policy == "none" && replay.totals.failed_sessions > 0);
+    let figure = |metric: &'static Metric, row: &Row<'_>| match row {
+        Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cell(metric, &recording.sum)),
+        Row::Of(replay) if metric.key == "failed_sessions" || tells(replay) => figures::cell(metric, &replay.totals),
+        Row::Of(_) => Cell::Empty,
+    };
+    let mut fields = Fields::new().with(Column::name("policy", "policy"), policy);
+    for (key, header) in [
+        ("failed_sessions", "failed sessions"),
+        ("overflows", "over\u{ad}flows"),
+        ("compactions", "compac\u{ad}tions"),
+        ("prompt_tokens", "prompt tokens"),
+    ] {
+        let Some(metric) = metric_of(key) else { continue };
+        fields = fields.with(Column { header, priority: 0, ..figures::column(metric) }, move |row: &Row<'_>| figure(metric, row));
+    }
+    let [cost, _] = cost_figures::COLUMNS;
+    let cost_of = |row: &Row<'_>| match row {
+        Row::Recorded => baselines.recording.map_or(Cell::Empty, |recording| recording::cost(&recording.sum)),
+        Row::Of(replay) if tells(replay) => cost_figures::cost(&replay.bill, replay.bill.with(asked.cache).nano_usd()),
+        Row::Of(_) => Cell::Empty,
+    };
+    fields = fields.with(Column { priority: 1, ..cost }, cost_of);
+    let tokens = metric_of("vs_recorded");
+    let beside = |row: &Row<'_>| match row {
+        Row::Of(replay) if tells(replay) => match baselines.cost_beside(replay, asked.cache) {
+            Some(Cell::Empty) | None => tokens.map_or(Cell::Empty, |metric| figures::cell(metric, &replay.totals)),
+            Some(cell) => cell,
+        },
+        _ => Cell::Empty,
+    };
+    fields = fields.with(Column { header: "vs re\u{ad}corded", priority: 1, ..COST_BESIDE }, beside);
+    if let Some(kept) = metric_of("references_kept_share") {
+        let cell = move |row: &Row<'_>| figure(kept, row);
+        fields = fields.with(Column { header: "reused text kept", priority: 2, ..figures::column(kept) }, cell);
+    }
+    let table: Table = fields.table(1, rows);
+    Section { title: String::new(), body: Body::Table(table) }
+}
+
+/// The two warnings that hold for the most sessions, and policies that never act.
+fn warned(replays: &[Replay]) -> Option<Section> {
+    let mut found: Vec<(u64, String)> = Vec::new();
+    for replay in replays.iter().filter(|replay| replay.policy != "none") {
+        let of = |warning: &Warning| replay.totals.warnings.get(warning).copied().unwrap_or(0);
+        for warning in [Warning::NeverFires, Warning::Loop, Warning::RepeatedCompaction, Warning::Oscillation] {
+            let sessions = of(&warning);
+            if sessions > 0 {
+                found.push((sessions, format!("! {}: {} ({})", replay.policy, warning.sentence(), counted(sessions, "session"))));
+            }
+        }
+    }
+    found.sort_by_key(|(sessions, _)| std::cmp::Reverse(*sessions));
+    found.truncate(WARNED);
+    (!found.is_empty()).then(|| Section::lines(found.into_iter().map(|(_, line)| line).collect()))
+}
+
+/// Is there anything to change? `None` where no own agent is known to compare with.
+fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+    let own = baselines.own?;
+    let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
+    let own_error = own_error.map(|error| error.off_nano_usd as f64 / error.recorded_nano_usd.max(1) as f64);
+    let bars = Bars { own_error, worth: WORTH };
+    let others: Vec<&Replay> = replays.iter().filter(|replay| replay.policy != "none").collect();
+    if others.is_empty() {
+        return None;
+    }
+    let found = advised(others.iter().copied(), own, &sample(&corpus.traces), asked.cache, &bars);
+    let Some(best) = best_of(&found) else {
+        let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
+        return Some(if judged {
+            let own_error = found.iter().any(|one| one.finding == Finding::NoDifference(Within::OwnError));
+            let than = if own_error { "the model's own error" } else { "the uncertainty" };
+            format!("Keep what you have: no policy is cheaper by more than {than} and fails no more sessions.")
+        } else {
+            "Cannot judge: too few sessions can be compared with your own agent's.".to_owned()
+        });
+    };
+    let name = others.get(best.place).map_or("", |replay| replay.policy.as_str());
+    let by = best
+        .difference
+        .map(|cost| format!("{} ({} to {})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high)));
+    let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
+    let by = by.unwrap_or_default();
+    Some(if best.keeps_as_much() {
+        format!(
+            "{name} is better: {by} against your own agent over the same sessions, 90 % interval; it fails no more of them and keeps as much of the reused text."
+        )
+    } else {
+        let (kept, mine) = (share(best.kept.0), share(best.kept.1));
+        format!(
+            "No policy is cheaper and keeps as much. {name} costs {by} against your own agent, 90 % interval, but keeps {kept} of the reused text instead of {mine}."
+        )
+    })
+}
+
+/// How well the recording itself is reproduced.
+fn check(corpus: &Corpus, asked: &Asked<'_>) -> Option<String> {
+    let mut parts = Vec::new();
+    parts.extend(
+        asked
+            .predicted
+            .filter(|(_, all)| *all > 0)
+            .map(|(hits, all)| format!("{hits} of {} predicted within one call", counted(all, "automatic compaction"))),
+    );
+    let error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
+    parts.extend(error.map(|error| {
+        let off = percent(i64::try_from(error.off_nano_usd).unwrap_or(i64::MAX), error.recorded_nano_usd);
+        format!("the unchanged recording is priced {off} off")
+    }));
+    let facts = &corpus.facts;
+    let anchored = percent(i64::try_from(facts.anchored_millionths).unwrap_or(i64::MAX), 1_000_000);
+    parts.push(format!("{anchored} of tokens rest on recorded usage"));
+    (!corpus.traces.is_empty()).then(|| format!("Check: {}.", parts.join("; ")))
+}

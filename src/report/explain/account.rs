@@ -1,0 +1,123 @@
+//! The first screen of `explain`: calls without events in one line, what the policy did, what the agent itself had done there, what was lost.
+
+use crate::report::document::{Body, Cell, Column, Provenance, Screen, Section, Table};
+use crate::report::sparkline::letters;
+use crate::report::words::{counted, grouped, percent, three_digits};
+use crate::sim::Outcome;
+use crate::trace::{CompactionRow, Trace};
+use crate::transcript::CompactionKind;
+
+/// Letters of the line that shows how full the window is.
+const LETTERS: usize = 70;
+
+/// The screen; `told` has all calls and events in order.
+pub fn account(trace: &Trace, outcome: &Outcome, told: &Table) -> Screen {
+    let mut sections = vec![Section::lines(heading(trace, outcome))];
+    sections.push(Section { title: String::new(), body: Body::Table(folded(trace, outcome, told)) });
+    sections.extend(lost(outcome).map(|line| Section::lines(vec![line])));
+    Screen { title: String::new(), sections, next: Vec::new() }
+}
+
+fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {
+    let totals = &outcome.totals;
+    let agent = format!("{} {}", trace.agent, trace.version);
+    let model = trace.main_model().unwrap_or("a model that is not named");
+    let overflows = match (totals.overflows, outcome.ended_at()) {
+        (_, Some(call)) => format!("the session fails at call {}", grouped(call as u64 + 1)),
+        (0, None) => "no overflow".to_owned(),
+        (count, None) => format!("{}, {} recovered", counted(count, "overflow"), grouped(totals.recovered)),
+    };
+    let saved = totals.tokens_saved();
+    let than = match saved {
+        0 => "as many tokens as recorded".to_owned(),
+        saved => {
+            format!("{} {} tokens than recorded", percent(saved.abs(), totals.recorded_tokens), if saved > 0 { "fewer" } else { "more" })
+        }
+    };
+    vec![
+        format!("{}, {model}, {}, window {}", agent.trim(), counted(trace.calls.len() as u64, "call"), three_digits(outcome.window)),
+        format!("{overflows}; {than}; contexts up to {}", three_digits(totals.peak_tokens)),
+        format!("window {}", letters(outcome, LETTERS)),
+    ]
+}
+
+/// Runs of calls without events are one row; what the agent itself did stands between them.
+fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
+    let columns = vec![
+        Column::name("calls", "call"),
+        Column::name("context", "context"),
+        Column { provenance: Provenance::Simulated, ..Column::prose("what", "what happened") },
+    ];
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut run: Option<(usize, usize)> = None;
+    let mut recorded = trace.compactions.iter().filter(|row| !row.copy).map(|row| (call_of(trace, row), row)).peekable();
+    for row in &told.rows {
+        let [Cell::Count(call), Cell::Name(event), context, _, what] = row.as_slice() else { continue };
+        let index = (*call as usize).saturating_sub(1);
+        while let Some((_, own)) = recorded.next_if(|(call, _)| *call <= index) {
+            close(&mut rows, &mut run, outcome);
+            rows.push(vec![Cell::Name(grouped(index as u64 + 1)), Cell::Empty, Cell::Name(own_words(trace, own))]);
+        }
+        let quiet =
+            event == "call" && outcome.calls.get(index).is_some_and(|call| call.refused == 0 && !call.reply_cut && !call.unrecovered);
+        if quiet {
+            run = Some(run.map_or((index, index), |(first, _)| (first, index)));
+            continue;
+        }
+        close(&mut rows, &mut run, outcome);
+        let context = if let Cell::Tokens(tokens) = context { Cell::Name(three_digits(*tokens)) } else { Cell::Empty };
+        let story = match what {
+            Cell::Name(words) | Cell::Text(words) => format!("{event}: {words}"),
+            _ => event.clone(),
+        };
+        rows.push(vec![Cell::Name(grouped(*call)), context, Cell::Text(story)]);
+    }
+    close(&mut rows, &mut run, outcome);
+    Table { labels: 1, columns, rows }
+}
+
+/// A run of calls without events ends.
+fn close(rows: &mut Vec<Vec<Cell>>, run: &mut Option<(usize, usize)>, outcome: &Outcome) {
+    let Some((first, last)) = run.take() else { return };
+    let size = |index: usize| outcome.calls.get(index).map_or(0, |call| call.actual);
+    let (from, to) = (size(first), size(last));
+    let range = |one: String, other: String| if first == last { one } else { format!("{one}-{other}") };
+    let by = (to as i64 - from as i64) / (last - first).max(1) as i64;
+    let what = match by {
+        _ if first == last => "passes".to_owned(),
+        by if by >= 0 => format!("grows by {} a call", three_digits(by.unsigned_abs())),
+        by => format!("shrinks by {} a call", three_digits(by.unsigned_abs())),
+    };
+    rows.push(vec![
+        Cell::Name(range(grouped(first as u64 + 1), grouped(last as u64 + 1))),
+        Cell::Name(range(three_digits(from), three_digits(to))),
+        Cell::Name(what),
+    ]);
+}
+
+/// The first call behind a recorded event, from 0.
+fn call_of(trace: &Trace, row: &CompactionRow) -> usize {
+    trace.calls.partition_point(|call| call.message < row.before)
+}
+
+fn own_words(trace: &Trace, row: &CompactionRow) -> String {
+    let did = match row.kind {
+        CompactionKind::Compact if row.automatic == Some(false) => "was asked to compact here",
+        CompactionKind::Compact => "compacted here",
+        CompactionKind::Prune => "pruned here",
+    };
+    let sizes = match (row.tokens_before, row.tokens_after) {
+        (Some(before), Some(after)) => format!(", {} to {}", three_digits(before), three_digits(after)),
+        (Some(before), None) => format!(", at {}", three_digits(before)),
+        _ => String::new(),
+    };
+    format!("recorded: {} itself {did}{sizes}", trace.agent)
+}
+
+/// What later replies needed and did not find.
+fn lost(outcome: &Outcome) -> Option<String> {
+    let lines = outcome.totals.retention.of(crate::trace::Evidence::Line);
+    (lines.broken() > 0).then(|| {
+        format!("Lost: {} of {} times that a reply took up earlier text, the text was gone.", grouped(lines.broken()), grouped(lines.all()))
+    })
+}
