@@ -6,6 +6,7 @@ use super::error::PolicyError;
 use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::inherit::{check_shape, inherit};
+use super::mirrored::Mirrored;
 use super::mistake::{no_such, position};
 use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
@@ -30,6 +31,8 @@ pub struct Policy {
     pub about: String,
     /// Which system, version and source it mirrors; empty for a user's own.
     pub mirrors: String,
+    /// The version and the day of that; not inherited.
+    pub mirrored: Mirrored,
     /// What of the system it cannot say.
     pub not_modelled: Vec<String>,
     /// Whose logs were recorded under it; not inherited.
@@ -87,7 +90,9 @@ impl Policy {
         let own_name = own.get("name").and_then(Value::as_str).map(str::to_owned);
         body.remove("name");
         own_agents(&mut body);
+        body.remove("mirrored");
         let recorded_by = own.get("recorded_by").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
+        let mirrored = own.get("mirrored").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
         let name = own_name.unwrap_or_else(|| default_name.to_owned());
         let about = text_of(&mut body, "about");
         let mirrors = text_of(&mut body, "mirrors");
@@ -107,7 +112,7 @@ impl Policy {
         let configuration: Vec<ConfigurationFile> =
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
         let (configuration, body) = (configuration.into(), Arc::new(body));
-        let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
+        let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
     }

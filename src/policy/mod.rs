@@ -18,6 +18,7 @@ mod figure;
 mod growing;
 mod inherit;
 mod marker;
+mod mirrored;
 mod mistake;
 mod parameter;
 mod plan;
@@ -43,6 +44,7 @@ pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figure::figure;
 pub use growing::Growing;
+pub use mirrored::{Check, Mirrored};
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
     Action, AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput,
@@ -50,7 +52,7 @@ pub use plan::{
 };
 pub use preset::{Preset, preset_names, presets};
 pub use range::Range;
-pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, window_in_force};
+pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, outgrown, window_in_force};
 pub use schema::schema;
 pub use select::{Bounds, Selection, Shortened};
 pub use selector::{

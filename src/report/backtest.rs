@@ -30,6 +30,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.insert(1, CALLS.to_owned());
     notes.extend(result.summaries.describe().map(|model| format!("Modelled sizes of summaries: {model}.")));
     notes.extend(without_preset(result));
+    notes.extend(notes::newer_than_presets(corpus));
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
     if !rows.rows.is_empty() {

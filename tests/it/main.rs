@@ -1,4 +1,6 @@
 //! One test binary; a module for each room or promise.
+/// What presets mirror: their ages, the page that lists them, the note on newer logs.
+mod agents;
 /// The rules of the house: who may know whom, and what no room may hold.
 mod architecture;
 /// Recorded compactions beside predicted ones: a made session, the samples, real files.
