@@ -157,11 +157,7 @@ impl Policy {
 
     /// The plan for one model: every formula worked out.
     pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
-        let scope = self.scope(facts)?;
-        let mut body = Table::clone(&self.body);
-        for value in body.iter_mut().map(|(_, value)| value) {
-            work_out(value, &scope).map_err(|error| self.formula_error(error))?;
-        }
+        let mut body = self.worked_out(&self.scope(facts)?)?;
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
         let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
@@ -198,7 +194,16 @@ impl Policy {
         })
     }
 
-    /// The document without its parameters and words for people, formulas as they are written.
+    /// The document without its parameters and words for people, each formula as the number that it gives.
+    pub(crate) fn worked_out(&self, scope: &Scope) -> Result<Table, PolicyError> {
+        let mut body = Table::clone(&self.body);
+        for value in body.iter_mut().map(|(_, value)| value) {
+            work_out(value, scope).map_err(|error| self.formula_error(error))?;
+        }
+        Ok(body)
+    }
+
+    /// The same, formulas as they are written.
     pub(crate) fn body(&self) -> &Table {
         &self.body
     }
@@ -266,7 +271,8 @@ pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
     facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
 }
 
-fn numeral(number: f64) -> Value {
+/// A number as a document has it: whole ones without a fraction.
+pub(super) fn numeral(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9e15 { Value::Integer(number as i64) } else { Value::Float(number) }
 }
 

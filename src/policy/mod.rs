@@ -28,6 +28,7 @@ mod recorded_by;
 mod schema;
 mod select;
 mod selector;
+mod shown;
 mod suggestion;
 mod switch;
 mod texts;

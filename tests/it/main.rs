@@ -87,6 +87,8 @@ mod refetch;
 mod render;
 /// The sample corpus and its table.
 mod samples;
+/// Defaults of the founding systems, written by hand, against what `policy show` prints.
+mod sheets;
 /// Every real file: who claims it, and its calls against its row and an independent count.
 mod sources;
 /// Growth of time and memory, from outside.
