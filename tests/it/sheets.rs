@@ -239,7 +239,8 @@ fn progressive() {
         ("rule/summarise-reactive/attempt", json!(2)),
         ("rule/reset/attempt", json!(3)),
     ];
-    holds("progressive@reactive", 200_000, [common(), levels, reset("overflow")].concat());
+    let reserves = common().into_iter().filter(|(path, _)| *path != "usable_input");
+    holds("progressive@reactive", 200_000, reserves.chain(levels).chain(reset("overflow")).collect());
 }
 
 #[test]
