@@ -1,7 +1,20 @@
 //! Agents that write one JSON document a session.
 #![no_main]
 
-const READERS: &[&str] =
-    &["opencode", "cline", "cline-cli", "kiro-cli", "vscode-chat", "mycoder", "gemini-cli", "mini-swe-agent", "openhands", "crush"];
+const READERS: &[&str] = &[
+    "opencode",
+    "cline",
+    "cline-cli",
+    "kiro-cli",
+    "vscode-chat",
+    "mycoder",
+    "gemini-cli",
+    "mini-swe-agent",
+    "openhands",
+    "crush",
+    "adk",
+    "pydantic-ai",
+    "langchain",
+];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ctxsim_fuzz::read(READERS, bytes));

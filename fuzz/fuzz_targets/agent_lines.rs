@@ -19,6 +19,7 @@ const READERS: &[&str] = &[
     "muse",
     "picoclaw",
     "baseagent",
+    "gemini-stream",
 ];
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ctxsim_fuzz::read(READERS, bytes));

@@ -50,12 +50,24 @@ pub struct Rates {
 pub struct Price {
     /// Milliseconds since 1970 from which they hold.
     pub(super) from: i64,
+    /// Hours of working days (UTC, from Monday to Friday) to which they are limited, each from its first hour to before its last. Empty: they
+    /// hold at all times.
+    pub(super) hours: Vec<[i8; 2]>,
     pub(super) rates: Rates,
     /// Other prices of the whole request above so many tokens of prompt, in ascending order.
     pub(super) tiers: Vec<(u64, Rates)>,
 }
 
 impl Price {
+    /// Do they hold at a time, in milliseconds since 1970?
+    pub(super) fn holds_at(&self, time: i64) -> bool {
+        let peak = |moment: jiff::Timestamp| {
+            let moment = moment.to_zoned(jiff::tz::TimeZone::UTC);
+            moment.weekday().to_monday_zero_offset() < 5 && self.hours.iter().any(|[from, to]| (*from..*to).contains(&moment.hour()))
+        };
+        self.from <= time && (self.hours.is_empty() || jiff::Timestamp::from_millisecond(time).is_ok_and(peak))
+    }
+
     /// The prices of a request with so many tokens of prompt.
     pub fn rates(&self, prompt: u64) -> &Rates {
         self.tiers.iter().rev().find(|(above, _)| prompt > *above).map_or(&self.rates, |(_, rates)| rates)

@@ -97,6 +97,11 @@ fn rates(input: Option<Rate>, [read, write, write_1h]: [Option<Rate>; 3], output
     Some(Rates { input, cache_read: read.unwrap_or(input), cache_write, cache_write_1h: write_1h.unwrap_or(cache_write), output: output? })
 }
 
+/// Such tables have no days.
+fn always(rates: Rates, tiers: Vec<(u64, Rates)>) -> Price {
+    Price { from: i64::MIN, hours: Vec::new(), rates, tiers }
+}
+
 /// LiteLLM: dollars a token; tiers as a list, or by the ends of the names (`input_cost_per_token_above_200k_tokens`). A list wins over
 /// prices beside it.
 fn litellm(row: &Map<String, Value>) -> Option<Price> {
@@ -121,11 +126,11 @@ fn litellm(row: &Map<String, Value>) -> Option<Price> {
     let mut tiers: Vec<(u64, Rates)> = list.into_iter().flatten().filter_map(listed).collect();
     tiers.sort_by_key(|(above, _)| *above);
     if let Some((_, lowest)) = tiers.first().copied() {
-        return Some(Price { from: i64::MIN, rates: lowest, tiers: tiers.split_off(1) });
+        return Some(always(lowest, tiers.split_off(1)));
     }
     let mut tiers: Vec<(u64, Rates)> = row.keys().filter_map(above).collect();
     tiers.sort_by_key(|(above, _)| *above);
-    Some(Price { from: i64::MIN, rates: at(row, "")?, tiers })
+    Some(always(at(row, "")?, tiers))
 }
 
 /// models.dev: dollars a million tokens; tiers as a list, or `context_over_200k` in older copies.
@@ -142,5 +147,5 @@ fn models_dev(cost: &Map<String, Value>) -> Option<Price> {
     let older = || cost.get("context_over_200k").and_then(Value::as_object).and_then(at).map(|rates| vec![(200_000, rates)]);
     let mut tiers: Vec<(u64, Rates)> = listed.or_else(older).unwrap_or_default();
     tiers.sort_by_key(|(above, _)| *above);
-    Some(Price { from: i64::MIN, rates: at(cost)?, tiers })
+    Some(always(at(cost)?, tiers))
 }

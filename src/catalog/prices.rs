@@ -36,7 +36,8 @@ impl Prices {
             let price = row.price().ok_or(unsound)?;
             by_id.entry(row.model).or_default().push(price);
         }
-        by_id.values_mut().for_each(|rows| rows.sort_by_key(|price| price.from));
+        // What holds at some hours alone comes behind what holds for the rest of the same days.
+        by_id.values_mut().for_each(|rows| rows.sort_by_key(|price| (price.from, !price.hours.is_empty())));
         Ok(Prices { by_id, as_of, own: None })
     }
 
@@ -54,8 +55,8 @@ impl Prices {
             return Some(price);
         }
         let rows = self.by_id.get(id?)?;
-        let begun = |price: &&Price| price.from <= time.unwrap_or(self.as_of);
-        rows.iter().rev().find(begun).or_else(|| rows.first())
+        let time = time.unwrap_or(self.as_of);
+        rows.iter().rev().find(|price| price.holds_at(time)).or_else(|| rows.first())
     }
 
     /// Ids of all models that have a price in the tables that ship with the program.
@@ -76,6 +77,8 @@ struct Table {
 struct Row {
     model: String,
     from: Option<String>,
+    #[serde(default)]
+    hours: Vec<[i8; 2]>,
     input: String,
     cache_read: Option<String>,
     cache_write: Option<String>,
@@ -106,7 +109,7 @@ impl Row {
         let tier = |tier: &Tier| Some((tier.above, rates_of_tier(tier)?));
         let mut tiers = self.tiers.iter().map(tier).collect::<Option<Vec<_>>>()?;
         tiers.sort_by_key(|(above, _)| *above);
-        Some(Price { from, rates, tiers })
+        Some(Price { from, hours: self.hours.clone(), rates, tiers })
     }
 }
 

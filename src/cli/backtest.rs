@@ -6,11 +6,11 @@ use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
 use super::shell::quoted;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::experiment::{BacktestSettings, Mode, backtest};
 use ctxsim::measure::Recall;
-use ctxsim::report::{self, AskedBacktest};
+use ctxsim::report::{self, AskedBacktest, Grouping};
 
 /// What `--policy` means here.
 const POLICIES: &str = "The policy that is held against all logs: a preset or a policy file; one at most [default: for each session the preset of its agent and \
@@ -24,6 +24,8 @@ Examples:
                                    all of them under one policy, as it was set
   ctxsim backtest logs/ --free     the whole session as one replay: errors add
                                    up
+  ctxsim backtest logs/ --by agent,version,date
+                                   how well each of these is predicted
 
 Without --policy, --set turns a parameter of every preset that has it;
 --set claude-code:output_reserve=32k of one system.";
@@ -41,6 +43,32 @@ pub struct Backtest {
     /// Predict from the simulated context instead of the one that the recorded compaction before had left
     #[arg(long)]
     free: bool,
+    /// What the sessions of a row have in common, in the table of how well they are predicted; several with commas [default: policy]
+    #[arg(long, value_name = "ROW", value_delimiter = ',')]
+    by: Vec<By>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum By {
+    /// The policy that was held against them
+    Policy,
+    /// The agent that recorded them
+    Agent,
+    /// Its version
+    Version,
+    /// The day on which they began
+    Date,
+}
+
+impl By {
+    fn grouping(self) -> Grouping {
+        match self {
+            By::Policy => Grouping::Policy,
+            By::Agent => Grouping::Agent,
+            By::Version => Grouping::Version,
+            By::Date => Grouping::Date,
+        }
+    }
 }
 
 impl Backtest {
@@ -54,7 +82,8 @@ impl Backtest {
         let replay = self.policies.settings(&catalog, &self.logs);
         let mode = if self.free { Mode::Free } else { Mode::Conditioned };
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
-        let asked = |command| AskedBacktest { mode, command };
+        let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
+        let asked = |command| AskedBacktest { mode, by: by.clone(), command };
         self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
         if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote backtest.txt, .md, .csv and .json into {}", folder.display()));
@@ -68,6 +97,7 @@ impl Backtest {
         words.extend(self.logs.words());
         words.extend(self.policies.words());
         words.extend(self.free.then(|| "--free".to_owned()));
+        words.extend(self.by.iter().flat_map(|by| ["--by".to_owned(), by.grouping().name().to_owned()]));
         quoted(&words)
     }
 }

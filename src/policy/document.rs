@@ -6,6 +6,7 @@ use super::error::PolicyError;
 use super::expression::{Expression, ExpressionError, Scope};
 use super::family;
 use super::inherit::{check_shape, inherit};
+use super::mirrored::Mirrored;
 use super::mistake::{no_such, position};
 use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
@@ -31,6 +32,8 @@ pub struct Policy {
     pub about: String,
     /// Which system, version and source it mirrors; empty for a user's own.
     pub mirrors: String,
+    /// The version and the day of that; not inherited.
+    pub mirrored: Mirrored,
     /// What of the system it cannot say.
     pub not_modelled: Vec<String>,
     /// Whose logs were recorded under it; not inherited.
@@ -88,7 +91,9 @@ impl Policy {
         let own_name = own.get("name").and_then(Value::as_str).map(str::to_owned);
         body.remove("name");
         own_agents(&mut body);
+        body.remove("mirrored");
         let recorded_by = own.get("recorded_by").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
+        let mirrored = own.get("mirrored").cloned().and_then(|value| value.try_into().ok()).unwrap_or_default();
         let name = own_name.unwrap_or_else(|| default_name.to_owned());
         let about = text_of(&mut body, "about");
         let mirrors = text_of(&mut body, "mirrors");
@@ -109,7 +114,7 @@ impl Policy {
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
         body.get_mut("rule").map_or(Ok(()), open_formulas).map_err(|error| misspelt(origin, text, &error))?;
         let (configuration, body) = (configuration.into(), Arc::new(body));
-        let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
+        let policy = Policy { name, about, mirrors, mirrored, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
         Ok(policy)
     }
@@ -176,11 +181,7 @@ impl Policy {
 
     /// The plan for one model: every formula worked out.
     pub fn plan(&self, facts: &Facts) -> Result<Plan, PolicyError> {
-        let scope = self.scope(facts)?;
-        let mut body = Table::clone(&self.body);
-        for value in body.iter_mut().map(|(_, value)| value) {
-            work_out(value, &scope).map_err(|error| self.formula_error(error))?;
-        }
+        let mut body = self.worked_out(&self.scope(facts)?)?;
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
         let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
@@ -217,7 +218,16 @@ impl Policy {
         })
     }
 
-    /// The document without its parameters and words for people, formulas as they are written.
+    /// The document without its parameters and words for people, each formula as the number that it gives.
+    pub(crate) fn worked_out(&self, scope: &Scope) -> Result<Table, PolicyError> {
+        let mut body = Table::clone(&self.body);
+        for value in body.iter_mut().map(|(_, value)| value) {
+            work_out(value, scope).map_err(|error| self.formula_error(error))?;
+        }
+        Ok(body)
+    }
+
+    /// The same, formulas as they are written.
     pub(crate) fn body(&self) -> &Table {
         &self.body
     }
@@ -287,7 +297,8 @@ pub(super) fn window_of(policy: &Policy, facts: &Facts) -> u64 {
     facts.window.or_else(|| policy.default_window()).unwrap_or(FALLBACK_WINDOW)
 }
 
-fn numeral(number: f64) -> Value {
+/// A number as a document has it: whole ones without a fraction.
+pub(super) fn numeral(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() < 9e15 { Value::Integer(number as i64) } else { Value::Float(number) }
 }
 

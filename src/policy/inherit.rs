@@ -3,6 +3,7 @@
 use super::configuration::ConfigurationFile;
 use super::error::PolicyError;
 use super::expression::Expression;
+use super::mirrored::Mirrored;
 use super::mistake::{invalid, no_such};
 use super::plan::{Belief, Reactive, Rule, Summary, Window};
 use super::preset::{preset_names, presets};
@@ -23,6 +24,7 @@ struct Written {
     name: Option<String>,
     about: Option<String>,
     mirrors: Option<String>,
+    mirrored: Mirrored,
     not_modelled: Vec<String>,
     recorded_by: Vec<RecordedBy>,
     agents: Vec<String>,

@@ -20,6 +20,7 @@ mod growing;
 mod inherit;
 mod kind;
 mod marker;
+mod mirrored;
 mod mistake;
 mod parameter;
 mod plan;
@@ -30,6 +31,7 @@ mod recorded_by;
 mod schema;
 mod select;
 mod selector;
+mod shown;
 mod sight;
 mod size;
 mod suggestion;
@@ -48,6 +50,7 @@ pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figure::figure;
 pub use growing::Growing;
+pub use mirrored::{Check, Mirrored};
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
     Action, AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput,
@@ -56,7 +59,7 @@ pub use plan::{
 pub use preset::{Preset, preset_names, presets};
 pub use protect::Shortened;
 pub use range::Range;
-pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, window_in_force};
+pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, outgrown, window_in_force};
 pub use schema::schema;
 pub use select::{Bounds, Selection};
 pub use selector::{

@@ -1,6 +1,7 @@
 //! Whose logs a policy is the recording agent's own for: what `backtest` chooses presets by.
 
-use super::preset::presets;
+use super::mirrored::Mirrored;
+use super::preset::{Preset, presets};
 use super::switch::Switch;
 use serde::Deserialize;
 use std::cmp::Ordering;
@@ -85,27 +86,46 @@ impl RecordedBy {
 }
 
 /// What the presets say of logs, in their order. It never changes, and a corpus asks for it once a session and policy.
-static OF_PRESETS: LazyLock<Vec<RecordedBy>> = LazyLock::new(|| {
-    let heads = presets().iter().filter_map(|preset| toml::from_str::<Head>(preset.text).ok());
-    heads.flat_map(|head| head.recorded_by).collect()
+static OF_PRESETS: LazyLock<Vec<Head>> = LazyLock::new(|| {
+    let head = |preset: &Preset| Some(Head { name: preset.name, ..toml::from_str(preset.text).ok()? });
+    presets().iter().filter_map(head).collect()
 });
 
 /// What of a preset is needed here.
 #[derive(Deserialize)]
 struct Head {
+    #[serde(skip)]
+    name: &'static str,
     #[serde(default)]
     recorded_by: Vec<RecordedBy>,
+    #[serde(default)]
+    agents: Vec<String>,
+    #[serde(default)]
+    mirrored: Mirrored,
+}
+
+/// The preset whose logs are those of a writer, and what it says of them.
+fn preset_of(recorder: Recorder<'_>) -> Option<(&'static Head, &'static RecordedBy)> {
+    OF_PRESETS.iter().find_map(|head| Some((head, head.recorded_by.iter().find(|entry| entry.covers(recorder))?)))
+}
+
+/// The name of the preset for the logs of a writer, and what it mirrors, where they are of a newer version. `None` where they are not, where
+/// versions cannot be compared, and for agents without a preset.
+pub fn outgrown(recorder: Recorder<'_>) -> Option<(&'static str, &'static Mirrored)> {
+    let of_agent = || OF_PRESETS.iter().find(|head| head.agents.iter().any(|agent| agent == recorder.agent));
+    let head = preset_of(recorder).map(|(head, _)| head).or_else(of_agent)?;
+    head.mirrored.is_older_than(recorder.version).then_some((head.name, &head.mirrored))
 }
 
 /// The window that the writer of a log reckons with, in tokens, where the log names this one.
 pub fn window_in_force(recorder: Recorder<'_>, logged: u64) -> u64 {
-    let percent = OF_PRESETS.iter().find(|entry| entry.covers(recorder)).map_or(whole(), |entry| entry.logged_window_percent);
+    let percent = preset_of(recorder).map_or(whole(), |(_, entry)| entry.logged_window_percent);
     logged.saturating_mul(100) / percent.max(1)
 }
 
 /// The window that the automatic compactions of a writer's session imply, by the largest usage that brought none on and the largest exchange.
 pub fn implied_window(recorder: Recorder<'_>, usage: u64, filled: u64) -> Option<u64> {
-    OF_PRESETS.iter().find(|entry| entry.covers(recorder))?.implied_window.as_ref()?.window(usage, filled)
+    preset_of(recorder)?.1.implied_window.as_ref()?.window(usage, filled)
 }
 
 fn is_day(bound: &str) -> bool {

@@ -14,8 +14,35 @@ use std::collections::BTreeMap;
 pub struct AskedBacktest {
     /// From which context events are predicted.
     pub mode: Mode,
+    /// What the sessions of a row have in common, in the order of the columns.
+    pub by: Vec<Grouping>,
     /// The command, where the report is to name it.
     pub command: Option<String>,
+}
+
+/// What sessions of a backtest can have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// The policy that was held against them.
+    Policy,
+    /// The agent that recorded them.
+    Agent,
+    /// Its version.
+    Version,
+    /// The day on which they began.
+    Date,
+}
+
+impl Grouping {
+    /// Its word, in commands and in columns.
+    pub fn name(self) -> &'static str {
+        match self {
+            Grouping::Policy => "policy",
+            Grouping::Agent => "agent",
+            Grouping::Version => "version",
+            Grouping::Date => "date",
+        }
+    }
 }
 
 /// What a report on cost is made of.

@@ -1,11 +1,12 @@
 //! `backtest`: recorded compactions and prunings beside those that the recording agents' own policies would have made.
 
-use super::asked::AskedBacktest;
+use super::asked::{AskedBacktest, Grouping};
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
-use super::record::backtest::BacktestRecord;
+use super::record::backtest::{BacktestRecord, GroupRecord};
 use super::record::corpus::CorpusRecord;
+use super::tested_rows::{TestedRow, tested_rows};
 use super::title::title;
 use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, grouped, percent};
@@ -30,18 +31,21 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     notes.insert(1, CALLS.to_owned());
     notes.extend(result.summaries.describe().map(|model| format!("Modelled sizes of summaries: {model}.")));
     notes.extend(without_preset(result));
+    notes.extend(notes::newer_than_presets(corpus));
     let rows = flat(corpus, result);
     let mut sections = vec![Section { title: String::new(), body: Body::Lines(summary(result)) }];
     if !rows.rows.is_empty() {
         sections.push(fields(corpus).table(3, all(result)).titled("Events"));
     }
-    sections.extend(by_policy(result));
+    let by = if asked.by.is_empty() { &[Grouping::Policy][..] } else { &asked.by };
+    let groups = tested_rows(corpus, result, by);
+    sections.extend(grouped_table(groups.clone(), by));
     sections.extend(reasons(corpus, result));
     let again = experiment::read_again(corpus);
     let of_again = read_again::sections(&again);
     notes.extend((!of_again.is_empty()).then(|| read_again::NOTE.to_owned()));
     sections.extend(of_again);
-    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode)));
+    let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, GroupRecord::all(&groups, by))));
     let facts = &corpus.facts;
     Report {
         title: title(facts),
@@ -133,31 +137,32 @@ fn fields(corpus: &Corpus) -> Fields<'_, Row<'_>> {
         .with(Column::name("verdict", "verdict"), |(_, event)| Cell::name(named(event.verdict)))
 }
 
-/// A row a policy: how well it was predicted.
-fn by_policy(result: &Backtest) -> Option<Section> {
-    let mut policies: Vec<&str> = result.sessions.iter().map(|session| session.policy.as_str()).collect();
-    policies.sort_unstable();
-    policies.dedup();
-    let row = |policy| {
-        let sessions: Vec<&TestedSession> = result.sessions.iter().filter(|session| session.policy == policy).collect();
-        let events: Vec<&Tested> = sessions.iter().flat_map(|session| &session.events).collect();
-        (policy, sessions.len() as u64, events.iter().filter(|event| event.recorded.is_some()).count() as u64, scores(&events))
-    };
+/// How well each group of sessions was predicted.
+fn grouped_table(rows: Vec<TestedRow>, by: &[Grouping]) -> Option<Section> {
     let recorded = |key, header| Column::number(key, header, Unit::Count, Provenance::Recorded);
     let simulated = |key, header, unit| Column::number(key, header, unit, Provenance::Simulated);
-    Fields::<(&str, u64, u64, (u64, u64, u64))>::new()
-        .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
-        .with(recorded("sessions", "sessions"), |(_, sessions, ..)| Cell::Count(*sessions))
-        .with(recorded("events", "events"), |(_, _, events, _)| Cell::Count(*events))
-        .with(simulated("hits", "hits", Unit::Count).better(Better::More), |(.., (hits, ..))| Cell::Count(*hits))
-        .with(simulated("missed", "missed", Unit::Count).better(Better::Less), |(.., (hits, demanded, _))| Cell::Count(demanded - hits))
-        .with(simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |(.., (hits, _, predictions))| {
-            Cell::Count(predictions - hits)
-        })
-        .with(simulated("recall", "recall", Unit::Share), |(.., (hits, demanded, _))| Cell::share(*hits, *demanded))
-        .with(simulated("precision", "precision", Unit::Share), |(.., (hits, _, predictions))| Cell::share(*hits, *predictions))
-        .table(1, policies.into_iter().map(row))
-        .told("Policies")
+    let mut fields = Fields::<TestedRow>::new();
+    for (place, grouping) in by.iter().enumerate() {
+        let cell = move |row: &TestedRow| match row.labels.get(place) {
+            Some(label) if label.is_empty() => Cell::Empty,
+            label => Cell::Text(label.cloned().unwrap_or_default()),
+        };
+        fields = fields.with(Column::name(grouping.name(), grouping.name()), cell);
+    }
+    let title = match by {
+        [Grouping::Policy] => "Policies".to_owned(),
+        by => format!("By {}", by.iter().map(|grouping| grouping.name()).collect::<Vec<_>>().join(", ")),
+    };
+    fields
+        .with(recorded("sessions", "sessions"), |row| Cell::Count(row.sessions))
+        .with(recorded("events", "events"), |row| Cell::Count(row.events))
+        .with(simulated("hits", "hits", Unit::Count).better(Better::More), |row| Cell::Count(row.hits))
+        .with(simulated("missed", "missed", Unit::Count).better(Better::Less), |row| Cell::Count(row.demanded - row.hits))
+        .with(simulated("false_alarms", "false alarms", Unit::Count).better(Better::Less), |row| Cell::Count(row.predictions - row.hits))
+        .with(simulated("recall", "recall", Unit::Share), |row| Cell::share(row.hits, row.demanded))
+        .with(simulated("precision", "precision", Unit::Share), |row| Cell::share(row.hits, row.predictions))
+        .table(by.len(), rows)
+        .told(title)
 }
 
 /// Why an event is no hit, one by one.

@@ -38,6 +38,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     sections.push(session_table(&sessions, shown).titled(heading));
     let mut notes = vec![OVERHEAD.to_owned()];
     notes.extend(notes::of_corpus(corpus));
+    notes.extend(notes::newer_than_presets(corpus));
     let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
     let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());

@@ -35,13 +35,16 @@ mod replay;
 mod sparkline;
 mod story;
 mod sweep;
+mod tested_rows;
 mod ties;
 mod title;
 mod tune;
 mod verdict;
 mod words;
 
-pub use asked::{Asked, AskedBacktest, Baselines, Billed, Breakdown, By, Found, Gated, Oracle, Priced, Series, SubAgents, Subject, Swept};
+pub use asked::{
+    Asked, AskedBacktest, Baselines, Billed, Breakdown, By, Found, Gated, Grouping, Oracle, Priced, Series, SubAgents, Subject, Swept,
+};
 pub use backtest::backtest;
 pub use cost::cost;
 pub use curve::curve;

@@ -18,6 +18,7 @@ use crate::trace::Trace;
 /// The report on a replay, beside the recording and the user's own agents.
 pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Report {
     let mut notes = notes::notes(corpus, replays);
+    notes.extend(notes::newer_than_presets(corpus));
     if matches!(asked.by, By::Policy | By::Session) {
         notes.extend(baselines.notes(corpus));
     }

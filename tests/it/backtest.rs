@@ -175,6 +175,30 @@ fn claude_code_reads_the_last_reply_by_version() {
     assert_eq!(predicted("2.1.20", 154_700, placeholder, &long), with("2.1.20", 2));
 }
 
+/// Rows by agent, version and date: the same events, once each, versions in the order of their numbers.
+#[test]
+fn rows_are_what_sessions_have_in_common() {
+    let folder = tempfile::tempdir().expect("folder");
+    let hit = |id: &str, version: &str, first| Made::new(id, version).calls(&[first, 150, 168]).compaction(Some(true)).calls(&[30]);
+    let paths = [
+        hit("a", "2.1.45", 20).write(folder.path(), "a.jsonl"),
+        hit("b", "2.1.100", 25).write(folder.path(), "b.jsonl"),
+        Made::new("c", "2.1.45").calls(&[20, 60]).compaction(Some(true)).calls(&[21]).write(folder.path(), "c.jsonl"),
+    ];
+    let report = backtest(&[&paths[0], &paths[1], &paths[2], "--by", "agent,version,date"]);
+    let group = |version: &str, sessions: u64, hits: u64, missed: u64| {
+        let by = json!({"agent": "claude-code", "version": version, "date": ""});
+        json!({"by": by, "sessions": sessions, "events": sessions, "hits": hits, "missed": missed, "false_alarms": 0})
+    };
+    assert_eq!(report["groups"], json!([group("2.1.45", 2, 1, 1), group("2.1.100", 1, 1, 0)]));
+    let policies = backtest(&[&paths[0], &paths[1], &paths[2]])["groups"].clone();
+    assert_eq!(
+        policies,
+        json!([{"by": {"policy": "claude-code@early"}, "sessions": 3, "events": 3, "hits": 2, "missed": 1, "false_alarms": 0}])
+    );
+    assert!(run(&[&paths[0], "--by", "version"]).contains("By version"));
+}
+
 /// Most sessions on windows of 1,000,000 have no early limit; which one a session has is told by its window.
 #[test]
 fn the_preset_follows_the_window_too() {

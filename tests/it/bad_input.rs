@@ -52,7 +52,7 @@ pub fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
 }
 
 /// A small session of each format, with two messages and, in the last one, a call whose prompt is `$N`.
-const SESSIONS: [(&str, &str); 9] = [
+const SESSIONS: [(&str, &str); 13] = [
     (
         "native",
         r#"{"ctxsim":"native/1","session":"s"}
@@ -92,6 +92,32 @@ const SESSIONS: [(&str, &str); 9] = [
         r#"{"sessionId":"s","projectHash":"p","startTime":"2026-01-02T10:00:00.000Z"}
 {"id":"1","type":"user","content":"question"}
 {"id":"2","type":"gemini","content":"answer","tokens":{"input":$N,"output":1}}
+"#,
+    ),
+    (
+        "gemini-stream",
+        r#"{"type":"init","session_id":"s","model":"x"}
+{"type":"message","role":"user","content":"question"}
+{"type":"message","role":"assistant","content":"answer","delta":true}
+{"type":"result","status":"success","stats":{"input_tokens":$N,"output_tokens":1}}
+"#,
+    ),
+    (
+        "adk",
+        r#"{"author":"user","invocationId":"e","content":{"role":"user","parts":[{"text":"question"}]}}
+{"author":"a","invocationId":"e","content":{"role":"model","parts":[{"text":"answer"}]},"usageMetadata":{"promptTokenCount":$N,"candidatesTokenCount":1}}
+"#,
+    ),
+    (
+        "pydantic-ai",
+        r#"{"kind":"request","parts":[{"part_kind":"user-prompt","content":"question"}]}
+{"kind":"response","parts":[{"part_kind":"text","content":"answer"}],"usage":{"input_tokens":$N,"output_tokens":1}}
+"#,
+    ),
+    (
+        "langchain",
+        r#"{"type":"human","data":{"content":"question"}}
+{"type":"ai","data":{"content":"answer","usage_metadata":{"input_tokens":$N,"output_tokens":1}}}
 "#,
     ),
     (

@@ -1,4 +1,6 @@
 //! One test binary; a module for each room or promise.
+/// What presets mirror: their ages, the page that lists them, the note on newer logs.
+mod agents;
 /// The rules of the house: who may know whom, and what no room may hold.
 mod architecture;
 /// Recorded compactions beside predicted ones: a made session, the samples, real files.
@@ -87,6 +89,8 @@ mod refetch;
 mod render;
 /// The sample corpus and its table.
 mod samples;
+/// Defaults of the founding systems, written by hand, against what `policy show` prints.
+mod sheets;
 /// Every real file: who claims it, and its calls against its row and an independent count.
 mod sources;
 /// Growth of time and memory, from outside.

@@ -2,16 +2,59 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::print::{page, print};
+use clap::Args;
 use ctxsim::policy::{Policy as Document, presets};
 use ctxsim::render::table_alone;
-use ctxsim::report::{Cell, Column, Table};
+use ctxsim::report::{Cell, Column, Provenance, Table, Unit};
+use jiff::civil::Date;
 
-/// Prints a row for each preset.
-pub fn run() -> Result<(), Failure> {
-    let row = |name: &str, text: &str| -> Result<Vec<Cell>, Failure> {
-        Ok(vec![Cell::Name(name.to_owned()), Cell::Name(Document::parse(name, text)?.about)])
-    };
-    let rows = presets().iter().map(|preset| row(preset.name, preset.text)).collect::<Result<_, Failure>>()?;
-    let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
-    print(&table_alone(&Table { labels: 1, columns, rows }, page()))
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim policy list
+  ctxsim policy list --age         how old is what each preset mirrors?
+  ctxsim policy list --age --as-of 2026-12-31";
+
+/// Names of all presets, with a line on each
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct List {
+    /// Say which version each preset mirrors, of which day, and how many days ago that was
+    #[arg(long)]
+    age: bool,
+    /// Count the days up to this one instead of today: 2026-12-31
+    #[arg(long, value_name = "DATE", requires = "age", value_parser = day)]
+    as_of: Option<Date>,
+}
+
+fn day(text: &str) -> Result<Date, String> {
+    Date::strptime("%Y-%m-%d", text).map_err(|_| "a day is written 2026-12-31".to_owned())
+}
+
+impl List {
+    /// Prints a row for each preset.
+    pub fn run(&self) -> Result<(), Failure> {
+        let policies = presets().iter().map(|preset| Document::parse(preset.name, preset.text)).collect::<Result<Vec<Document>, _>>()?;
+        if !self.age {
+            let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
+            return print(&table(columns, policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)])));
+        }
+        // The one clock of the program: libraries ask none, and the day is printed.
+        let as_of = self.as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date());
+        let columns = vec![
+            Column::name("policy", "policy"),
+            Column::name("version", "mirrors version"),
+            Column::name("date", "of"),
+            Column::number("age_days", "age in days", Unit::Count, Provenance::Recorded),
+        ];
+        let row = |policy: Document| {
+            let age = policy.mirrored.age_days(as_of).map_or(Cell::Empty, Cell::Count);
+            let day = Cell::Name(policy.mirrored.day());
+            vec![Cell::Name(policy.name), Cell::Name(policy.mirrored.version.unwrap_or_default()), day, age]
+        };
+        print(&format!("As of {as_of}:\n\n{}", table(columns, policies.into_iter().map(row))))
+    }
+}
+
+fn table(columns: Vec<Column>, rows: impl Iterator<Item = Vec<Cell>>) -> String {
+    table_alone(&Table { labels: 1, columns, rows: rows.collect() }, page())
 }

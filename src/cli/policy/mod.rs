@@ -15,8 +15,7 @@ use ctxsim::policy::schema;
 /// List, show, compare and check policies, or start one of your own
 #[derive(Subcommand, Debug)]
 pub enum Policy {
-    /// Names of all presets, with a line on each
-    List,
+    List(list::List),
     Show(show::Show),
     Diff(diff::Diff),
     /// Print a JSON Schema of policy files, from which editors complete and check them
@@ -29,7 +28,7 @@ impl Policy {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
         match self {
-            Policy::List => list::run(),
+            Policy::List(list) => list.run(),
             Policy::Show(show) => show.run(),
             Policy::Diff(diff) => diff.run(),
             Policy::Schema => print(schema()),

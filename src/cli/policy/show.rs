@@ -1,5 +1,6 @@
 //! `ctxsim policy show`: a preset's document, and in comments what it inherits.
 
+use super::facts::ForModel;
 use crate::cli::failure::Failure;
 use crate::cli::print::print;
 use clap::Args;
@@ -12,17 +13,24 @@ Examples:
   ctxsim policy list
   ctxsim policy show opencode > mine.toml
   ctxsim policy show pi --as-config --set keepRecentTokens=30k
+  ctxsim policy show codex --json --model gpt-5
+                                   all of it, and what its formulas give
   ctxsim replay logs/ --policy mine.toml --policy opencode";
 
 /// Print a preset's TOML with its parameters and rules, and what of its system it cannot say
 #[derive(Args, Debug)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, mut_arg("model", |option| option.requires("json")), mut_arg("window", |option| option.requires("json")))]
 pub struct Show {
     /// The preset; a bare name is the newest version of its system
     name: String,
     /// Print the agent's own configuration instead: the values of all parameters that it can set, ready to paste
     #[arg(long)]
     as_config: bool,
+    /// Print it as JSON instead: everything inherited included, formulas as they are written and as the numbers that they give
+    #[arg(long, conflicts_with = "as_config")]
+    json: bool,
+    #[command(flatten)]
+    model: ForModel,
     /// Turn a parameter first; what is printed is then what was turned
     #[arg(long, value_name = "PARAM=VALUE", requires = "as_config")]
     set: Vec<String>,
@@ -35,6 +43,9 @@ impl Show {
         let policy = Document::parse(preset.name, preset.text)?;
         if self.as_config {
             return self.configuration(policy);
+        }
+        if self.json {
+            return print(&format!("{:#}\n", policy.shown(&self.model.facts()?)?));
         }
         print(&format!("{}{}", preset.text, inherited(preset, &policy)))
     }

@@ -1,5 +1,6 @@
 //! LOGS OF AGENTS, as they write them themselves: one file or folder an agent. None knows another.
 
+pub mod adk;
 pub mod aider;
 pub mod autogen;
 pub mod baseagent;
@@ -12,12 +13,14 @@ pub mod crush;
 pub mod deepseek_harness;
 pub mod factory_droid;
 pub mod gemini_cli;
+pub mod gemini_stream;
 pub mod goose;
 pub mod grok_cli;
 pub mod junie;
 pub mod kimi_cli;
 pub mod kimi_code;
 pub mod kiro_cli;
+pub mod langchain;
 pub mod mini_swe_agent;
 pub mod muse;
 pub mod mycoder;
@@ -25,6 +28,7 @@ pub mod opencode;
 pub mod openhands;
 pub mod pi;
 pub mod picoclaw;
+pub mod pydantic_ai;
 pub mod qwen_code;
 pub mod swe_agent;
 pub mod vscode_chat;

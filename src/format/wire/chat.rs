@@ -98,6 +98,7 @@ pub struct ChatToolCall<'a> {
     id: Words<'a>,
     function: Option<ChatFunction<'a>>,
     name: Words<'a>,
+    #[serde(alias = "args")]
     arguments: Option<&'a RawValue>,
 }
 

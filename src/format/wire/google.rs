@@ -10,7 +10,7 @@ use crate::transcript::{Part, Scale};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// One part of a content: which of its fields is there tells what it is.
+/// One part of a content: which of its fields is there tells what it is. Python programs write the keys with underscores.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Piece<'a> {
@@ -19,12 +19,16 @@ pub struct Piece<'a> {
     /// Is the text a thought?
     pub thought: Option<bool>,
     /// The sealed form of a thought; it is sent back, and never text.
+    #[serde(alias = "thought_signature")]
     pub thought_signature: Words<'a>,
     /// A picture or another attachment.
+    #[serde(alias = "inline_data")]
     pub inline_data: Option<InlineData<'a>>,
     /// A tool that the model wants to run.
+    #[serde(alias = "function_call")]
     pub function_call: Option<FunctionCall<'a>>,
     /// What a tool answered.
+    #[serde(alias = "function_response")]
     pub function_response: Option<FunctionResponse<'a>>,
 }
 
@@ -32,6 +36,7 @@ pub struct Piece<'a> {
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct InlineData<'a> {
+    #[serde(alias = "mime_type")]
     mime_type: Words<'a>,
     data: Words<'a>,
 }

@@ -4,6 +4,8 @@ use super::number::share;
 use super::read_again::ReadAgainRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Backtest, Fitted, Mode, ReadAgain, TOLERANCE, Tested, TestedSession};
+use crate::report::asked::Grouping;
+use crate::report::tested_rows::TestedRow;
 use crate::report::verdict::{kind_name, named, scores, why};
 use crate::sim::RecordedSummary;
 use crate::trace::Trace;
@@ -22,6 +24,7 @@ pub struct BacktestRecord {
     verdicts: BTreeMap<&'static str, u64>,
     events: Vec<EventRecord>,
     sessions: Vec<SessionRecord>,
+    groups: Vec<GroupRecord>,
     without_preset: BTreeMap<String, WithoutPreset>,
     summary_models: Vec<SummaryRecord>,
     read_again: ReadAgainRecord,
@@ -56,11 +59,38 @@ struct SessionRecord {
     source: String,
     agent: String,
     agent_version: String,
+    day: Option<String>,
     model: Option<String>,
     policy: String,
     window: u64,
     calls: u64,
     events: u64,
+}
+
+/// Sessions that have something in common, and how well they were predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GroupRecord {
+    by: BTreeMap<&'static str, String>,
+    sessions: u64,
+    events: u64,
+    hits: u64,
+    missed: u64,
+    false_alarms: u64,
+}
+
+impl GroupRecord {
+    /// The records of some rows, and what they are grouped by.
+    pub fn all(rows: &[TestedRow], by: &[Grouping]) -> Vec<GroupRecord> {
+        let record = |row: &TestedRow| GroupRecord {
+            by: by.iter().map(|grouping| grouping.name()).zip(row.labels.iter().cloned()).collect(),
+            sessions: row.sessions,
+            events: row.events,
+            hits: row.hits,
+            missed: row.demanded - row.hits,
+            false_alarms: row.predictions - row.hits,
+        };
+        rows.iter().map(record).collect()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -82,7 +112,7 @@ struct SummaryRecord {
 
 impl BacktestRecord {
     /// The record of a backtest.
-    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, mode: Mode) -> BacktestRecord {
+    pub fn new(corpus: &Corpus, result: &Backtest, again: &ReadAgain, mode: Mode, groups: Vec<GroupRecord>) -> BacktestRecord {
         let all: Vec<&Tested> = result.events().collect();
         let (hits, demanded, predictions) = scores(&all);
         let mut verdicts = BTreeMap::new();
@@ -102,6 +132,7 @@ impl BacktestRecord {
             verdicts,
             events: events.collect(),
             sessions: tested().map(|(trace, session)| SessionRecord::new(trace, session)).collect(),
+            groups,
             without_preset: result
                 .without_preset
                 .iter()
@@ -146,6 +177,7 @@ impl SessionRecord {
             source: trace.source.clone(),
             agent: trace.agent.clone(),
             agent_version: trace.version.clone(),
+            day: trace.day(),
             model: trace.main_model().map(str::to_owned),
             policy: session.policy.clone(),
             window: session.window,

@@ -1,5 +1,7 @@
 //! Readers, a file a format, and what all of them must do.
 
+/// Sessions and events of Google's Agent Development Kit.
+pub mod adk;
 /// Records of the agents' latest versions, and older ones that recorded files rarely show, in a few lines each.
 pub mod agent_variants;
 /// aider: the chat's history and the requests'.
@@ -33,6 +35,8 @@ pub mod exchanges;
 pub mod factory_droid;
 /// Gemini CLI chats.
 pub mod gemini_cli;
+/// Runs that Gemini CLI printed.
+pub mod gemini_stream;
 /// goose: databases and lines.
 pub mod goose;
 /// Sessions of the Grok CLI: updates, history, the log of requests.
@@ -51,6 +55,8 @@ pub mod kimi_cli;
 pub mod kimi_code;
 /// Conversations of Kiro CLI: values, databases, streams.
 pub mod kiro_cli;
+/// Messages and states of LangChain and LangGraph.
+pub mod langchain;
 /// Requests with their responses as LiteLLM logs them, joined to sessions.
 pub mod litellm;
 /// mini-swe-agent trajectories.
@@ -76,6 +82,8 @@ pub mod openhands_sdk;
 pub mod pi;
 /// PicoClaw sessions.
 pub mod picoclaw;
+/// Message lists of pydantic-ai.
+pub mod pydantic_ai;
 /// Qwen Code chats.
 pub mod qwen_code;
 /// Requests whose replies come back in another shape, and the streams that replies come in.

@@ -1,0 +1,213 @@
+//! Google's Agent Development Kit: a session as its services and its web page give it (one JSON document with `events`), the list of events
+//! that its interface answers with, or an event a line. Its keys are written in either case.
+//!
+//! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::fault;
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
+use crate::format::usage::{Reasoning, Reported};
+use crate::format::wire::blocks::Blocks;
+use crate::format::wire::google::{Piece, piece, text_of};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+
+/// Sessions of the Agent Development Kit.
+pub const READER: Reader =
+    Reader { name: "adk", about: "sessions and events of Google's Agent Development Kit (JSON, JSONL)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let event = |at: &str| {
+        let has = |key: &str| outline.has(&format!("{at}{key}"));
+        has("author") && (has("invocationId") || has("invocation_id"))
+    };
+    let session = ["appName", "app_name"].iter().any(|key| outline.has(key)) && outline.has("events");
+    if session || ["", "[].", "events[]."].iter().any(|at| event(at)) { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Event<'a> {
+    id: Words<'a>,
+    author: Words<'a>,
+    content: Option<Content<'a>>,
+    partial: Option<bool>,
+    #[serde(alias = "usage_metadata")]
+    usage_metadata: Option<Tokens>,
+    #[serde(alias = "model_version")]
+    model_version: Words<'a>,
+    timestamp: Option<f64>,
+    actions: Option<Actions<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Content<'a> {
+    role: Words<'a>,
+    parts: Blocks<'a, Piece<'a>>,
+}
+
+/// The prompt holds what was read from the cache; thoughts are not in the candidates, results of server-side tools not in the prompt.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Tokens {
+    #[serde(alias = "prompt_token_count")]
+    prompt_token_count: Count,
+    #[serde(alias = "tool_use_prompt_token_count")]
+    tool_use_prompt_token_count: Count,
+    #[serde(alias = "cached_content_token_count")]
+    cached_content_token_count: Count,
+    #[serde(alias = "candidates_token_count")]
+    candidates_token_count: Count,
+    #[serde(alias = "thoughts_token_count")]
+    thoughts_token_count: Count,
+    #[serde(alias = "total_token_count")]
+    total_token_count: Count,
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let (prompt, tools) = (self.prompt_token_count.or_zero()?, self.tool_use_prompt_token_count.or_zero()?);
+        Reported {
+            input: Count::Sound(prompt + tools),
+            cache_read: self.cached_content_token_count,
+            output: self.candidates_token_count,
+            reasoning: self.thoughts_token_count,
+            reasoned: Reasoning::Beside,
+            total: self.total_token_count,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Actions<'a> {
+    compaction: Option<Summary<'a>>,
+    #[serde(alias = "rewind_before_invocation_id")]
+    rewind_before_invocation_id: Words<'a>,
+}
+
+/// A summary of the events of some time.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Summary<'a> {
+    #[serde(alias = "end_timestamp")]
+    end_timestamp: Option<f64>,
+    #[serde(alias = "compacted_content")]
+    compacted_content: Option<Content<'a>>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), speaker: String::new(), streamed: false };
+    if source.outline().has("author") {
+        source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
+    } else {
+        each_piece(source, &[("id", Take::Whole), ("events", Take::Elements)], |source, piece| {
+            if piece.key == "id" {
+                session.made.transcript.id = serde_json::from_str(piece.text).unwrap_or_else(|_| source.name());
+                return Ok(());
+            }
+            match serde_json::from_str::<Event>(piece.text) {
+                Ok(event) => session.event(&event, &mut |reason| source.lose(piece.number, reason)),
+                Err(error) => source.lose(piece.number, fault(&error, false)),
+            }
+            Ok(())
+        })?;
+    }
+    if session.streamed {
+        source.lose(0, "pieces of a reply whose whole is missing");
+    }
+    session.made.end(source, hand_over);
+    Ok(())
+}
+
+struct Session<'s> {
+    made: Recorder<'s>,
+    /// The agent that was called last.
+    speaker: String,
+    /// Were pieces of a reply met that no whole one has followed yet?
+    streamed: bool,
+}
+
+impl Session<'_> {
+    fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
+        // The whole reply follows its pieces.
+        if event.partial == Some(true) {
+            self.streamed = true;
+            return;
+        }
+        self.streamed = false;
+        let time = event.timestamp.filter(|time| *time > 0.0).map(millis);
+        if let Some(actions) = &event.actions {
+            if let Some(summary) = &actions.compaction {
+                self.compaction(summary, time);
+            }
+            if !actions.rewind_before_invocation_id.is_empty() {
+                lose("step back to an earlier run (not taken)");
+            }
+        }
+        let (mut parts, mut results) = (Vec::new(), Vec::new());
+        for block in event.content.iter().flat_map(|content| &content.parts.0) {
+            piece(block, self.made.scale, &mut parts, &mut results, lose);
+        }
+        let is_reply = &*event.author != "user" && event.content.as_ref().is_some_and(|content| &*content.role != "user");
+        let usage = event.usage_metadata.as_ref().map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        });
+        let call = || Call { id: event.id.id().to_owned(), model: event.model_version.to_string(), usage, ..Call::default() };
+        let message = |role, parts| Message { id: event.id.id().to_owned(), time, ..Message::new(role, parts) };
+        if !parts.is_empty() && is_reply {
+            // Another agent has instructions and tools of its own, and sees the others' words as told.
+            self.made.chain.broken |= !self.speaker.is_empty() && self.speaker != *event.author;
+            self.speaker = event.author.to_string();
+            let unchained = self.made.chain.link(&event.model_version);
+            self.made.tools.note_all(&parts);
+            self.made.push(Message { call: Some(Call { unchained, ..call() }), ..message(Role::Assistant, parts) });
+        } else {
+            if !parts.is_empty() {
+                self.made.push(message(Role::User, parts));
+            }
+            // A call that was answered with nothing was paid for.
+            self.made.transcript.side_calls.extend(usage.map(|_| call()));
+        }
+        for result in results {
+            match (result, self.made.transcript.messages.last_mut()) {
+                // Pictures belong to the answer before them.
+                (picture @ Part::Image(_), Some(last)) => last.parts.push(picture),
+                (result, _) => self.made.push(message(Role::Tool, vec![result])),
+            }
+        }
+    }
+
+    fn compaction(&mut self, summary: &Summary<'_>, time: Option<i64>) {
+        let end = summary.end_timestamp.map(millis);
+        let kept = |message: &Message| end.zip(message.time).is_some_and(|(end, time)| time > end);
+        let before = self.made.next();
+        self.made.transcript.compactions.push(Compaction {
+            before,
+            kind: CompactionKind::Compact,
+            automatic: Some(true),
+            tokens_before: None,
+            tokens_after: None,
+            summary: summary.compacted_content.as_ref().map(|content| self.made.scale.weigh(&text_of(&content.parts))),
+            kept_from: self.made.transcript.messages.iter().position(kept),
+            taken: Vec::new(),
+            call: None,
+            time,
+        });
+        self.made.chain.broken = true;
+    }
+}
+
+/// Milliseconds of seconds.
+fn millis(seconds: f64) -> i64 {
+    (seconds * 1000.0).round() as i64
+}

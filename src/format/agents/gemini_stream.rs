@@ -1,0 +1,214 @@
+//! What Gemini CLI prints with `--output-format stream-json`: the events of one run, a line each.
+//!
+//! Replies come in pieces. What they used is summed up at the end of the run, by model, and is a call's own where there was one alone.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::outline::Outline;
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
+use crate::format::usage::{Reasoning, Reported};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// Runs of Gemini CLI as it prints them.
+pub const READER: Reader = Reader { name: "gemini-stream", about: "Gemini CLI's printed runs (--output-format stream-json)", claims, read };
+
+/// The agent, as the reader of its chats names it.
+const AGENT: &str = "gemini-cli";
+
+fn claims(source: &Source) -> Claim {
+    let own = |line: &Outline| {
+        let begins = line.text("type") == "init" && line.has("session_id") && line.has("model");
+        begins || (line.text("type") == "tool_use" && line.has("tool_name") && line.has("tool_id") && line.has("parameters"))
+    };
+    if source.head_text().lines().take(20).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Event<'a> {
+    #[serde(rename = "type")]
+    kind: Words<'a>,
+    timestamp: Words<'a>,
+    session_id: Words<'a>,
+    model: Words<'a>,
+    role: Words<'a>,
+    content: Words<'a>,
+    tool_name: Words<'a>,
+    tool_id: Words<'a>,
+    parameters: Option<&'a RawValue>,
+    status: Words<'a>,
+    output: Words<'a>,
+    error: Option<Failure<'a>>,
+    stats: Option<Stats>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Failure<'a> {
+    message: Words<'a>,
+}
+
+/// The input holds what was read from the cache. The thoughts are in the total alone.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Stats {
+    total_tokens: Count,
+    input_tokens: Count,
+    output_tokens: Count,
+    cached: Count,
+    models: BTreeMap<String, Stats>,
+}
+
+impl Stats {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let beside = self.input_tokens.or_zero()? + self.output_tokens.or_zero()?;
+        let thoughts = self.total_tokens.known()?.map(|total| total.saturating_sub(beside)).filter(|thoughts| *thoughts > 0);
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cached,
+            output: self.output_tokens,
+            reasoning: thoughts.map_or(Count::Absent, Count::Sound),
+            reasoned: Reasoning::Beside,
+            total: self.total_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+
+    /// The models that were asked.
+    fn asked(&self) -> Vec<&String> {
+        self.models.iter().filter(|(_, stats)| stats.total_tokens != Count::Sound(0)).map(|(name, _)| name).collect()
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut run = Run::new(source.name(), scale);
+    source.each_line(|source, line| {
+        source.values(line, |event: Event, lose| {
+            // Runs that were printed into one file follow each other.
+            if &*event.kind == "init" && run.made.next() > 0 {
+                let next = Run::new(event.session_id.to_string(), scale);
+                std::mem::replace(&mut run, next).finish().into_iter().for_each(&mut *hand_over);
+            }
+            run.event(&event, lose);
+        });
+    })?;
+    run.flush();
+    run.made.end(source, hand_over);
+    Ok(())
+}
+
+/// One run.
+struct Run<'s> {
+    made: Recorder<'s>,
+    /// The text of the reply that is being printed.
+    text: String,
+    /// When its last piece was.
+    time: Option<i64>,
+    model: String,
+}
+
+impl<'s> Run<'s> {
+    fn new(id: String, scale: &'s dyn Scale) -> Run<'s> {
+        Run { made: Recorder::new(AGENT, id, scale), text: String::new(), time: None, model: String::new() }
+    }
+
+    fn event(&mut self, event: &Event<'_>, lose: Lose<'_>) {
+        let time = millis(&event.timestamp);
+        match &*event.kind {
+            "init" => {
+                if let Some(id) = event.session_id.some_id() {
+                    id.clone_into(&mut self.made.transcript.id);
+                }
+                self.model = event.model.to_string();
+            }
+            "message" => match &*event.role {
+                "user" => {
+                    self.flush();
+                    let said = self.made.text(&event.content);
+                    self.made.list(Role::User, vec![said]);
+                    self.date(time);
+                }
+                "assistant" => {
+                    self.text.push_str(&event.content);
+                    self.time = time;
+                }
+                _ => lose("message of an unknown role"),
+            },
+            "tool_use" => {
+                self.flush();
+                let call = self.made.tool_call(&event.tool_id, &event.tool_name, event.parameters);
+                self.reply(call, time);
+            }
+            "tool_result" => {
+                self.flush();
+                let failed = &*event.status == "error";
+                let told = event.error.as_ref().map(|error| &*error.message).filter(|_| event.output.is_empty());
+                let result = self.made.result(&event.tool_id, told.unwrap_or(&event.output), failed);
+                self.made.list(Role::Tool, vec![result]);
+                self.date(time);
+            }
+            "result" => {
+                self.flush();
+                if let Some(stats) = &event.stats {
+                    self.spent(stats, lose);
+                }
+            }
+            // What is said to the person alone.
+            "error" => {}
+            _ => lose("unknown record type"),
+        }
+    }
+
+    /// Lists the text that was printed so far.
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            self.reply(self.made.text(&text), self.time);
+        }
+    }
+
+    /// A reply goes on until something answers it.
+    fn reply(&mut self, part: Part, time: Option<i64>) {
+        match self.made.transcript.messages.last_mut() {
+            Some(last) if last.role == Role::Assistant => last.parts.push(part),
+            _ => {
+                let call = Call { model: self.model.clone(), ..Call::default() };
+                self.made.push(Message { time, call: Some(call), ..Message::new(Role::Assistant, vec![part]) });
+            }
+        }
+    }
+
+    fn date(&mut self, time: Option<i64>) {
+        if let Some(last) = self.made.transcript.messages.last_mut() {
+            last.time = time;
+        }
+    }
+
+    fn spent(&mut self, stats: &Stats, lose: Lose<'_>) {
+        let asked = stats.asked();
+        if let [only] = asked.as_slice() {
+            (*only).clone_into(&mut self.model);
+        }
+        let model = self.model.clone();
+        let mut calls: Vec<_> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
+        calls.iter_mut().for_each(|call| call.model.clone_from(&model));
+        match (stats.usage(), calls.as_mut_slice()) {
+            (Err(Absurd), _) => lose(ABSURD),
+            (Ok(usage), [call]) if asked.len() < 2 => call.usage = usage,
+            (Ok(None), _) => {}
+            (Ok(Some(_)), _) => lose("usage of the whole session alone"),
+        }
+    }
+
+    fn finish(mut self) -> Option<Transcript> {
+        self.flush();
+        self.made.finish()
+    }
+}

@@ -1,0 +1,171 @@
+//! LangChain and LangGraph: lists of messages as `messages_to_dict`, `dumpd` or `model_dump` write them, alone, under `messages`, or in the
+//! state of a graph (`values`, `channel_values`), or a message a line.
+//!
+//! Within its wrapper a message is close to the chat dialect. Definitions of tools are not in it.
+
+use crate::format::ground::count::ABSURD;
+use crate::format::ground::json::fault;
+use crate::format::ground::outline::Outline;
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::{Recorder, thinking};
+use crate::format::wire::chat::{Chat, ChatMessage, ChatToolCall, ChatUsage};
+use crate::transcript::{Call, Part, Role, Scale, Transcript};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// Message lists of LangChain and LangGraph.
+pub const READER: Reader = Reader { name: "langchain", about: "LangChain and LangGraph messages and states (JSON, JSONL)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let places = ["", "[].", "messages[].", "values.messages[].", "channel_values.messages[]."];
+    if places.iter().any(|at| is_message(outline, at)) { Claim::Yes } else { Claim::No }
+}
+
+/// Does a message stand at this place?
+fn is_message(outline: &Outline, at: &str) -> bool {
+    let has = |key: &str| outline.has(&format!("{at}{key}"));
+    let kind = outline.text(&format!("{at}type"));
+    let named = role_of(kind).is_some() && !has("role");
+    let dumped = kind == "constructor" && has("lc") && has("kwargs.content");
+    dumped || (named && (has("data.content") || (has("content") && (has("additional_kwargs") || has("response_metadata")))))
+}
+
+/// The role in the chat dialect, of a type or a class.
+fn role_of(kind: &str) -> Option<&'static str> {
+    match kind.strip_suffix("Chunk").unwrap_or(kind) {
+        "human" | "HumanMessage" => Some("user"),
+        "ai" | "AIMessage" => Some("assistant"),
+        "system" | "SystemMessage" => Some("system"),
+        "tool" | "ToolMessage" | "function" | "FunctionMessage" => Some("tool"),
+        _ => None,
+    }
+}
+
+/// A message in any of its wrappers.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Wrapped<'a> {
+    #[serde(rename = "type")]
+    kind: Words<'a>,
+    data: Option<&'a RawValue>,
+    kwargs: Option<&'a RawValue>,
+    /// Of a dumped message the path of its class, else its id.
+    id: Option<&'a RawValue>,
+}
+
+/// What the chat dialect does not have.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Beside<'a> {
+    status: Words<'a>,
+    additional_kwargs: Option<More<'a>>,
+    response_metadata: Option<Metadata<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct More<'a> {
+    tool_calls: Option<Vec<ChatToolCall<'a>>>,
+    reasoning_content: Words<'a>,
+    /// Which middleware said it in the person's name.
+    lc_source: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Metadata<'a> {
+    model_name: Words<'a>,
+    model: Words<'a>,
+    token_usage: Option<&'a RawValue>,
+    usage: Option<&'a RawValue>,
+}
+
+/// The state of a graph.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct State<'a> {
+    #[serde(borrow)]
+    messages: Vec<&'a RawValue>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), chat: Chat::default() };
+    if is_message(source.outline(), "") {
+        source.each_line(|source, line| {
+            source.values(line, |raw: &RawValue, lose| session.message(raw.get(), lose));
+        })?;
+    } else {
+        let wanted = [("messages", Take::Elements), ("values", Take::Whole), ("channel_values", Take::Whole)];
+        each_piece(source, &wanted, |source, piece| {
+            let mut lose = |reason: &str| source.lose(piece.number, reason);
+            if matches!(piece.key, "values" | "channel_values") {
+                match serde_json::from_str::<State>(piece.text) {
+                    Ok(state) => state.messages.iter().for_each(|raw| session.message(raw.get(), &mut lose)),
+                    Err(error) => lose(fault(&error, false)),
+                }
+            } else {
+                session.message(piece.text, &mut lose);
+            }
+            Ok(())
+        })?;
+    }
+    session.made.end(source, hand_over);
+    Ok(())
+}
+
+struct Session<'s> {
+    made: Recorder<'s>,
+    chat: Chat,
+}
+
+impl Session<'_> {
+    fn message(&mut self, json: &str, lose: Lose<'_>) {
+        let wrapped: Wrapped = match serde_json::from_str(json) {
+            Ok(wrapped) => wrapped,
+            Err(error) => return lose(fault(&error, false)),
+        };
+        let class = || wrapped.id.and_then(|id| serde_json::from_str::<Vec<String>>(id.get()).ok()?.pop()).unwrap_or_default();
+        let kind = if wrapped.kwargs.is_some() { Cow::Owned(class()) } else { Cow::Borrowed(&*wrapped.kind) };
+        let Some(role) = role_of(&kind) else { return lose("message of an unknown role") };
+        let inner = wrapped.kwargs.or(wrapped.data).map_or(json, RawValue::get);
+        let (Ok(mut chat), Ok(beside)) = (serde_json::from_str::<ChatMessage>(inner), serde_json::from_str::<Beside>(inner)) else {
+            return lose("record of an unexpected shape");
+        };
+        chat.role = Words(Cow::Borrowed(role));
+        let more = beside.additional_kwargs.unwrap_or_default();
+        if chat.tool_calls.as_ref().is_none_or(Vec::is_empty) {
+            chat.tool_calls = more.tool_calls;
+        }
+        let Some(mut message) = self.chat.message(&chat, self.made.scale, lose) else { return lose("message of an unknown role") };
+        if role == "assistant" && !more.reasoning_content.is_empty() {
+            message.parts.insert(0, thinking(self.made.scale, &more.reasoning_content, 0));
+        }
+        for part in &mut message.parts {
+            if let Part::ToolResult { error, .. } = part {
+                *error = &*beside.status == "error";
+            }
+        }
+        message.synthetic = message.role == Role::User && !more.lc_source.is_empty();
+        if message.role == Role::Assistant {
+            message.call = Some(self.call(&message.id, &chat, &beside.response_metadata.unwrap_or_default(), lose));
+        }
+        self.made.push(message);
+    }
+
+    fn call(&mut self, id: &str, chat: &ChatMessage<'_>, metadata: &Metadata<'_>, lose: Lose<'_>) -> Call {
+        let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
+        // LangChain's own words first, then the provider's.
+        let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().find(|raw| raw.get() != "null");
+        let usage = reported.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        });
+        let unchained = self.made.chain.link(model);
+        Call { id: id.to_owned(), model: model.to_string(), usage, unchained }
+    }
+}

@@ -1,0 +1,224 @@
+//! pydantic-ai: the list of messages that `all_messages_json()` gives, alone, under `messages` or another key of that kind, or a message a line.
+//!
+//! A request holds what is new for the model, a response the reply and its usage. Definitions of tools are not in it.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::image;
+use crate::format::ground::json::{fault, string, text_or_json};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
+use crate::format::usage::Reported;
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Message lists of pydantic-ai.
+pub const READER: Reader = Reader { name: "pydantic-ai", about: "pydantic-ai message lists (all_messages_json)", claims, read };
+
+/// Under which keys programs keep the list.
+const KEYS: [&str; 5] = ["messages", "message_history", "all_messages", "agent_messages", "new_messages"];
+
+fn claims(source: &Source) -> Claim {
+    let outline = source.outline();
+    let own = |at: &str| outline.has(&format!("{at}parts[].part_kind"));
+    let listed = KEYS.iter().any(|key| own(&format!("{key}[].")));
+    if listed || own("") || own("[].") { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Record<'a> {
+    kind: Words<'a>,
+    parts: Vec<Piece<'a>>,
+    instructions: Words<'a>,
+    usage: Option<Tokens>,
+    model_name: Words<'a>,
+    provider_name: Words<'a>,
+    timestamp: Words<'a>,
+    provider_response_id: Words<'a>,
+    vendor_id: Words<'a>,
+    conversation_id: Words<'a>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Piece<'a> {
+    part_kind: Words<'a>,
+    content: Option<&'a RawValue>,
+    tool_name: Words<'a>,
+    args: Option<&'a RawValue>,
+    tool_call_id: Words<'a>,
+    timestamp: Words<'a>,
+    signature: Words<'a>,
+    outcome: Words<'a>,
+}
+
+/// A part of what a person says.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Said<'a> {
+    kind: Words<'a>,
+    content: Words<'a>,
+    url: Words<'a>,
+    data: Words<'a>,
+    media_type: Words<'a>,
+}
+
+/// The input holds what was read from the cache and written to it, the output the reasoning. Older versions have other names.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Tokens {
+    input_tokens: Count,
+    request_tokens: Count,
+    output_tokens: Count,
+    response_tokens: Count,
+    total_tokens: Count,
+    cache_read_tokens: Count,
+    cache_write_tokens: Count,
+    details: Option<Details>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Details {
+    cached_tokens: Count,
+    reasoning_tokens: Count,
+}
+
+impl Tokens {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let (cached, reasoning) =
+            self.details.as_ref().map(|details| (details.cached_tokens, details.reasoning_tokens)).unwrap_or_default();
+        Reported {
+            input: self.input_tokens.or(self.request_tokens),
+            cache_read: self.cache_read_tokens.or(cached),
+            cache_write: self.cache_write_tokens,
+            output: self.output_tokens.or(self.response_tokens),
+            reasoning,
+            total: self.total_tokens,
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), instructions: String::new() };
+    if source.outline().has("parts[].part_kind") {
+        source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
+    } else {
+        each_piece(source, &KEYS.map(|key| (key, Take::Elements)), |source, piece| {
+            match serde_json::from_str::<Record>(piece.text) {
+                Ok(record) => session.record(&record, &mut |reason| source.lose(piece.number, reason)),
+                Err(error) => source.lose(piece.number, fault(&error, false)),
+            }
+            Ok(())
+        })?;
+    }
+    session.made.end(source, hand_over);
+    Ok(())
+}
+
+struct Session<'s> {
+    made: Recorder<'s>,
+    /// The instructions of the last request: each request carries its own and not those before it.
+    instructions: String,
+}
+
+impl Session<'_> {
+    fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        if let Some(id) = record.conversation_id.some_id() {
+            id.clone_into(&mut self.made.transcript.id);
+        }
+        match &*record.kind {
+            "request" => self.request(record, lose),
+            "response" => self.response(record, lose),
+            _ => lose("message of an unknown kind"),
+        }
+    }
+
+    fn request(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        if *record.instructions != self.instructions && !record.instructions.is_empty() {
+            if self.instructions.is_empty() {
+                let system = self.made.text(&record.instructions);
+                self.made.list(Role::System, vec![system]);
+            }
+            self.made.chain.broken |= !self.instructions.is_empty();
+            self.instructions = record.instructions.to_string();
+        }
+        for piece in &record.parts {
+            let (role, parts) = match &*piece.part_kind {
+                "system-prompt" => (Role::System, vec![self.made.text(&string(piece.content))]),
+                "user-prompt" => (Role::User, self.said(piece.content, lose)),
+                "tool-return" => (Role::Tool, vec![self.result(piece, matches!(&*piece.outcome, "failed" | "denied"))]),
+                "retry-prompt" if !piece.tool_name.is_empty() => (Role::Tool, vec![self.result(piece, true)]),
+                "retry-prompt" => (Role::User, vec![self.made.text(&text_or_json(piece.content))]),
+                _ => {
+                    lose("unknown content part");
+                    continue;
+                }
+            };
+            let time = millis(&piece.timestamp).or_else(|| millis(&record.timestamp));
+            let synthetic = role == Role::User && &*piece.part_kind == "retry-prompt";
+            self.made.push(Message { time, synthetic, ..Message::new(role, parts) });
+        }
+    }
+
+    fn result(&self, piece: &Piece<'_>, failed: bool) -> Part {
+        let text = self.made.scale.weigh_result(&text_or_json(piece.content));
+        Part::ToolResult { call_id: piece.tool_call_id.to_string(), name: piece.tool_name.to_string(), text, error: failed }
+    }
+
+    fn said(&self, content: Option<&RawValue>, lose: Lose<'_>) -> Vec<Part> {
+        let Some(content) = content.and_then(|content| serde_json::from_str::<Blocks<Said>>(content.get()).ok()) else {
+            lose("record of an unexpected shape");
+            return Vec::new();
+        };
+        let mut parts = Vec::new();
+        for block in &content.0 {
+            match block {
+                Block::Text(text) => parts.push(self.made.text(text)),
+                Block::Object(said) => match &*said.kind {
+                    "text" => parts.push(self.made.text(&said.content)),
+                    "image-url" => parts.push(Part::Image(image::from_data_url(&said.url))),
+                    "binary" if said.media_type.starts_with("image/") => parts.push(Part::Image(image::from_base64(&said.data))),
+                    // A mark for the provider's cache.
+                    "cache-point" => {}
+                    _ => lose("unknown content part"),
+                },
+                Block::Other => lose("unknown content part"),
+            }
+        }
+        parts
+    }
+
+    fn response(&mut self, record: &Record<'_>, lose: Lose<'_>) {
+        let mut parts = Vec::new();
+        for piece in &record.parts {
+            match &*piece.part_kind {
+                "text" => parts.push(self.made.text(&string(piece.content))),
+                "thinking" => parts.push(self.made.thinking(&string(piece.content), piece.signature.len())),
+                "tool-call" | "builtin-tool-call" => parts.push(self.made.tool_call(&piece.tool_call_id, &piece.tool_name, piece.args)),
+                // Answered by the provider within the reply.
+                "builtin-tool-return" => parts.push(Part::Other(self.made.scale.weigh_result(&text_or_json(piece.content)))),
+                _ => lose("unknown content part"),
+            }
+        }
+        let usage = record.usage.as_ref().map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        });
+        if self.made.transcript.host.is_none() {
+            self.made.transcript.host = record.provider_name.some_id().map(str::to_owned);
+        }
+        let unchained = self.made.chain.link(&record.model_name);
+        let id = record.provider_response_id.some_id().or(record.vendor_id.some_id()).unwrap_or_default().to_owned();
+        let call = Call { id: id.clone(), model: record.model_name.to_string(), usage, unchained };
+        self.made.push(Message { id, time: millis(&record.timestamp), call: Some(call), ..Message::new(Role::Assistant, parts) });
+    }
+}

@@ -1,0 +1,104 @@
+//! Which version of its system a policy mirrors, of which day, and how that was checked.
+
+use jiff::civil::Date;
+use serde::{Deserialize, Deserializer, de};
+
+/// Version and day of what a policy mirrors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mirrored {
+    /// The release; for documentation, and for the code of a day, the newest release of that day; else the commit. `None` where it has none.
+    pub version: Option<String>,
+    /// The day of that version, or of the documentation. `None` where it is not known.
+    #[serde(deserialize_with = "day")]
+    pub date: Option<Date>,
+    /// Where that day is not known, the day on which the source was read. `None` where neither is.
+    #[serde(deserialize_with = "day")]
+    pub read: Option<Date>,
+    /// What speaks for it, the strongest first; empty for a user's own.
+    pub checked: Vec<Check>,
+}
+
+/// How a policy was held against its system.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Check {
+    /// Golden cases that the system's own code made.
+    Vectors,
+    /// Compactions and prunings of recorded sessions.
+    Recordings,
+    /// A case worked by hand, as a test.
+    Example,
+    /// Its code was read.
+    Code,
+    /// Its documentation was read.
+    Documentation,
+}
+
+impl Check {
+    /// The word for it in a document.
+    pub fn name(self) -> &'static str {
+        match self {
+            Check::Vectors => "vectors",
+            Check::Recordings => "recordings",
+            Check::Example => "example",
+            Check::Code => "code",
+            Check::Documentation => "documentation",
+        }
+    }
+}
+
+impl Mirrored {
+    /// Days from the version, or from the reading of it, to this day. `None` where the policy knows no day, or one that is yet to come.
+    pub fn age_days(&self, as_of: Date) -> Option<u64> {
+        let from = self.date.or(self.read)?;
+        u64::try_from(as_of.since(from).ok()?.get_days()).ok()
+    }
+
+    /// The day as people read it: `2026-08-22`, or `read 2026-08-22`; empty where none is known.
+    pub fn day(&self) -> String {
+        let read = || self.read.map(|day| format!("read {day}"));
+        self.date.map(|day| day.to_string()).or_else(read).unwrap_or_default()
+    }
+
+    /// Is a release of the system newer than the one that is mirrored, which may stand for all of its patches (`1.14`)? Commits and words cannot
+    /// be compared, and are not.
+    pub fn is_older_than(&self, version: &str) -> bool {
+        let Some((mirrored, version)) = self.version.as_deref().and_then(release).zip(release(version)) else { return false };
+        let shown = version.into_iter().chain(std::iter::repeat(0)).take(mirrored.len());
+        shown.gt(mirrored)
+    }
+}
+
+/// The numbers of a release. What comes before a release (`0.142.0-alpha.3`) counts as that one. `None` for commits and words.
+fn release(version: &str) -> Option<Vec<u64>> {
+    let plain = version.trim_start_matches('v').split(['-', '+', ' ']).next()?;
+    let numbers: Option<Vec<u64>> = plain.split('.').map(|number| number.parse().ok()).collect();
+    numbers.filter(|numbers| numbers.len() > 1)
+}
+
+fn day<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Date>, D::Error> {
+    let text = String::deserialize(from)?;
+    let wrong = |_| de::Error::custom(format!("`{text}` is no day; it is written 2026-03-15"));
+    Date::strptime("%Y-%m-%d", &text).map(Some).map_err(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_compare_as_versions_and_days_are_counted() {
+        let mirrored = |version: &str| Mirrored { version: Some(version.to_owned()), ..Mirrored::default() };
+        let newer = |version: &str, log: &str| mirrored(version).is_older_than(log);
+        assert!(newer("2.1.29", "2.1.100") && newer("1.18", "1.19.1") && newer("0.9.0", "v0.10 (build)"));
+        assert!(!newer("2.1.29", "2.1.3") && !newer("1.18.0", "1.18") && !newer("1.18", "1.18.9") && !newer("0.142.0", "0.142.0-alpha.3"));
+        assert!(!newer("18565d94", "9.9.9") && !newer("1.0.0", "") && !newer("1.0.0", "20260101") && !newer("1.0.0", "local"));
+        assert!(!Mirrored::default().is_older_than("9.9"));
+        let dated = toml::from_str::<Mirrored>("date = \"2026-02-27\"").unwrap();
+        let on = |day: &str| dated.age_days(day.parse().unwrap());
+        assert_eq!([on("2026-02-27"), on("2026-03-01"), on("2027-02-27"), on("2026-02-26")], [Some(0), Some(2), Some(365), None]);
+        let wrong = toml::from_str::<Mirrored>("read = \"2026-02-30\"").unwrap_err();
+        assert!(wrong.message().contains("`2026-02-30` is no day"), "{wrong}");
+    }
+}

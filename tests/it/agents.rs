@@ -1,0 +1,118 @@
+//! What presets mirror: their ages, the page that lists them, the note on logs that are newer.
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use ctxsim::policy::{Check, Policy, presets};
+use serde_json::{Value, json};
+use std::path::Path;
+
+fn stdout(arguments: &[&str]) -> String {
+    let ran = cargo_bin_cmd!("ctxsim").args(arguments).env("COLUMNS", "200").env("CTXSIM_CONFIG", "").assert().code(0);
+    String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+}
+
+#[test]
+fn ages_are_counted_up_to_the_day_that_is_printed() {
+    let listed = stdout(&["policy", "list", "--age", "--as-of", "2026-11-23"]);
+    assert!(listed.starts_with("As of 2026-11-23:\n"), "{listed}");
+    let row = |listed: &str, name: &str| -> Vec<String> {
+        let line = listed.lines().find(|line| line.split_whitespace().next() == Some(name)).unwrap_or_else(|| panic!("{name}: {listed}"));
+        line.split_whitespace().skip(1).map(str::to_owned).collect()
+    };
+    // 2026-06-09 to 2026-11-23: 21 + 31 + 31 + 30 + 31 + 23 days.
+    assert_eq!(row(&listed, "codex@2026-06"), ["0.138.0", "2026-06-09", "167"]);
+    assert!(row(&listed, "none").is_empty());
+    // Where a version's own day is not known, the days count from the reading; a day that is yet to come has no age.
+    assert_eq!(row(&listed, "letta"), ["0.16.8", "read", "2026-08-22", "93"]);
+    let before = stdout(&["policy", "list", "--age", "--as-of", "2025-12-31"]);
+    assert_eq!(row(&before, "codex@2026-06"), ["0.138.0", "2026-06-09"]);
+    let today = stdout(&["policy", "list", "--age"]);
+    let day = today.lines().next().unwrap().trim_start_matches("As of ").trim_end_matches(':').to_owned();
+    assert_eq!(stdout(&["policy", "list", "--age", "--as-of", &day]), today);
+    cargo_bin_cmd!("ctxsim").args(["policy", "list", "--age", "--as-of", "yesterday"]).assert().code(2);
+    cargo_bin_cmd!("ctxsim").args(["policy", "list", "--as-of", "2026-11-23"]).assert().code(2);
+}
+
+/// Every word that a preset claims is borne out: by the suite of vectors, the tests by hand, the logs that it is for.
+#[test]
+fn what_is_said_of_the_checks_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let texts = |paths: &[&str]| -> String {
+        let files = paths.iter().flat_map(|path| {
+            let path = folder.join(path);
+            if path.is_dir() { crate::support::files(&path) } else { vec![path] }
+        });
+        files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
+    };
+    let vectors = texts(&["it/conformance", "data/conformance"]);
+    let examples = texts(&["it/policies.rs", "it/policy_systems.rs"]);
+    for preset in presets().iter().filter(|preset| !["none", "supersede"].contains(&preset.name)) {
+        let system = preset.name.split('@').next().unwrap();
+        let first = presets().iter().find(|other| other.name.split('@').next() == Some(system)).unwrap();
+        let is_named = |text: &str| {
+            text.contains(&format!("\"{}\"", preset.name)) || preset.text == first.text && text.contains(&format!("\"{system}\""))
+        };
+        let policy = Policy::load(preset.name).unwrap();
+        let claims = |check| policy.mirrored.checked.contains(&check);
+        assert!(policy.mirrored.checked.is_sorted() && !policy.mirrored.checked.is_empty(), "{}: how was it checked?", preset.name);
+        assert!(policy.mirrored.date.or(policy.mirrored.read).is_some(), "{}: of which day?", preset.name);
+        assert!(!claims(Check::Vectors) || is_named(&vectors), "{}: no vector drives it", preset.name);
+        assert!(!claims(Check::Example) || is_named(&examples), "{}: no test has a case worked by hand", preset.name);
+        assert!(!claims(Check::Recordings) || !policy.recorded_by.is_empty(), "{}: it is for no logs", preset.name);
+    }
+}
+
+/// The page is made from the presets.
+#[test]
+fn the_page_of_agents_lists_every_preset() {
+    let mut table = String::from("| preset | mirrors | version | of | checked by |\n|---|---|---|---|---|\n");
+    for preset in presets() {
+        let policy = Policy::load(preset.name).unwrap();
+        let checked: Vec<&str> = policy.mirrored.checked.iter().map(|check| check.name()).collect();
+        let version = policy.mirrored.version.as_deref().unwrap_or_default();
+        let mirrors = policy.mirrors.replace('|', "\\|");
+        table += &format!("| `{}` | {mirrors} | {version} | {} | {} |\n", preset.name, policy.mirrored.day(), checked.join(", "));
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/agents.md");
+    let page = std::fs::read_to_string(&path).unwrap().replace("\r\n", "\n");
+    let head = page.split("| preset |").next().unwrap();
+    let made = format!("{head}{table}");
+    if std::env::var_os("CTXSIM_WRITE").is_some() {
+        std::fs::write(&path, made).unwrap();
+        return;
+    }
+    assert!(page == made, "docs/agents.md is not up to date: CTXSIM_WRITE=1 cargo test --test it agents");
+}
+
+/// A session of an agent in the native shape.
+fn session(folder: &Path, id: &str, agent: &str, version: &str) {
+    let head = json!({"ctxsim": "native/1", "session": id, "agent": agent, "version": version, "model": "gpt-5"});
+    let user = json!({"role": "user", "text": format!("Begin {id}.")});
+    let reply = json!({"role": "assistant", "text": format!("Done {id}."), "usage": {"prompt": 1000, "output": 9}});
+    std::fs::write(folder.join(format!("{id}.jsonl")), format!("{head}\n{user}\n{reply}\n")).unwrap();
+}
+
+#[test]
+fn logs_newer_than_the_preset_are_named_once_for_each_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    for (id, agent, version) in [
+        ("a", "codex", "0.138.0"),
+        ("b", "codex", "0.138.1"),
+        ("c", "codex", "0.1000.0"),
+        ("d", "claude-code", "99.1.0"),
+        ("e", "goose", "99.1.0"),
+        ("f", "unheard-of", "99.1.0"),
+        ("g", "codex", ""),
+    ] {
+        session(folder.path(), id, agent, version);
+    }
+    let logs = folder.path().to_string_lossy().into_owned();
+    for command in [&["inspect", logs.as_str(), "--json"][..], &["replay", &logs, "-p", "none", "--json"]] {
+        let report: Value = serde_json::from_str(&stdout(command)).unwrap();
+        let notes: Vec<&str> = report["notes"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let newer: Vec<&&str> = notes.iter().filter(|note| note.contains("newer version")).collect();
+        assert_eq!(newer.len(), 2, "{notes:?}");
+        assert!(newer[0].starts_with("claude-code: 1 session is of a newer version (99.1.0) than its preset mirrors (claude-code@"));
+        let codex = "codex: 2 sessions are of a newer version (0.1000.0) than its preset mirrors (codex@2026-06: 0.138.0, 2026-06-09); rules may have changed since.";
+        assert_eq!(**newer[1], *codex);
+    }
+}

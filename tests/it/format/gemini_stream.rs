@@ -1,0 +1,60 @@
+use crate::sums::compare;
+use crate::support::{files, fixture, in_short, prompts};
+use std::path::Path;
+
+#[test]
+fn a_run_of_one_call_has_the_usage_of_the_run() {
+    let (transcripts, lost) = fixture("gemini-stream/one.jsonl");
+    assert!(lost.is_empty(), "{lost:?}");
+    let session = &transcripts[0];
+    assert_eq!((session.id.as_str(), session.agent.as_str()), ("gs-1", "gemini-cli"));
+    assert_eq!(in_short(session), ["u: Say hello", "a: Hello"]);
+    // The thoughts are in the total alone: 960 less 900 and 20.
+    assert_eq!(prompts(session), [(900, 60)]);
+    let call = session.messages[1].call.as_ref().unwrap();
+    let usage = call.usage.unwrap();
+    // Of two models one was asked.
+    assert_eq!((call.model.as_str(), usage.cache_read, usage.reasoning), ("gemini-3.8-flash", 300, Some(40)));
+}
+
+#[test]
+fn a_reply_ends_at_the_first_result() {
+    let (transcripts, lost) = fixture("gemini-stream/tools.jsonl");
+    assert!(lost.is_empty(), "{lost:?}");
+    let shown =
+        ["u: Look", "a: A moment. | read_file(c1) | run_shell_command(c2)", "t: read_file(c1)!", "t: run_shell_command(c2)=", "a: Done"];
+    assert_eq!(in_short(&transcripts[0]), shown);
+    assert!(transcripts[0].messages.iter().filter_map(|message| message.call.as_ref()).all(|call| call.model == "gemini-3.8-flash"));
+}
+
+#[test]
+fn runs_in_one_file_are_sessions_and_several_calls_share_no_usage() {
+    let (transcripts, lost) = fixture("gemini-stream/two-runs.jsonl");
+    assert_eq!(lost, [("usage of the whole session alone".to_owned(), 1)]);
+    let ids: Vec<&str> = transcripts.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(ids, ["gs-3", "gs-4"]);
+    assert_eq!((prompts(&transcripts[0]), prompts(&transcripts[1])), (vec![(100, 1)], vec![(0, 0), (0, 0)]));
+}
+
+#[test]
+fn what_is_damaged_is_named() {
+    let (transcripts, mut lost) = fixture("gemini-stream/broken.jsonl");
+    lost.sort();
+    let lost: Vec<(&str, u64)> = lost.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
+    assert_eq!(
+        lost,
+        [
+            ("absurd usage numbers", 1),
+            ("cut off at the end of the file", 1),
+            ("message of an unknown role", 1),
+            ("not JSON", 1),
+            ("unknown record type", 1)
+        ]
+    );
+    assert_eq!(prompts(&transcripts[0]), [(0, 0)]);
+}
+
+#[test]
+fn an_independent_count_finds_the_same_calls() {
+    compare("gemini-stream", &files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/gemini-stream")));
+}
