@@ -307,6 +307,7 @@ impl Select {
                 Missing::Nothing => "nothing goes",
                 Missing::Turn => "it looks the other way",
                 Missing::Everything => "everything goes",
+                Missing::Answered => "everything goes if the newest message is a reply that calls nothing, else it looks the other way",
                 Missing::Oldest => "what stands in front of the oldest of them goes",
             };
             let to = list(snap.to.iter().map(named), " or ");

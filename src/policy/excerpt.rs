@@ -108,7 +108,7 @@ fn size(unit: Unit, text: &str, length: &Length) -> u64 {
         Unit::Bytes => u64::from(length.bytes),
         Unit::Utf16 => u64::from(length.utf16),
         Unit::Chars => u64::from(length.chars),
-        Unit::Json | Unit::JsonUtf16 => serde_json::to_string(text).map_or(0, |json| json.len() as u64 - 2),
+        Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => serde_json::to_string(text).map_or(0, |json| json.len() as u64 - 2),
         // A text without a vocabulary: four characters are a token.
         Unit::Tokens => u64::from(length.chars.div_ceil(4)),
     }
@@ -117,7 +117,7 @@ fn size(unit: Unit, text: &str, length: &Length) -> u64 {
 /// How many bytes the first `amount` units take, and where a character ends there.
 fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
     match limits.unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
             let end = usize::try_from(amount).unwrap_or(usize::MAX).min(text.len());
             let end = if limits.boundary == Boundary::Whole { text.floor_char_boundary(end) } else { end };
             text.as_bytes().get(..end).unwrap_or_default().to_vec()
@@ -134,7 +134,7 @@ fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
 fn last(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
     let from_end = |count: usize| count.saturating_sub(usize::try_from(amount).unwrap_or(usize::MAX));
     match limits.unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
             let start = from_end(text.len());
             let start = if limits.boundary == Boundary::Whole { text.ceil_char_boundary(start) } else { start };
             text.as_bytes().get(start..).unwrap_or_default().to_vec()

@@ -10,6 +10,7 @@ mod check;
 mod configuration;
 mod document;
 mod draft;
+mod end;
 mod error;
 mod excerpt;
 mod expression;
@@ -54,8 +55,8 @@ pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, windo
 pub use schema::schema;
 pub use select::{Bounds, Selection, Shortened};
 pub use selector::{
-    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
-    Tails, Take,
+    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Sizes, Snap,
+    Stop, Tails, Take,
 };
 pub use suggestion::suggestion;
 pub use switch::Switch;

@@ -41,6 +41,8 @@ pub struct Select {
     pub take: Take,
     /// In which order it is taken.
     pub order: Order,
+    /// What an item counts for.
+    pub sizes: Sizes,
     /// What is taken grows by so many items at once, for the sake of the prompt cache; for items.
     pub step: Option<Step>,
 }
@@ -84,6 +86,7 @@ impl Default for Select {
             carried: Carried::Counted,
             take: Take::All,
             order: Order::Oldest,
+            sizes: Sizes::Texts,
             step: None,
         }
     }
@@ -268,6 +271,8 @@ pub enum Missing {
     Turn,
     /// Everything is selected.
     Everything,
+    /// Everything is selected where the newest message is a reply that calls nothing; else it looks in the other direction (Gemini CLI).
+    Answered,
     /// The first kept message is the oldest one that it could be: what stands in front of that is selected.
     Oldest,
 }
@@ -328,6 +333,17 @@ pub enum Take {
     UntilRequest(f64),
     /// Whole turns, until the estimate of the request is at or below this.
     TurnsUntilRequest(f64),
+}
+
+/// What items count for where they are counted in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// Their texts by themselves.
+    #[default]
+    Texts,
+    /// What they add to their messages, with names and all that wraps them.
+    Parts,
 }
 
 /// In which order eligible messages are taken.

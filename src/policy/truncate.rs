@@ -80,7 +80,7 @@ impl Truncate {
 
 fn extent(unit: Unit) -> Extent {
     match unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => Extent::Bytes,
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => Extent::Bytes,
         Unit::Utf16 => Extent::Utf16,
         Unit::Chars => Extent::Chars,
         Unit::Tokens => Extent::Tokens,
@@ -116,7 +116,7 @@ fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
         Unit::Bytes => step.length.bytes,
         Unit::Utf16 => step.length.utf16,
         Unit::Chars => step.length.chars,
-        Unit::Json | Unit::JsonUtf16 => text.json_bytes,
+        Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => text.json_bytes,
         Unit::Tokens => step.tokens,
     })
 }
@@ -172,11 +172,14 @@ fn smaller(a: Step, b: Step) -> Step {
 fn result(kept: Step, words: Option<&str>, whole: &Text, ends: Ends) -> Cut {
     let marker = own_text(words.unwrap_or(""));
     let left = kept.plus(marker.whole());
-    let json_bytes = match whole.length.bytes {
-        0 => 0,
-        bytes => u32::try_from(u64::from(whole.json_bytes) * u64::from(left.length.bytes) / u64::from(bytes)).unwrap_or(u32::MAX),
+    let share = |amount: u32, part: u32, of: u32| {
+        let share = (u64::from(amount) * u64::from(part)).checked_div(u64::from(of)).unwrap_or(0);
+        u32::try_from(share).unwrap_or(u32::MAX)
     };
-    let text = Text { length: left.length, tokens: left.tokens, json_bytes, ..Text::default() };
+    let json_bytes = share(whole.json_bytes, left.length.bytes, whole.length.bytes);
+    // The marker is ASCII.
+    let non_ascii = share(whole.non_ascii, kept.length.chars, whole.length.chars);
+    let text = Text { length: left.length, tokens: left.tokens, json_bytes, non_ascii, ..Text::default() };
     Cut { text, kept_tokens: kept.tokens, ends }
 }
 
@@ -185,5 +188,6 @@ pub fn own_text(text: &str) -> Text {
     let chars = text.chars().count() as u32;
     let length =
         Length { bytes: text.len() as u32, utf16: text.encode_utf16().count() as u32, chars, newlines: text.matches('\n').count() as u32 };
-    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, ..Text::default() }
+    let non_ascii = text.chars().filter(|letter| !letter.is_ascii()).count() as u32;
+    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, non_ascii, ..Text::default() }
 }

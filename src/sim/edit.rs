@@ -56,6 +56,7 @@ pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, s
             ends: Ends { tail: share(u64::from(bytes)) as u32, ..Ends::default() },
             guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
             alone: share(old.alone),
+            end_units: share(u64::from(old.end_units)) as u32,
             actual: share(old.actual),
         };
         context.replace(item, by);

@@ -60,7 +60,7 @@ impl<'a> Inputs<'a> {
         let by = cut_item(&self.gauge(), item, self.part(item.part?)?, cut, context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
-        Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
+        Some(by.replacement(ItemState::Truncated, ends))
     }
 
     /// The items that a mask would replace, and by what; none where a guard forbids it.
@@ -70,7 +70,7 @@ impl<'a> Inputs<'a> {
         for item in items {
             if let Some(by) = self.masked(context, index, rule, mask, item.id) {
                 gross += item.alone;
-                comes += by.alone;
+                comes += rule.select.size(context.estimator(), by.guess, by.alone);
                 replacements.push((item.id, by));
             }
         }
@@ -84,7 +84,8 @@ impl<'a> Inputs<'a> {
         let by = (*left.get(item.part? as usize)?)?;
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
-        let shrinks = by.alone < item.alone;
+        let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
+        let shrinks = size(by.guess, by.alone) < size(item.guess, item.alone);
         (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { ends, ..by })
     }
 
@@ -103,13 +104,7 @@ impl<'a> Inputs<'a> {
                 };
                 let by = text.map(|text| (cut_item(&gauge, item, part, &text, row.role), text.ends));
                 if let Some(slot) = left.get_mut(place) {
-                    *slot = by.map(|(by, ends)| Replacement {
-                        state: ItemState::Masked,
-                        ends,
-                        guess: by.guess,
-                        alone: by.alone,
-                        actual: by.actual,
-                    });
+                    *slot = by.map(|(by, ends)| by.replacement(ItemState::Masked, ends));
                 }
             }
         }

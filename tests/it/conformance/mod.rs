@@ -6,6 +6,7 @@ mod codex;
 mod cuts;
 mod digest;
 mod edges;
+mod gemini;
 mod given;
 mod mutations;
 mod mycoder;
@@ -56,7 +57,7 @@ const fn function(name: &'static str, check: fn(&Case) -> Checked) -> Function {
     Function { name, check }
 }
 
-const FUNCTIONS: [Function; 56] = [
+const FUNCTIONS: [Function; 61] = [
     function("baseagent_estimate_tokens", baseagent::estimate_tokens),
     function("baseagent_is_overflow", baseagent::is_overflow),
     function("baseagent_loop", baseagent::whole_loop),
@@ -71,6 +72,11 @@ const FUNCTIONS: [Function; 56] = [
     function("codex_total_token_usage", codex::total_token_usage),
     function("codex_truncate_output_items", codex::truncate_output_items),
     function("codex_truncate_text", codex::truncate_text),
+    function("gemini_compress_v0_61", gemini::compress),
+    function("gemini_estimate_tokens_v0_61", gemini::estimate_tokens),
+    function("gemini_mask_v0_61", gemini::mask),
+    function("gemini_split_point_v0_61", gemini::split_point),
+    function("gemini_truncate_output_v0_61", gemini::truncate_output),
     function("mycoder_compact_history", mycoder::compact_history),
     function("mycoder_loop", mycoder::whole_loop),
     function("mycoder_status_update", mycoder::status_update),
