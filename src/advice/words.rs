@@ -126,7 +126,13 @@ impl Rule {
         let action = self.action().map(|action| match action {
             Action::Mask(mask) => {
                 let kept = mask.preview.as_ref();
-                let kept = kept.map(|kept| format!(" with {} and {} {} of the original", kept.head, kept.tail, named(&kept.unit)));
+                let lines = |lines: &LinesOf| {
+                    format!(", of results of {} {} and {} lines", list(lines.tools.iter().cloned(), ", "), lines.head, lines.tail)
+                };
+                let kept = kept.map(|kept| {
+                    let lines = kept.lines.as_ref().map(lines).unwrap_or_default();
+                    format!(" with {} and {} {} of the original{lines}", kept.head, kept.tail, named(&kept.unit))
+                });
                 format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default())
             }
             Action::Truncate(cut) => {

@@ -25,6 +25,21 @@ pub struct Preview {
     pub tail: u32,
     /// Counted in.
     pub unit: Unit,
+    /// Results of some tools keep lines instead.
+    #[serde(default)]
+    pub lines: Option<LinesOf>,
+}
+
+/// Lines that stay of masked results of some tools. A result of no more lines stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinesOf {
+    /// The tools.
+    pub tools: Vec<String>,
+    /// From its start.
+    pub head: u32,
+    /// From its end.
+    pub tail: u32,
 }
 
 /// Cut an item.

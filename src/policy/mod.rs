@@ -34,7 +34,9 @@ mod texts;
 mod trigger;
 mod truncate;
 
-pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
+pub use action::{
+    Boundary, Drop, Inject, Input, LinesOf, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate,
+};
 pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};
 pub use document::{FALLBACK_WINDOW, Facts, Policy};
