@@ -56,6 +56,8 @@ pub struct Truncate {
     pub max_lines: Option<u64>,
     /// Longer lines are cut to this many code points.
     pub max_line_chars: Option<u64>,
+    /// Where a text is larger than `max`, its long lines are cut first.
+    pub long_lines: Option<LongLines>,
     /// Share of what is kept that comes from the start; 1 keeps the head, 0 the tail.
     pub head: f64,
     /// Only whole lines are kept.
@@ -79,6 +81,21 @@ pub struct Truncate {
     pub texts: Option<Texts>,
 }
 
+/// Lines of a text that is too large. Where it is not any more once they are cut, that is all that happens to it; otherwise the text is cut
+/// as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LongLines {
+    /// Lines of more units than this are cut to it, their ends included.
+    pub max: u64,
+    /// Stands at the end of what is left of a line, within that limit.
+    #[serde(default)]
+    pub marker: String,
+    /// A line behind a text that stays so, with the words of a cut's marker.
+    #[serde(default)]
+    pub footer: String,
+}
+
 /// Several texts within one limit, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -97,6 +114,7 @@ impl Default for Truncate {
             unit: Unit::default(),
             max_lines: None,
             max_line_chars: None,
+            long_lines: None,
             head: 1.0,
             whole_lines: Switch::Off,
             partial_line: Switch::Off,
@@ -159,6 +177,8 @@ pub struct Summarise {
     pub tool_boundary: Boundary,
     /// The text behind a result that is cut so, with the words of a cut's marker.
     pub tool_marker: String,
+    /// Is there one summary for all, or several?
+    pub per: Per,
     /// Calls that one summary takes.
     pub calls: u32,
     /// Where no more user and assistant messages than this go, one call is enough.
@@ -179,6 +199,7 @@ impl Default for Summarise {
             tool_cap_utf16: 0,
             tool_boundary: Boundary::Split,
             tool_marker: String::new(),
+            per: Per::All,
             calls: 1,
             calls_above: 0,
             on_overflow: SummariserOverflow::Fail,
@@ -193,6 +214,19 @@ impl Summarise {
         let limits = Truncate { unit: Unit::Utf16, boundary: self.tool_boundary, marker: self.tool_marker.clone(), ..Truncate::default() };
         (self.tool_cap_utf16 > 0).then(|| Truncate { max: Some(u64::from(self.tool_cap_utf16)), ..limits })
     }
+}
+
+/// What one summary is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// Of all that goes.
+    #[default]
+    All,
+    /// Of one tool's result and its call: each has a request and a summary of its own, which stands in its place (goose).
+    Pair,
+    /// Of so many tokens: longer texts are summarised in pieces, and the summaries of these in turn, down to one (Kilo).
+    Tokens(u64),
 }
 
 /// Where a summary stands.
@@ -237,7 +271,7 @@ pub enum Input {
 }
 
 /// What happens to a summariser's request that is larger than the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummariserOverflow {
     /// It is refused and nothing changes.
@@ -245,6 +279,9 @@ pub enum SummariserOverflow {
     Fail,
     /// The oldest items are left out until it fits, each refused try counted.
     DropOldest,
+    /// The newest messages within such a share of the estimated tokens stay, after each refusal within the next one of these shares of
+    /// what the try before held (Kimi Code). After the last of them it is refused for good.
+    Keep(Vec<f64>),
 }
 
 /// Text put in by the policy.

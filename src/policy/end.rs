@@ -1,5 +1,6 @@
 //! How far the protected ends of a conversation reach, in messages.
 
+use super::action::SummariserOverflow;
 use super::selector::{Crossing, End, EndOf, EndUnit};
 use crate::context::Seen;
 use crate::transcript::Role;
@@ -102,4 +103,37 @@ fn usage_cut(all: &[Seen], budget: f64) -> usize {
         newer = index;
     }
     0
+}
+
+impl SummariserOverflow {
+    /// How many of the messages of a summariser's request, the oldest ones, it leaves out after its n-th refusal; `None` where it gives up.
+    pub fn leaves_out(&self, messages: &[Seen], refused: u32) -> Option<usize> {
+        match self {
+            SummariserOverflow::Fail => None,
+            SummariserOverflow::DropOldest => (!messages.is_empty()).then(|| without_results(messages, 1)),
+            SummariserOverflow::Keep(shares) => {
+                let share = shares.get(refused.checked_sub(1)? as usize)?;
+                let all: u64 = messages.iter().map(|message| message.estimated).sum();
+                (messages.len() > 1).then(|| older_than(messages, (all as f64 * share).floor() as u64))
+            }
+        }
+    }
+}
+
+/// How many messages stand before the newest ones that fit into so many estimated tokens: one at least, and no result without its call.
+pub fn older_than(messages: &[Seen], tokens: u64) -> usize {
+    let mut left = tokens;
+    let fits = |message: &&Seen| {
+        let fits = message.estimated <= left;
+        left = left.saturating_sub(message.estimated);
+        fits
+    };
+    let newest = messages.iter().rev().take_while(fits).count();
+    without_results(messages, (messages.len() - newest).max(1))
+}
+
+/// The place from which on messages stay, once results that lead them have gone as well.
+fn without_results(messages: &[Seen], from: usize) -> usize {
+    let results = messages.iter().skip(from).take_while(|message| message.role == Role::Tool).count();
+    (from + results).min(messages.len())
 }

@@ -1,6 +1,6 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
-use super::action::Truncate;
+use super::action::{LongLines, Truncate};
 use super::marker::{Extents, marker};
 use super::switch::Switch;
 use crate::context::Ends;
@@ -26,6 +26,9 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
         _ => whole,
     };
     let lined = shorten_lines(limits, text, cleaned);
+    if let Some(left) = limits.long_lines.as_ref().and_then(|lines| with_cut_lines(limits, lines, text, whole)) {
+        return Some(left);
+    }
     let scale = |step: Step| rescale(step, whole, lined);
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
@@ -123,11 +126,24 @@ fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
 
 /// Lines longer than the limit lose their ends; the tokens go in proportion to the characters.
 fn shorten_lines(limits: &Truncate, text: &Text, step: Step) -> Step {
-    let Some(limit) = limits.max_line_chars else { return step };
+    limits.max_line_chars.map_or(step, |limit| within_lines(text, step, limit))
+}
+
+fn within_lines(text: &Text, step: Step, limit: u64) -> Step {
     let long: &[u32] = text.shape.as_ref().map_or(&[], |shape| &shape.long_lines);
     let lost: u64 = long.iter().map(|chars| u64::from(*chars).saturating_sub(limit)).sum();
     let kept = u64::from(step.length.chars).saturating_sub(lost);
     portion(step, kept, u64::from(step.length.chars))
+}
+
+/// A text that is too large, with its long lines cut; `None` where it is not, or still is afterwards.
+fn with_cut_lines(limits: &Truncate, lines: &LongLines, text: &Text, whole: Step) -> Option<Cut> {
+    let max = limits.max.filter(|max| amount_of(limits.unit, whole, text) > *max)?;
+    let left = within_lines(text, whole, lines.max);
+    let fits = amount_of(limits.unit, left, text) <= max;
+    let extents = Extents { whole: whole.length, ends_in_newline: false, kept: left.length, kept_lines: left.length.newlines + 1 };
+    let ends = Ends { head: left.length.bytes, ..Ends::default() };
+    fits.then(|| result(left, Some(&marker(&lines.footer, limits, &extents)), text, ends))
 }
 
 /// The same share of `to` that `step` is of `from`.

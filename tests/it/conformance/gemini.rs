@@ -196,7 +196,7 @@ pub fn compress(case: &Case) -> Checked {
     probe.report(case.params["last_prompt"].as_u64().map(|prompt| (prompt, 0)));
     if case.params["failed"] == true && !forced {
         // After a rejected summary later attempts only cut old tool outputs: the summary's rule is latched, the other one goes on.
-        expect("latched", plan.rule.iter().filter(|rule| rule.latch_on_fail == Switch::On).count(), 2)?;
+        expect("latched", plan.rule.iter().filter(|rule| rule.give_up_after == Some(1)).count(), 2)?;
         probe.run("cut-old-outputs");
         return cut_as(&probe, &case.expected["newHistory"]);
     }
