@@ -2,8 +2,8 @@
 
 use crate::policy::figure;
 use crate::policy::{
-    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode, Order,
-    Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, LinesOf, Missing,
+    Mode, Order, Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -129,7 +129,13 @@ impl Rule {
         let action = self.action().map(|action| match action {
             Action::Mask(mask) => {
                 let kept = mask.preview.as_ref();
-                let kept = kept.map(|kept| format!(" with {} and {} {} of the original", kept.head, kept.tail, named(&kept.unit)));
+                let lines = |lines: &LinesOf| {
+                    format!(", of results of {} {} and {} lines", list(lines.tools.iter().cloned(), ", "), lines.head, lines.tail)
+                };
+                let kept = kept.map(|kept| {
+                    let lines = kept.lines.as_ref().map(lines).unwrap_or_default();
+                    format!(" with {} and {} {} of the original{lines}", kept.head, kept.tail, named(&kept.unit))
+                });
                 format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default())
             }
             Action::Truncate(cut) => {
@@ -311,6 +317,7 @@ impl Select {
                 Missing::Nothing => "nothing goes",
                 Missing::Turn => "it looks the other way",
                 Missing::Everything => "everything goes",
+                Missing::Answered => "everything goes if the newest message is a reply that calls nothing, else it looks the other way",
                 Missing::Oldest => "what stands in front of the oldest of them goes",
             };
             let to = list(snap.to.iter().map(named), " or ");

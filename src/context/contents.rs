@@ -104,6 +104,8 @@ impl Context {
             count,
             guess: Guess::default(),
             estimated: 0,
+            end_units: 0,
+            in_ends: 0,
             actual: 0,
             arrived: arrival.call,
             usage: None,
@@ -135,7 +137,8 @@ impl Context {
     /// Replaces an item by a smaller one (masked or cut). Nothing happens to items that are gone.
     pub fn replace(&mut self, item: u32, by: Replacement) {
         let Some(owner) = self.change(item, |slot| {
-            *slot = Item { state: by.state, ends: by.ends, guess: by.guess, alone: by.alone, actual: by.actual, anchored: 0, ..*slot };
+            let Replacement { state, ends, guess, alone, end_units, actual } = by;
+            *slot = Item { state, ends, guess, alone, end_units, actual, anchored: 0, ..*slot };
         }) else {
             return;
         };
@@ -146,7 +149,7 @@ impl Context {
     /// Removes one item of a message.
     pub fn remove_item(&mut self, item: u32) {
         let gone = |slot: &mut Item| {
-            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, actual: 0, anchored: 0, ..*slot };
+            *slot = Item { state: State::Removed, guess: Guess::default(), alone: 0, end_units: 0, actual: 0, anchored: 0, ..*slot };
         };
         if let Some(owner) = self.change(item, gone) {
             self.re_estimate(owner);
@@ -310,6 +313,7 @@ impl Context {
             by: None,
             guess: self.estimator.message_text(text),
             alone: self.estimator.text(text),
+            end_units: self.estimator.end_units(|ends| ends.message_text(text)),
             actual: u64::from(text.tokens),
             anchored: 0,
         }
@@ -340,6 +344,7 @@ impl Context {
     fn account(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.plus(slot.guess);
+        entry.end_units += u64::from(slot.end_units);
         entry.actual += slot.actual;
         self.fingerprint = self.fingerprint.wrapping_add(slot.fingerprint());
         self.size.actual += Tokens(slot.actual);
@@ -360,6 +365,7 @@ impl Context {
     fn unaccount(&mut self, item: u32, owner: u32) {
         let (Some(slot), Some(entry)) = (self.items.get(item as usize), self.entries.get_mut(owner as usize)) else { return };
         entry.guess = entry.guess.less(slot.guess);
+        entry.end_units -= u64::from(slot.end_units);
         entry.actual -= slot.actual;
         self.fingerprint = self.fingerprint.wrapping_sub(slot.fingerprint());
         self.size.actual = self.size.actual - Tokens(slot.actual);
@@ -382,5 +388,8 @@ impl Context {
             self.system_estimated = self.system_estimated + estimated - entry.estimated;
         }
         entry.estimated = estimated;
+        let apart =
+            self.estimator.ends.as_ref().map(|ends| ends.message(Guess { units: entry.end_units, tokens: 0, parts: 1 }, entry.role));
+        entry.in_ends = apart.unwrap_or(estimated);
     }
 }

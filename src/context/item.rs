@@ -43,6 +43,8 @@ pub struct Item {
     pub guess: Guess,
     /// What its text is estimated at by itself.
     pub alone: u64,
+    /// What it adds to its message where protected ends are counted, in the estimator's units for those; 0 where it has none apart.
+    pub end_units: u32,
     /// What it really costs.
     pub actual: u64,
     /// The part of `actual` that is anchored on recorded usage.
@@ -50,6 +52,11 @@ pub struct Item {
 }
 
 impl Item {
+    /// What of it takes the place of another item, or of itself.
+    pub fn replacement(&self, state: State, ends: Ends) -> Replacement {
+        Replacement { state, ends, guess: self.guess, alone: self.alone, end_units: self.end_units, actual: self.actual }
+    }
+
     /// Part, region, state and size, mixed as SplitMix64 does it.
     pub(super) fn fingerprint(&self) -> u64 {
         let kind = u64::from(self.part.map_or(u32::MAX, |part| part)) << 8 | (self.region as u64) << 4 | self.state as u64;
@@ -83,6 +90,10 @@ pub struct Entry {
     pub guess: Guess,
     /// The message's estimate.
     pub estimated: u64,
+    /// Sum of its items' units for protected ends.
+    pub(super) end_units: u64,
+    /// What it comes to where protected ends are counted.
+    pub in_ends: u64,
     /// What it really costs.
     pub(super) actual: u64,
     /// The call after which it arrived.
@@ -127,6 +138,8 @@ pub struct Replacement {
     pub guess: Guess,
     /// Its text's estimate by itself.
     pub alone: u64,
+    /// What it adds where protected ends are counted.
+    pub end_units: u32,
     /// What it really costs.
     pub actual: u64,
 }

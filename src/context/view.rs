@@ -3,6 +3,7 @@
 use super::contents::Context;
 use super::item::{Entry, Item, State};
 use super::region::Region;
+use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
 
 /// The context as a policy sees it: order, kinds and estimates. There is no way from here to an actual size.
@@ -33,6 +34,8 @@ pub struct Seen {
     pub unseen: bool,
     /// Its estimate.
     pub estimated: u64,
+    /// What it comes to where protected ends are counted: its estimate, unless the agent measures those otherwise.
+    pub in_ends: u64,
     /// For a reply: prompt and output of its call together, as the policy was told.
     pub usage: Option<u64>,
     /// First item.
@@ -58,12 +61,14 @@ pub struct SeenItem {
     pub superseded: bool,
     /// What its text is estimated at by itself.
     pub alone: u64,
+    /// What it adds to its message's estimate.
+    pub guess: Guess,
 }
 
 impl Seen {
     fn of(id: u32, entry: &Entry) -> Seen {
-        let Entry { role, opens_turn, is_summary, unseen, estimated, usage, first, count, .. } = *entry;
-        Seen { id, role, opens_turn, is_summary, unseen, estimated, usage, first, count }
+        let Entry { role, opens_turn, is_summary, unseen, estimated, in_ends, usage, first, count, .. } = *entry;
+        Seen { id, role, opens_turn, is_summary, unseen, estimated, in_ends, usage, first, count }
     }
 }
 
@@ -84,9 +89,14 @@ impl<'a> View<'a> {
         let context = self.context;
         (message.first..message.first + message.count).filter_map(move |id| {
             let item = context.items.get(id as usize).filter(|item| item.state != State::Removed)?;
-            let Item { region, tool, state, error, superseded, alone, .. } = *item;
-            Some(SeenItem { id, region, tool, state, error, superseded, alone })
+            let Item { region, tool, state, error, superseded, alone, guess, .. } = *item;
+            Some(SeenItem { id, region, tool, state, error, superseded, alone, guess })
         })
+    }
+
+    /// By what the policy estimates.
+    pub fn estimator(self) -> &'a Estimator {
+        &self.context.estimator
     }
 
     /// Number of live messages, all roles.

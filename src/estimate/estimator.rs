@@ -38,11 +38,31 @@ pub enum Counting {
 pub enum Ids {
     /// Those of calls and those of results.
     Counted,
+    /// Those of calls.
+    Calls,
     /// Those that results answer.
     Results,
     /// None.
     #[default]
     Ignored,
+}
+
+/// Characters outside ASCII count otherwise than the others.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NonAscii {
+    /// Each unit of such a character counts for so many, before the division.
+    pub units: u64,
+    /// Texts of more units than this count all characters alike (Gemini CLI); absent: none do.
+    #[serde(default)]
+    pub up_to: Option<u64>,
+    /// Do they count so in calls and results of tools as well?
+    #[serde(default = "counted")]
+    pub tools: Counting,
+}
+
+fn counted() -> Counting {
+    Counting::Counted
 }
 
 /// An agent's estimator. Every number is an integer; `units * numerator / denominator` is the whole arithmetic.
@@ -55,6 +75,10 @@ pub struct Estimator {
     pub message_unit: Option<Unit>,
     /// The unit of tool names, arguments and ids, where it is another.
     pub call_unit: Option<Unit>,
+    /// The unit of tools' results as parts of messages, where it is another than that of other texts in messages.
+    pub result_unit: Option<Unit>,
+    /// What characters outside ASCII count. Absent: like all others.
+    pub non_ascii: Option<NonAscii>,
     /// Tokens = units x `numerator` / `denominator`.
     pub numerator: u64,
     /// See `numerator`; `chars / 4` has 1 and 4.
@@ -73,12 +97,15 @@ pub struct Estimator {
     pub message_units: u64,
     /// Units added for each prose part.
     pub text_units: u64,
-    /// Units added once for the prose and pictures of a system message, where parts are rounded together.
+    /// Units added once for the prose and pictures of a system message, where parts are rounded together; rounded by themselves, where
+    /// each part is.
     pub system_units: u64,
     /// The same for a user's message.
     pub user_units: u64,
     /// The same for the model's.
     pub assistant_units: u64,
+    /// The same for a message of tools' results.
+    pub tool_units: u64,
     /// Units added for each tool call.
     pub call_units: u64,
     /// Units added for each tool result.
@@ -99,6 +126,8 @@ pub struct Estimator {
     pub user_images: Counting,
     /// Are ids of calls and results counted?
     pub ids: Ids,
+    /// Do names of tools count in their results as well as in their calls?
+    pub result_names: Counting,
     /// Is visible reasoning counted?
     pub thinking: Counting,
     /// Is encrypted reasoning counted? As three quarters of its bytes less 650, which is Codex's rule.
@@ -111,6 +140,9 @@ pub struct Estimator {
     pub overhead: u64,
     /// A final factor on the whole request, in thousandths.
     pub safety_thousandths: u64,
+    /// What messages come to where protected ends are counted in tokens or shares, for agents that measure them otherwise than their
+    /// context. Absent: the same.
+    pub ends: Option<Box<Estimator>>,
 }
 
 impl Default for Estimator {
@@ -119,6 +151,8 @@ impl Default for Estimator {
             unit: Unit::Chars,
             message_unit: None,
             call_unit: None,
+            result_unit: None,
+            non_ascii: None,
             numerator: 1,
             denominator: 4,
             weights: None,
@@ -131,6 +165,7 @@ impl Default for Estimator {
             system_units: 0,
             user_units: 0,
             assistant_units: 0,
+            tool_units: 0,
             call_units: 0,
             result_units: 0,
             definition_units: 0,
@@ -141,12 +176,14 @@ impl Default for Estimator {
             thinking_units: 0,
             user_images: Counting::Counted,
             ids: Ids::Ignored,
+            result_names: Counting::Ignored,
             thinking: Counting::Counted,
             sealed: Counting::Ignored,
             tools: Counting::Ignored,
             system: Counting::Counted,
             overhead: 0,
             safety_thousandths: 1000,
+            ends: None,
         }
     }
 }
@@ -198,7 +235,38 @@ impl Estimator {
             TextKind::Json => ContentKind::Json,
             TextKind::Cjk => ContentKind::Cjk,
         };
-        self.weighed(u64::from(text.in_unit(unit)), kind)
+        self.weighed(self.units(text, unit), kind)
+    }
+
+    /// The length of a text, characters outside ASCII as often as they count.
+    fn units(&self, text: &Text, unit: Unit) -> u64 {
+        let units = u64::from(text.in_unit(unit));
+        match &self.non_ascii {
+            Some(beyond) if beyond.up_to.is_none_or(|most| units <= most) => {
+                let of_them = u64::from(text.beyond_ascii(unit));
+                units.saturating_sub(of_them) + of_them * beyond.units
+            }
+            _ => units,
+        }
+    }
+
+    /// What one character of a text counts.
+    pub fn units_of(&self, letter: char) -> u64 {
+        let units = match self.unit {
+            Unit::Bytes | Unit::Json => letter.len_utf8(),
+            Unit::Utf16 | Unit::JsonUtf16 => letter.len_utf16(),
+            Unit::Chars | Unit::JsonChars | Unit::Tokens => 1,
+        };
+        let weight = self.non_ascii.as_ref().filter(|_| !letter.is_ascii()).map_or(1, |beyond| beyond.units);
+        units as u64 * weight
+    }
+
+    /// The same in calls and results of tools.
+    fn tool_units(&self, text: &Text, unit: Unit) -> u64 {
+        match &self.non_ascii {
+            Some(NonAscii { tools: Counting::Ignored, .. }) => u64::from(text.in_unit(unit)),
+            _ => self.units(text, unit),
+        }
     }
 
     /// Units as often as content of this kind counts.
@@ -228,27 +296,33 @@ impl Estimator {
         let unit = self.message_unit.unwrap_or(self.unit);
         let call_unit = self.call_unit.unwrap_or(unit);
         let kind = ContentKind::of(part, text.kind);
-        let of_text = |unit: Unit| self.weighed(u64::from(text.in_unit(unit)), kind);
+        let of_tool = |unit: Unit| self.weighed(self.tool_units(text, unit), kind);
+        let name = |unit: Unit| {
+            let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
+            self.weighed(u64::from(name.in_unit(unit)), kind)
+        };
         let ids = match (self.ids, part.kind) {
-            (Ids::Counted, _) | (Ids::Results, PartKind::ToolResult) => u64::from(part.id_bytes),
+            (Ids::Counted, _) | (Ids::Calls, PartKind::ToolCall) | (Ids::Results, PartKind::ToolResult) => u64::from(part.id_bytes),
             _ => 0,
         };
         match part.kind {
             PartKind::Text | PartKind::Other => self.message_text(text),
-            PartKind::Thinking => self.thinking(part, of_text(unit)),
+            PartKind::Thinking => self.thinking(part, self.weighed(self.units(text, unit), kind)),
             PartKind::ToolCall => {
-                let name = Text { length: part.name, json_bytes: part.name.bytes, tokens: part.name.bytes.div_ceil(4), ..Text::default() };
-                let name = self.weighed(u64::from(name.in_unit(call_unit)), kind);
+                let arguments = of_tool(call_unit) + ids + self.call_units;
                 match self.round_at {
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
-                    RoundAt::Part if self.call_units == 0 && ids == 0 => Guess::whole(self.whole(name) + self.whole(of_text(call_unit))),
-                    _ => self.settle(name + of_text(call_unit) + ids + self.call_units),
+                    RoundAt::Part => Guess::whole(self.whole(name(call_unit)) + self.whole(arguments)),
+                    RoundAt::Message | RoundAt::Prose => self.settle(name(call_unit) + arguments),
                 }
             }
-            PartKind::ToolResult => self.settle(of_text(unit) + ids + self.result_units),
+            PartKind::ToolResult => {
+                let named = if self.result_names == Counting::Counted { name(call_unit) } else { 0 };
+                self.settle(of_tool(self.result_unit.unwrap_or(unit)) + named + ids + self.result_units)
+            }
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
             PartKind::Image => self.prose(self.units_of_picture(&part.image)).plus(Guess::whole(self.image_tokens)),
-            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_text(unit)),
+            PartKind::Tools if self.tools == Counting::Counted => self.settle(of_tool(unit)),
             PartKind::Tools => Guess::default(),
         }
     }
@@ -256,6 +330,14 @@ impl Estimator {
     /// What a part costs by itself that adds this to its message.
     pub fn message_part(&self, part: Guess) -> u64 {
         self.whole(part.units) + part.tokens
+    }
+
+    /// The units that something adds where protected ends are counted, by the estimator for those; 0 where there is none apart.
+    pub fn end_units(&self, guess: impl FnOnce(&Estimator) -> Guess) -> u32 {
+        let Some(ends) = &self.ends else { return 0 };
+        let Guess { units, tokens, .. } = guess(ends);
+        let of_tokens = tokens.saturating_mul(ends.denominator) / ends.numerator.max(1);
+        u32::try_from(units.saturating_add(of_tokens)).unwrap_or(u32::MAX)
     }
 
     /// What definitions of tools cost together, each of them given as the text that the system counts: rounded once.
@@ -318,11 +400,11 @@ impl Estimator {
     /// What a message of this role costs whose parts add up to this.
     pub fn message(&self, parts: Guess, role: Role) -> u64 {
         let wrapper = match role {
-            _ if parts.parts == 0 || self.round_at == RoundAt::Part => 0,
+            _ if parts.parts == 0 && self.round_at != RoundAt::Part => 0,
             Role::System => self.system_units,
             Role::User => self.user_units,
             Role::Assistant => self.assistant_units,
-            Role::Tool => 0,
+            Role::Tool => self.tool_units,
         };
         self.whole(parts.units + wrapper + self.message_units) + parts.tokens + self.per_message
     }

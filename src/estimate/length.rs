@@ -19,6 +19,9 @@ pub enum Unit {
     /// UTF-16 code units of the text inside compact JSON.
     #[serde(rename = "json_utf16")]
     JsonUtf16,
+    /// Unicode code points of the text inside compact JSON.
+    #[serde(rename = "json_chars")]
+    JsonChars,
     /// Tokens of the public vocabulary that the text was measured in.
     Tokens,
 }
@@ -69,6 +72,18 @@ impl Length {
 }
 
 impl Text {
+    /// Those of the units that belong to characters outside ASCII.
+    pub fn beyond_ascii(&self, unit: Unit) -> u32 {
+        let ascii = self.length.chars.saturating_sub(self.non_ascii);
+        match unit {
+            Unit::Bytes | Unit::Json => self.length.bytes.saturating_sub(ascii),
+            Unit::Utf16 | Unit::JsonUtf16 => self.length.utf16.saturating_sub(ascii),
+            Unit::Chars | Unit::JsonChars => self.non_ascii,
+            // A vocabulary's tokens belong to no character alone.
+            Unit::Tokens => 0,
+        }
+    }
+
     /// The length in one unit.
     pub fn in_unit(&self, unit: Unit) -> u32 {
         match unit {
@@ -78,6 +93,7 @@ impl Text {
             Unit::Json => self.json_bytes,
             // What JSON escapes is ASCII, and one unit for one byte.
             Unit::JsonUtf16 => self.json_bytes.saturating_sub(self.length.bytes).saturating_add(self.length.utf16),
+            Unit::JsonChars => self.json_bytes.saturating_sub(self.length.bytes).saturating_add(self.length.chars),
             Unit::Tokens => self.tokens,
         }
     }

@@ -19,7 +19,7 @@ mod wide;
 pub use clean::cleaned;
 pub use content::ContentKind;
 pub use counter::{Counter, CounterError, Engine};
-pub use estimator::{Counting, Estimator, Guess, RoundAt};
+pub use estimator::{Counting, Estimator, Guess, NonAscii, RoundAt};
 pub use length::{Rounding, Unit, tally};
 pub use shape::Extent;
 pub use vocabulary::Vocabulary;

@@ -131,7 +131,7 @@ impl Builder {
             Part::ToolResult { call_id, name, text, error } => {
                 let answers = self.calls.get(&call_id).copied().filter(|_| !call_id.is_empty());
                 let id_bytes = call_id.len() as u32;
-                PartRow { tool: self.tool(&name), id_bytes, error, answers, ..plain(PartKind::ToolResult, text) }
+                PartRow { tool: self.tool(&name), name: length(&name), id_bytes, error, answers, ..plain(PartKind::ToolResult, text) }
             }
             Part::Image(image) => PartRow { image, ..plain(PartKind::Image, Text::default()) },
         }

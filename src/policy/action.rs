@@ -25,6 +25,21 @@ pub struct Preview {
     pub tail: u32,
     /// Counted in.
     pub unit: Unit,
+    /// Results of some tools keep lines instead.
+    #[serde(default)]
+    pub lines: Option<LinesOf>,
+}
+
+/// Lines that stay of masked results of some tools. A result of no more lines stays as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinesOf {
+    /// The tools.
+    pub tools: Vec<String>,
+    /// From its start.
+    pub head: u32,
+    /// From its end.
+    pub tail: u32,
 }
 
 /// Cut an item.
@@ -41,6 +56,8 @@ pub struct Truncate {
     pub max_lines: Option<u64>,
     /// Longer lines are cut to this many code points.
     pub max_line_chars: Option<u64>,
+    /// Where a text is larger than `max`, its long lines are cut first.
+    pub long_lines: Option<LongLines>,
     /// Share of what is kept that comes from the start; 1 keeps the head, 0 the tail.
     pub head: f64,
     /// Only whole lines are kept.
@@ -64,6 +81,21 @@ pub struct Truncate {
     pub texts: Option<Texts>,
 }
 
+/// Lines of a text that is too large. Where it is not any more once they are cut, that is all that happens to it; otherwise the text is cut
+/// as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LongLines {
+    /// Lines of more units than this are cut to it, their ends included.
+    pub max: u64,
+    /// Stands at the end of what is left of a line, within that limit.
+    #[serde(default)]
+    pub marker: String,
+    /// A line behind a text that stays so, with the words of a cut's marker.
+    #[serde(default)]
+    pub footer: String,
+}
+
 /// Several texts within one limit, one after the other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +114,7 @@ impl Default for Truncate {
             unit: Unit::default(),
             max_lines: None,
             max_line_chars: None,
+            long_lines: None,
             head: 1.0,
             whole_lines: Switch::Off,
             partial_line: Switch::Off,
@@ -238,7 +271,7 @@ pub enum Input {
 }
 
 /// What happens to a summariser's request that is larger than the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SummariserOverflow {
     /// It is refused and nothing changes.
@@ -246,6 +279,9 @@ pub enum SummariserOverflow {
     Fail,
     /// The oldest items are left out until it fits, each refused try counted.
     DropOldest,
+    /// The newest messages within such a share of the estimated tokens stay, after each refusal within the next one of these shares of
+    /// what the try before held (Kimi Code). After the last of them it is refused for good.
+    Keep(Vec<f64>),
 }
 
 /// Text put in by the policy.

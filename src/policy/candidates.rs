@@ -113,6 +113,7 @@ impl Select {
             && self.not_errors == other.not_errors
             && self.superseded == other.superseded
             && self.stop_at == other.stop_at
+            && self.sizes == other.sizes
     }
 
     /// The items that the selection looks at: those of the kinds and tools that it asks for, outside of messages that it protects as a
@@ -129,7 +130,7 @@ impl Select {
             if message.is_summary && self.stop_at.contains(&Stop::Summary) {
                 break;
             }
-            for item in view.items(message).rev() {
+            for mut item in view.items(message).rev() {
                 if !self.wants(&item, &message, tools) {
                     continue;
                 }
@@ -139,6 +140,7 @@ impl Select {
                     }
                     continue;
                 }
+                item.alone = self.size(view.estimator(), item.guess, item.alone);
                 sum += item.alone;
                 found.push(Candidate { item, owner: message.id, sum });
             }
@@ -162,7 +164,7 @@ impl Scan {
         self.messages += 1;
         self.turns += u64::from(message.opens_turn);
         self.user_messages += u64::from(message.role == Role::User);
-        self.tokens += message.estimated;
+        self.tokens += message.in_ends;
     }
 
     /// A message counts no more: the oldest of those that were passed.
@@ -170,7 +172,7 @@ impl Scan {
         self.messages -= 1;
         self.turns -= u64::from(message.opens_turn);
         self.user_messages -= u64::from(message.role == Role::User);
-        self.tokens = self.tokens.saturating_sub(message.estimated);
+        self.tokens = self.tokens.saturating_sub(message.in_ends);
     }
 
     /// Is the oldest message that was passed protected as a whole?

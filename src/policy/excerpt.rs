@@ -1,6 +1,6 @@
 //! Cuts of real texts, to the byte: what the agent itself would have stored. `truncate.rs` does the same to measured texts.
 
-use super::action::{Boundary, Truncate};
+use super::action::{Boundary, LongLines, Truncate};
 use super::marker::{Extents, marker};
 use super::protect::Shortened;
 use super::selector::Select;
@@ -30,6 +30,9 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
     let too_many_lines = limits.max_lines.is_some_and(|max| line_count > max);
     if !too_large && !too_many_lines {
         return (clean.is_some() || shortened.is_some()).then(|| source.as_bytes().to_vec());
+    }
+    if let Some(text) = limits.long_lines.as_ref().filter(|_| too_large).and_then(|lines| with_cut_lines(limits, lines, source)) {
+        return Some(text);
     }
     let share = limits.head.clamp(0.0, 1.0);
     let amount = limits.keep.or(limits.max);
@@ -76,13 +79,33 @@ struct Lines<'t> {
 impl Select {
     /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
     pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
-        apply(&self.excerpt_limits(shortened.keeps, shortened.head, estimator), text)
+        let Shortened { keeps, head, .. } = *shortened;
+        let limits = self.excerpt_limits(keeps, head, (estimator.denominator, estimator.numerator));
+        if estimator.non_ascii.is_none() {
+            return apply(&limits, text);
+        }
+        // Where characters count otherwise than others, the cut lies where the estimate of what stays ends.
+        let from_start = (keeps as f64 * head).round() as u64;
+        let taken = |tokens: u64, letters: &mut dyn Iterator<Item = char>| -> usize {
+            let mut left = tokens * estimator.denominator / estimator.numerator.max(1);
+            let fits = |letter: &char| {
+                let units = estimator.units_of(*letter);
+                let fits = units <= left;
+                left = left.saturating_sub(units);
+                fits
+            };
+            letters.take_while(fits).map(char::len_utf8).sum()
+        };
+        let front = taken(from_start, &mut text.chars());
+        let back = text.len() - taken(keeps - from_start, &mut text.chars().rev());
+        (front < back).then(|| [text.get(..front).unwrap_or_default(), &limits.marker, text.get(back..).unwrap_or_default()].concat())
     }
 
-    /// The limits of a text that keeps so many estimated tokens of itself, this share of them from its start.
-    pub fn excerpt_limits(&self, keeps: u64, head: f64, estimator: &Estimator) -> Truncate {
+    /// The limits of a text that keeps so many estimated tokens of itself, this share of them from its start. `per_token` are the bytes that
+    /// so many tokens of it take.
+    pub fn excerpt_limits(&self, keeps: u64, head: f64, per_token: (u64, u64)) -> Truncate {
         let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
-        let keep = keeps * estimator.denominator / estimator.numerator.max(1);
+        let keep = keeps * per_token.0 / per_token.1.max(1);
         Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head, marker: marker.unwrap_or_default(), ..Truncate::default() }
     }
 }
@@ -108,7 +131,7 @@ fn size(unit: Unit, text: &str, length: &Length) -> u64 {
         Unit::Bytes => u64::from(length.bytes),
         Unit::Utf16 => u64::from(length.utf16),
         Unit::Chars => u64::from(length.chars),
-        Unit::Json | Unit::JsonUtf16 => serde_json::to_string(text).map_or(0, |json| json.len() as u64 - 2),
+        Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => serde_json::to_string(text).map_or(0, |json| json.len() as u64 - 2),
         // A text without a vocabulary: four characters are a token.
         Unit::Tokens => u64::from(length.chars.div_ceil(4)),
     }
@@ -117,7 +140,7 @@ fn size(unit: Unit, text: &str, length: &Length) -> u64 {
 /// How many bytes the first `amount` units take, and where a character ends there.
 fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
     match limits.unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
             let end = usize::try_from(amount).unwrap_or(usize::MAX).min(text.len());
             let end = if limits.boundary == Boundary::Whole { text.floor_char_boundary(end) } else { end };
             text.as_bytes().get(..end).unwrap_or_default().to_vec()
@@ -134,7 +157,7 @@ fn first(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
 fn last(limits: &Truncate, text: &str, amount: u64) -> Vec<u8> {
     let from_end = |count: usize| count.saturating_sub(usize::try_from(amount).unwrap_or(usize::MAX));
     match limits.unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => {
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => {
             let start = from_end(text.len());
             let start = if limits.boundary == Boundary::Whole { text.ceil_char_boundary(start) } else { start };
             text.as_bytes().get(start..).unwrap_or_default().to_vec()
@@ -198,6 +221,41 @@ fn last_lines<'t>(limits: &Truncate, text: &'t str, amount: u64, lines: u64) -> 
 /// The size of a text.
 pub(super) fn units(unit: Unit, text: &str) -> u64 {
     size(unit, text, &Length::of(text))
+}
+
+/// The text with its long lines cut, and the footer behind it; `None` where it is still too large.
+fn with_cut_lines(limits: &Truncate, lines: &LongLines, text: &str) -> Option<Vec<u8>> {
+    let mut kept: Vec<u8> = Vec::with_capacity(text.len());
+    let mut taken = 0;
+    let mut rest = text;
+    while !rest.is_empty() {
+        // A line ends with a newline, a return, or both.
+        let end = rest
+            .find(['\r', '\n'])
+            .map_or(rest.len(), |at| at + if rest.get(at..).is_some_and(|end| end.starts_with("\r\n")) { 2 } else { 1 });
+        let (line, later) = rest.split_at(end);
+        rest = later;
+        let whole = units(limits.unit, line);
+        if whole > lines.max {
+            let end = line.len() - line.trim_end_matches(['\r', '\n']).len();
+            let suffix = [&lines.marker, line.get(line.len() - end..).unwrap_or_default()].concat();
+            kept.extend(first(limits, line, lines.max.saturating_sub(units(limits.unit, &suffix))));
+            kept.extend(suffix.as_bytes());
+        } else {
+            kept.extend(line.as_bytes());
+        }
+        taken += whole.min(lines.max);
+    }
+    if limits.max.is_some_and(|max| taken > max) {
+        return None;
+    }
+    let sizes = Length::of(&String::from_utf8_lossy(&kept));
+    let extents = Extents { whole: Length::of(text), ends_in_newline: text.ends_with('\n'), kept: sizes, kept_lines: sizes.newlines + 1 };
+    if !lines.footer.is_empty() {
+        let newline: &[u8] = if kept.last() == Some(&b'\n') { b"" } else { b"\n" };
+        kept.extend([newline, marker(&lines.footer, limits, &extents).as_bytes()].concat());
+    }
+    Some(kept)
 }
 
 /// The text with the ends of its long lines cut off; `None` where it has none.

@@ -96,8 +96,9 @@ impl<'a> Growing<'a> {
                 }
                 continue;
             }
-            self.found.push(Found { id: item.id, alone: item.alone, before: self.tokens });
-            self.tokens += item.alone;
+            let alone = self.select.size(view.estimator(), item.guess, item.alone);
+            self.found.push(Found { id: item.id, alone, before: self.tokens });
+            self.tokens += alone;
         }
         forgotten
     }

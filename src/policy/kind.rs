@@ -11,6 +11,7 @@ impl Kind {
             Kind::System => item.region == Region::System,
             Kind::Tools => item.region == Region::Tools,
             Kind::User => item.region == Region::User,
+            Kind::Prompt => item.region == Region::User && message.opens_turn,
             Kind::Assistant => item.region == Region::Assistant,
             Kind::Thinking => item.region == Region::Thinking,
             Kind::ToolCall => item.region == Region::ToolCall,
@@ -25,6 +26,7 @@ impl Kind {
         match self {
             Kind::Summary => message.is_summary,
             Kind::User => message.role == Role::User && !message.is_summary,
+            Kind::Prompt => message.opens_turn && !message.is_summary,
             Kind::Assistant | Kind::Thinking | Kind::ToolCall => message.role == Role::Assistant && !message.is_summary,
             Kind::ToolResult | Kind::Image => message.role == Role::Tool,
             Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,

@@ -18,8 +18,9 @@ pub(super) struct Extents {
 }
 
 /// The template with its formulas worked out. Known names: `bytes`, `chars`, `utf16`, `lines` (what newlines separate), `rows` (the same
-/// without an empty last one), each of the first four with `kept_` and `removed_`; `keep`, `max`, `max_lines`; `by_lines`, 1 where the
-/// limit of lines was the one that ended it. `{unit}` is `lines` or `bytes`, `{removed}` the number of them that went.
+/// without an empty last one), each of the first four with `kept_` and `removed_`; `keep`, and `from_start`, the units of it at the start; `max`, `max_lines`; `by_lines`, 1 where the
+/// limit of lines was the one that ended it. `{unit}` is `lines` or `bytes`, `{removed}` the number of them that went. A comma before a
+/// formula divides its thousands: `{,max}`.
 /// What is no formula stays as it is written.
 pub(super) fn marker(template: &str, limits: &Truncate, extents: &Extents) -> String {
     if !template.contains('{') {
@@ -34,14 +35,30 @@ pub(super) fn marker(template: &str, limits: &Truncate, extents: &Extents) -> St
         text.push_str(before);
         match formula {
             "unit" => text.push_str(if by_lines { "lines" } else { "bytes" }),
-            _ => match Expression::parse(formula).and_then(|formula| formula.value(&scope)) {
-                Ok(value) => text.push_str(&format!("{}", value.max(0.0) as u64)),
-                Err(_) => text.extend(["{", formula, "}"]),
-            },
+            _ => {
+                let bare = formula.strip_prefix(',');
+                match Expression::parse(bare.unwrap_or(formula)).and_then(|formula| formula.value(&scope)) {
+                    Ok(value) => text.push_str(&number(value.max(0.0) as u64, bare.is_some())),
+                    Err(_) => text.extend(["{", formula, "}"]),
+                }
+            }
         }
         rest = behind;
     }
     text.push_str(rest);
+    text
+}
+
+/// A number, its thousands divided by commas or not.
+fn number(value: u64, divided: bool) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if divided && place > 0 && (digits.len() - place) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
     text
 }
 
@@ -68,7 +85,9 @@ fn scope(limits: &Truncate, extents: &Extents) -> Scope {
         ("removed", if by_lines { removed_lines } else { removed_bytes }),
         ("by_lines", u32::from(by_lines)),
     ];
-    let limits = [("keep", limits.keep.or(limits.max)), ("max", limits.max), ("max_lines", limits.max_lines)];
+    let amount = limits.keep.or(limits.max);
+    let from_start = amount.map(|amount| (amount as f64 * limits.head.clamp(0.0, 1.0)).floor() as u64);
+    let limits = [("keep", amount), ("from_start", from_start), ("max", limits.max), ("max_lines", limits.max_lines)];
     let sizes = sizes.into_iter().map(|(name, size)| (name.to_owned(), f64::from(size)));
     sizes.chain(limits.into_iter().map(|(name, limit)| (name.to_owned(), limit.unwrap_or(0) as f64))).collect()
 }

@@ -11,6 +11,7 @@ mod check;
 mod configuration;
 mod document;
 mod draft;
+mod end;
 mod error;
 mod excerpt;
 mod expression;
@@ -40,11 +41,15 @@ mod texts;
 mod trigger;
 mod truncate;
 
-pub use action::{Boundary, Drop, Inject, Input, Mask, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
+pub use action::{
+    Boundary, Drop, Inject, Input, LinesOf, LongLines, Mask, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts,
+    Truncate,
+};
 pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};
 pub use document::{FALLBACK_WINDOW, Facts, Policy};
 pub use draft::{Dialled, Drafts};
+pub use end::older_than;
 pub use error::PolicyError;
 pub use excerpt::{apply, apply_to_bytes};
 pub use expression::{Expression, ExpressionError, Scope, number};
@@ -63,8 +68,8 @@ pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, outgr
 pub use schema::schema;
 pub use select::{Bounds, Selection};
 pub use selector::{
-    Absent, AllKept, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap,
-    Stop, Tails, Take,
+    Absent, AllKept, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select,
+    Sizes, Snap, Stop, Tails, Take,
 };
 pub use sight::Sight;
 pub use size::{Formula, Measure, Size};

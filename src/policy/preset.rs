@@ -53,6 +53,7 @@ const PRESETS: &[Preset] = &[
     Preset { name: "claude-code@at-limit", text: include_str!("presets/claude-code-at-limit.toml") },
     Preset { name: "gemini-cli", text: include_str!("presets/gemini-cli.toml") },
     Preset { name: "qwen-code", text: include_str!("presets/qwen-code.toml") },
+    Preset { name: "kimi-code", text: include_str!("presets/kimi-code.toml") },
     Preset { name: "cline@agentic", text: include_str!("presets/cline-agentic.toml") },
     Preset { name: "cline@basic", text: include_str!("presets/cline-basic.toml") },
     Preset { name: "roo", text: include_str!("presets/roo.toml") },

@@ -1,7 +1,8 @@
 //! Messages that a selection never touches, and those of them that a budget cuts.
 
-use super::selector::Protect;
+use super::selector::{Protect, Sizes};
 use crate::context::{Seen, View};
+use crate::estimate::Guess;
 use std::collections::BTreeSet;
 
 /// A message that is cut to what was left of a budget.
@@ -30,9 +31,12 @@ impl Protect {
         spared.extend(matching.iter().rev().take(self.last.unwrap_or(0) as usize).map(|message| message.id));
         spared.extend(matching.iter().take(self.first.unwrap_or(0) as usize).map(|message| message.id));
         let Some(budget) = self.tokens else { return (spared, Vec::new()) };
-        // The budget is one of texts: what wraps a message counts for nothing here.
-        let size = |message: &&Seen| (message.id, view.items(**message).map(|item| item.alone).sum());
-        let oldest = if self.oldest > 0 && matching.iter().map(|message| size(message).1).sum::<u64>() > budget { self.oldest } else { 0 };
+        let size = |message: &&Seen| {
+            let texts = view.items(**message).map(|item| item.alone).sum();
+            Sized { id: message.id, whole: if self.sizes == Sizes::Parts { message.estimated } else { texts }, texts }
+        };
+        let all: u64 = matching.iter().map(|message| size(message).whole).sum();
+        let oldest = if all > budget { self.oldest.min(budget) } else { 0 };
         let (newest, on_line) = within(matching.iter().rev().map(size), budget - oldest);
         let mut shortened: Vec<Shortened> =
             on_line.map(|(id, keeps, of)| Shortened { id, keeps, of, head: if oldest > 0 { 0.0 } else { 0.5 } }).into_iter().collect();
@@ -40,13 +44,23 @@ impl Protect {
             // What the newest have left of the message on their line is the newest of what the oldest choose from.
             let rest = matching.len() - newest.len();
             let line = shortened.first().map_or(0, |cut| cut.keeps);
-            let older = matching.iter().take(rest).map(size).enumerate();
-            let older = older.map(|(place, (id, of))| (id, if place + 1 == rest { of - line } else { of }));
+            let older = matching.iter().take(rest).map(|message| {
+                let size = size(message);
+                // What wraps the message stands around either part of it.
+                let wrapper = if self.sizes == Sizes::Parts { view.estimator().message(Guess::default(), message.role) } else { 0 };
+                match shortened.first() {
+                    Some(cut) if cut.id == size.id => {
+                        let texts = size.texts - line;
+                        Sized { whole: if texts > 0 { texts + wrapper } else { 0 }, texts, ..size }
+                    }
+                    _ => size,
+                }
+            });
             let (first, on_line) = within(older, oldest);
             spared.extend(first);
             if let Some((id, keeps, left)) = on_line {
                 match shortened.iter_mut().find(|cut| cut.id == id) {
-                    Some(cut) => *cut = Shortened { keeps: keeps + line, head: keeps as f64 / (keeps + line) as f64, ..*cut },
+                    Some(cut) => *cut = Shortened { keeps: keeps + line, head: keeps as f64 / (keeps + line).max(1) as f64, ..*cut },
                     None => shortened.push(Shortened { id, keeps, of: left, head: 1.0 }),
                 }
             }
@@ -57,19 +71,26 @@ impl Protect {
     }
 }
 
+/// A message with what it takes of a budget where it fits whole, and what its texts come to.
+struct Sized {
+    id: u32,
+    whole: u64,
+    texts: u64,
+}
+
 /// The messages that fit a budget whole, in the order in which they come, and the one on its line with what it keeps and what it has;
 /// none where the budget is used up.
-fn within(sizes: impl Iterator<Item = (u32, u64)>, budget: u64) -> (Vec<u32>, Option<(u32, u64, u64)>) {
-    let (mut whole, mut left) = (Vec::new(), budget);
-    for (id, of) in sizes {
+fn within(sizes: impl Iterator<Item = Sized>, budget: u64) -> (Vec<u32>, Option<(u32, u64, u64)>) {
+    let (mut fitting, mut left) = (Vec::new(), budget);
+    for Sized { id, whole, texts } in sizes {
         if left == 0 {
             break;
         }
-        if of > left {
-            return (whole, Some((id, left, of)));
+        if whole > left {
+            return (fitting, Some((id, left.min(texts), texts)));
         }
-        whole.push(id);
-        left -= of;
+        fitting.push(id);
+        left -= whole;
     }
-    (whole, None)
+    (fitting, None)
 }

@@ -9,6 +9,8 @@ use crate::transcript::Role;
 pub struct Range {
     /// The messages among which is selected.
     pub(super) looked_at: Vec<Seen>,
+    /// The newest message is a reply that calls nothing.
+    pub(super) answered: bool,
     /// Messages that leave with the selection, but into no summary.
     pub(super) lost: Vec<Seen>,
 }

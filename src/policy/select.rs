@@ -2,11 +2,10 @@
 
 use super::protect::Shortened;
 use super::range::Range;
-use super::selector::{
-    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Missing, Order, Pairs, Replay, Select, Snap, Tails, Take,
-};
+use super::selector::{Absent, AllKept, Carried, Direction, End, EndUnit, Missing, Order, Pairs, Replay, Select, Sizes, Snap, Tails, Take};
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::estimate::{Estimator, Guess};
 use crate::transcript::Role;
 use std::collections::BTreeSet;
 
@@ -40,6 +39,14 @@ pub enum Bounds {
 }
 
 impl Select {
+    /// What an item counts for whose text is estimated at `alone` by itself, and which adds this to its message.
+    pub fn size(&self, estimator: &Estimator, guess: Guess, alone: u64) -> u64 {
+        match self.sizes {
+            Sizes::Texts => alone,
+            Sizes::Parts => estimator.message_part(guess),
+        }
+    }
+
     pub(super) fn wants(&self, item: &SeenItem, message: &Seen, tools: &[String]) -> bool {
         let kind = if self.kind.is_empty() {
             !matches!(item.region, Region::System | Region::Tools)
@@ -59,9 +66,20 @@ impl Select {
 
     /// Does an ingestion rule with this selection look at an item that arrives? Without kinds it looks at tool results.
     pub fn wants_arrival(&self, region: Region, role: Role, tool: Option<u32>, tools: &[String]) -> bool {
-        let item = SeenItem { id: 0, region, tool, state: State::Whole, error: false, superseded: false, alone: 0 };
-        let message =
-            Seen { id: 0, role, opens_turn: false, is_summary: false, unseen: false, estimated: 0, usage: None, first: 0, count: 1 };
+        let item =
+            SeenItem { id: 0, region, tool, state: State::Whole, error: false, superseded: false, alone: 0, guess: Guess::default() };
+        let message = Seen {
+            id: 0,
+            role,
+            opens_turn: false,
+            is_summary: false,
+            unseen: false,
+            estimated: 0,
+            in_ends: 0,
+            usage: None,
+            first: 0,
+            count: 1,
+        };
         let kind = match self.kind.as_slice() {
             [] => region == Region::ToolResult,
             kinds => kinds.iter().any(|kind| kind.matches_item(&item, &message)),
@@ -107,7 +125,9 @@ impl Select {
     pub fn looked_at(&self, view: View<'_>) -> Range {
         let mut all = Vec::with_capacity(view.len());
         all.extend(view.messages().filter(|message| message.role != Role::System || message.is_summary));
-        self.range(all)
+        let answers = |message: &Seen| message.role == Role::Assistant && view.items(*message).all(|item| item.region != Region::ToolCall);
+        let range = self.range(all);
+        Range { answered: range.looked_at.last().is_some_and(answers), ..range }
     }
 
     /// Does it take every message that there is, but the system's?
@@ -120,21 +140,22 @@ impl Select {
     /// Where, between the ends that it protects, the selection may take messages.
     pub fn bounds(&self, range: &Range) -> Bounds {
         let all = &range.looked_at;
-        let Some(cut) = self.cut_of(all) else { return Bounds::Nothing };
+        let Some(cut) = self.cut_of(range) else { return Bounds::Nothing };
         Bounds::Between(self.head_of(all, |_| true).min(cut), cut)
     }
 
     /// How many messages the protected old ends come to. What came before the log is in front of all of them, and counts as none.
     fn head_of(&self, all: &[Seen], counts: fn(&End) -> bool) -> usize {
         let (unseen, seen) = all.split_at(unseen_in(all));
-        let head = self.head.iter().filter(|end| counts(end)).map(|end| head_length(end, seen)).max().unwrap_or(0);
+        let head = self.head.iter().filter(|end| counts(end)).map(|end| end.length(seen)).max().unwrap_or(0);
         if head == 0 { 0 } else { head + unseen.len() }
     }
 
     /// Index of the first kept message; `None` where nothing may go. What came before the log may always go.
-    fn cut_of(&self, all: &[Seen]) -> Option<usize> {
+    fn cut_of(&self, range: &Range) -> Option<usize> {
+        let all = &range.looked_at;
         let (unseen, seen) = all.split_at(unseen_in(all));
-        let cut = self.cut(seen).map(|cut| cut + unseen.len());
+        let cut = self.cut(seen, range.answered).map(|cut| cut + unseen.len());
         cut.or((!unseen.is_empty()).then_some(unseen.len()))
     }
 
@@ -203,8 +224,8 @@ impl Select {
     }
 
     /// Index of the first kept message; `None` where nothing may go.
-    fn cut(&self, all: &[Seen]) -> Option<usize> {
-        let cuts = self.tail.iter().map(|end| tail_cut(end, all));
+    fn cut(&self, all: &[Seen], answered: bool) -> Option<usize> {
+        let cuts = self.tail.iter().map(|end| end.first_kept(all));
         let mut cut = match self.tails {
             Tails::Union => cuts.min(),
             Tails::Intersection => cuts.max(),
@@ -218,17 +239,22 @@ impl Select {
             let fits = |index: &usize| all.get(*index).is_some_and(|message| snap.to.iter().any(|kind| kind.matches_message(message)));
             let back = || (1..=cut.min(all.len().saturating_sub(1))).rev().find(fits);
             let forward = || (cut..all.len()).find(fits);
-            let place = match (snap.direction, snap.missing) {
+            let missing = match snap.missing {
+                Missing::Answered if answered => Missing::Everything,
+                Missing::Answered => Missing::Turn,
+                missing => missing,
+            };
+            let place = match (snap.direction, missing) {
                 (Direction::Back, Missing::Turn) => back().or_else(forward),
                 (Direction::Forward, Missing::Turn) => forward().or_else(back),
                 (Direction::Back, _) => back(),
                 (Direction::Forward, _) => forward(),
             };
-            cut = match (place, snap.missing) {
+            cut = match (place, missing) {
                 (Some(place), _) => place,
                 (None, Missing::Everything) => all.len(),
                 (None, Missing::Oldest) => (0..all.len()).find(fits)?,
-                (None, Missing::Nothing | Missing::Turn) => return None,
+                (None, Missing::Nothing | Missing::Turn | Missing::Answered) => return None,
             };
         } else if self.pairs == Pairs::Whole {
             while cut > 0 && cut < all.len() && all.get(cut).is_some_and(|message| message.role == Role::Tool) {
@@ -325,105 +351,7 @@ fn turns_until(messages: &[Seen], request: u64, target: f64) -> Vec<u32> {
     gone
 }
 
-/// Index of the first message that an end at the new side keeps.
-fn tail_cut(end: &End, all: &[Seen]) -> usize {
-    let n = end.n.max(0.0);
-    let count = all.len();
-    let opening = |test: fn(&Seen) -> bool, kept: usize| {
-        let mut starts = all.iter().enumerate().rev().filter(|(_, message)| test(message)).map(|(index, _)| index);
-        kept.checked_sub(1).map_or(count, |newer| starts.nth(newer).unwrap_or(0))
-    };
-    let turn: fn(&Seen) -> bool = |message| message.opens_turn;
-    let any_user: fn(&Seen) -> bool = |message| message.role == Role::User;
-    match end.unit {
-        EndUnit::Messages | EndUnit::Items => count.saturating_sub(n as usize),
-        EndUnit::Turns if n >= 1.0 => match opening(turn, n as usize) {
-            0 => before_turns(all),
-            start => start,
-        },
-        EndUnit::Turns => count,
-        EndUnit::UserMessages => opening(any_user, n as usize),
-        EndUnit::TurnShare => {
-            let turns = all.iter().filter(|message| message.opens_turn).count();
-            if turns == 0 {
-                return count - ((count as f64 * n).ceil() as usize).min(count);
-            }
-            opening(turn, (turns as f64 * n).ceil() as usize)
-        }
-        EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
-        EndUnit::Tokens if end.of == EndOf::Usage => usage_cut(all, n),
-        EndUnit::Tokens => token_cut(all, n, end.crossing),
-        EndUnit::SizeShare => {
-            let whole: u64 = all.iter().map(|message| message.estimated).sum();
-            token_cut(all, whole as f64 * n, end.crossing)
-        }
-    }
-}
-
-/// Where the oldest turn begins, if what stands before it is more than summaries: an end counted in turns keeps nothing that is in none.
-fn before_turns(all: &[Seen]) -> usize {
-    let oldest = all.iter().position(|message| message.opens_turn).unwrap_or(0);
-    if all.iter().take(oldest).all(|message| message.is_summary) { 0 } else { oldest }
-}
-
-fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
-    let mut sum = 0_u64;
-    for (index, message) in all.iter().enumerate().rev() {
-        sum += message.estimated;
-        match crossing {
-            Crossing::Keep if sum as f64 >= budget => return index,
-            Crossing::Select if sum as f64 > budget => return index + 1,
-            _ => {}
-        }
-    }
-    0
-}
-
-/// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.
-/// Where nothing was reported, the last user message is all that is kept.
-fn usage_cut(all: &[Seen], budget: f64) -> usize {
-    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage?)));
-    let Some((mut newer, newest)) = replies.next() else {
-        return all.iter().rposition(|message| message.role == Role::User && !message.is_summary).unwrap_or(0);
-    };
-    for (index, usage) in replies {
-        if newest as f64 - usage as f64 >= budget {
-            return newer;
-        }
-        newer = index;
-    }
-    0
-}
-
 /// How many messages stand for what came before the log: one at the front, or none.
 fn unseen_in(all: &[Seen]) -> usize {
     usize::from(all.first().is_some_and(|message| message.unseen))
-}
-
-/// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.
-fn head_length(end: &End, all: &[Seen]) -> usize {
-    let n = end.n.max(0.0) as usize;
-    match end.unit {
-        EndUnit::Turns => {
-            let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
-            starts.nth(n).unwrap_or(all.len())
-        }
-        EndUnit::UserMessages => {
-            let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);
-            starts.nth(n).unwrap_or(all.len())
-        }
-        EndUnit::Tokens | EndUnit::SizeShare => {
-            let whole: u64 = all.iter().map(|message| message.estimated).sum();
-            let budget = if end.unit == EndUnit::Tokens { end.n } else { whole as f64 * end.n };
-            let mut sum = 0;
-            all.iter()
-                .take_while(|message| {
-                    sum += message.estimated;
-                    sum as f64 <= budget
-                })
-                .count()
-        }
-        EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * end.n.max(0.0)).ceil() as usize).min(all.len()),
-        EndUnit::Messages | EndUnit::Items => n,
-    }
 }

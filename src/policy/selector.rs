@@ -41,6 +41,8 @@ pub struct Select {
     pub take: Take,
     /// In which order it is taken.
     pub order: Order,
+    /// What an item counts for.
+    pub sizes: Sizes,
     /// What is taken grows by so many items at once, for the sake of the prompt cache; for items.
     pub step: Option<Step>,
 }
@@ -84,6 +86,7 @@ impl Default for Select {
             carried: Carried::Counted,
             take: Take::All,
             order: Order::Oldest,
+            sizes: Sizes::Texts,
             step: None,
         }
     }
@@ -99,6 +102,8 @@ pub enum Kind {
     Tools,
     /// What the user wrote.
     User,
+    /// Of this, what opens a turn: no reminders and the like in the user's name.
+    Prompt,
     /// What the model wrote.
     Assistant,
     /// Reasoning.
@@ -268,6 +273,8 @@ pub enum Missing {
     Turn,
     /// Everything is selected.
     Everything,
+    /// Everything is selected where the newest message is a reply that calls nothing; else it looks in the other direction (Gemini CLI).
+    Answered,
     /// The first kept message is the oldest one that it could be: what stands in front of that is selected.
     Oldest,
 }
@@ -286,6 +293,8 @@ pub struct Protect {
     pub tokens: Option<u64>,
     /// So many of these tokens go to the oldest of them instead, where not all of them fit (Kimi Code).
     pub oldest: u64,
+    /// What a message that fits whole takes of the budget; of one that is cut, only texts count, and only texts stay.
+    pub sizes: Sizes,
     /// The text in the midst of the one that is cut; the words of a cut's marker stand in it.
     pub marker: String,
 }
@@ -343,6 +352,17 @@ pub struct DownTo {
     /// Nothing goes where they come to no more than this; `tokens` where absent.
     #[serde(default)]
     pub above: Option<f64>,
+}
+
+/// What items count for where they are counted in tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// Their texts by themselves.
+    #[default]
+    Texts,
+    /// What they add to their messages, with names and all that wraps them.
+    Parts,
 }
 
 /// In which order eligible messages are taken.

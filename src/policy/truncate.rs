@@ -1,6 +1,6 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
-use super::action::Truncate;
+use super::action::{LongLines, Truncate};
 use super::marker::{Extents, marker};
 use super::switch::Switch;
 use crate::context::Ends;
@@ -26,6 +26,9 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
         _ => whole,
     };
     let lined = shorten_lines(limits, text, cleaned);
+    if let Some(left) = limits.long_lines.as_ref().and_then(|lines| with_cut_lines(limits, lines, text, whole)) {
+        return Some(left);
+    }
     let scale = |step: Step| rescale(step, whole, lined);
     let kept = match limit(limits, text, lined) {
         Some(kept) => kept,
@@ -80,7 +83,7 @@ impl Truncate {
 
 fn extent(unit: Unit) -> Extent {
     match unit {
-        Unit::Bytes | Unit::Json | Unit::JsonUtf16 => Extent::Bytes,
+        Unit::Bytes | Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => Extent::Bytes,
         Unit::Utf16 => Extent::Utf16,
         Unit::Chars => Extent::Chars,
         Unit::Tokens => Extent::Tokens,
@@ -116,18 +119,31 @@ fn amount_of(unit: Unit, step: Step, text: &Text) -> u64 {
         Unit::Bytes => step.length.bytes,
         Unit::Utf16 => step.length.utf16,
         Unit::Chars => step.length.chars,
-        Unit::Json | Unit::JsonUtf16 => text.json_bytes,
+        Unit::Json | Unit::JsonUtf16 | Unit::JsonChars => text.json_bytes,
         Unit::Tokens => step.tokens,
     })
 }
 
 /// Lines longer than the limit lose their ends; the tokens go in proportion to the characters.
 fn shorten_lines(limits: &Truncate, text: &Text, step: Step) -> Step {
-    let Some(limit) = limits.max_line_chars else { return step };
+    limits.max_line_chars.map_or(step, |limit| within_lines(text, step, limit))
+}
+
+fn within_lines(text: &Text, step: Step, limit: u64) -> Step {
     let long: &[u32] = text.shape.as_ref().map_or(&[], |shape| &shape.long_lines);
     let lost: u64 = long.iter().map(|chars| u64::from(*chars).saturating_sub(limit)).sum();
     let kept = u64::from(step.length.chars).saturating_sub(lost);
     portion(step, kept, u64::from(step.length.chars))
+}
+
+/// A text that is too large, with its long lines cut; `None` where it is not, or still is afterwards.
+fn with_cut_lines(limits: &Truncate, lines: &LongLines, text: &Text, whole: Step) -> Option<Cut> {
+    let max = limits.max.filter(|max| amount_of(limits.unit, whole, text) > *max)?;
+    let left = within_lines(text, whole, lines.max);
+    let fits = amount_of(limits.unit, left, text) <= max;
+    let extents = Extents { whole: whole.length, ends_in_newline: false, kept: left.length, kept_lines: left.length.newlines + 1 };
+    let ends = Ends { head: left.length.bytes, ..Ends::default() };
+    fits.then(|| result(left, Some(&marker(&lines.footer, limits, &extents)), text, ends))
 }
 
 /// The same share of `to` that `step` is of `from`.
@@ -172,11 +188,14 @@ fn smaller(a: Step, b: Step) -> Step {
 fn result(kept: Step, words: Option<&str>, whole: &Text, ends: Ends) -> Cut {
     let marker = own_text(words.unwrap_or(""));
     let left = kept.plus(marker.whole());
-    let json_bytes = match whole.length.bytes {
-        0 => 0,
-        bytes => u32::try_from(u64::from(whole.json_bytes) * u64::from(left.length.bytes) / u64::from(bytes)).unwrap_or(u32::MAX),
+    let share = |amount: u32, part: u32, of: u32| {
+        let share = (u64::from(amount) * u64::from(part)).checked_div(u64::from(of)).unwrap_or(0);
+        u32::try_from(share).unwrap_or(u32::MAX)
     };
-    let text = Text { length: left.length, tokens: left.tokens, json_bytes, ..Text::default() };
+    let json_bytes = share(whole.json_bytes, left.length.bytes, whole.length.bytes);
+    // The marker is ASCII.
+    let non_ascii = share(whole.non_ascii, kept.length.chars, whole.length.chars);
+    let text = Text { length: left.length, tokens: left.tokens, json_bytes, non_ascii, ..Text::default() };
     Cut { text, kept_tokens: kept.tokens, ends }
 }
 
@@ -185,5 +204,6 @@ pub fn own_text(text: &str) -> Text {
     let chars = text.chars().count() as u32;
     let length =
         Length { bytes: text.len() as u32, utf16: text.encode_utf16().count() as u32, chars, newlines: text.matches('\n').count() as u32 };
-    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, ..Text::default() }
+    let non_ascii = text.chars().filter(|letter| !letter.is_ascii()).count() as u32;
+    Text { length, tokens: chars.div_ceil(4), json_bytes: text.len() as u32, non_ascii, ..Text::default() }
 }

@@ -56,7 +56,11 @@ impl<'a> Candidates<'a> {
         self.ids.truncate(sum.items as usize);
         for (id, alone) in self.growing.items(from) {
             if let Some(by) = inputs.masked(context, self.rule, rule, mask, id) {
-                sum = Worth { items: sum.items + 1, gross: sum.gross + alone, comes: sum.comes + by.alone };
+                sum = Worth {
+                    items: sum.items + 1,
+                    gross: sum.gross + alone,
+                    comes: sum.comes + rule.select.size(context.estimator(), by.guess, by.alone),
+                };
                 self.ids.push(id);
             }
             self.worth.push(sum);

@@ -68,6 +68,11 @@ fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Sho
     let Some(entry) = context.entry(id).copied() else { return };
     for item in entry.first..entry.first + entry.count {
         let Some(old) = context.item(item).copied() else { continue };
+        if old.region == Region::Image {
+            // Only texts stay of a message that is cut.
+            context.remove_item(item);
+            continue;
+        }
         if let Some(by) = excerpt(inputs, context, rule, item, &old, cut) {
             context.replace(item, by);
             continue;
@@ -80,6 +85,7 @@ fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Sho
             ends: if head == 1.0 { ends(share(u64::from(bytes)), 0) } else { ends(0, share(u64::from(bytes))) },
             guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
             alone: share(old.alone),
+            end_units: share(u64::from(old.end_units)) as u32,
             actual: share(old.actual),
         };
         context.replace(item, by);
@@ -89,7 +95,12 @@ fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Sho
 /// An item of a recorded text, cut to its share of what the message keeps; `None` for what is no such text.
 fn excerpt(inputs: &Inputs<'_>, context: &Context, rule: &Rule, id: u32, item: &Item, whole: Shortened) -> Option<Replacement> {
     let text = &inputs.part(item.part?).filter(|part| part.kind == PartKind::Text)?.text;
-    let cut = cut(&rule.select.excerpt_limits(share(item.alone, whole.keeps, whole.of), whole.head, context.estimator()), text)?;
+    let estimator = context.estimator();
+    let per_token = match &estimator.non_ascii {
+        None => (estimator.denominator, estimator.numerator),
+        Some(_) => (u64::from(text.length.bytes), item.alone),
+    };
+    let cut = cut(&rule.select.excerpt_limits(share(item.alone, whole.keeps, whole.of), whole.head, per_token), text)?;
     inputs.cut(context, id, &cut)
 }
 

@@ -5,7 +5,7 @@ use super::guard::enough;
 use super::intake::{Gauge, Intake, cut_item};
 use crate::context::{Context, Ends, Replacement, SeenItem, State as ItemState};
 use crate::estimate::Guess;
-use crate::policy::{Cut, Mask, Plan, Rule, Switch, Truncate, cut, own_text};
+use crate::policy::{Cut, LinesOf, Mask, Plan, Rule, Switch, Truncate, cut, own_text};
 use crate::trace::{MessageRow, PartRow, Trace};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ impl<'a> Inputs<'a> {
         let by = cut_item(&self.gauge(), item, self.part(item.part?)?, cut, context.role_of(id)?);
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { cut.ends } else { cut.ends.least(item.ends) };
-        Some(Replacement { state: ItemState::Truncated, ends, guess: by.guess, alone: by.alone, actual: by.actual })
+        Some(by.replacement(ItemState::Truncated, ends))
     }
 
     /// The items that a mask would replace, and by what; none where a guard forbids it.
@@ -70,7 +70,7 @@ impl<'a> Inputs<'a> {
         for item in items {
             if let Some(by) = self.masked(context, index, rule, mask, item.id) {
                 gross += item.alone;
-                comes += by.alone;
+                comes += rule.select.size(context.estimator(), by.guess, by.alone);
                 replacements.push((item.id, by));
             }
         }
@@ -84,7 +84,8 @@ impl<'a> Inputs<'a> {
         let by = (*left.get(item.part? as usize)?)?;
         // What an earlier cut has taken does not come back.
         let ends = if item.state == ItemState::Whole { by.ends } else { by.ends.least(item.ends) };
-        let shrinks = by.alone < item.alone;
+        let size = |guess, alone| rule.select.size(context.estimator(), guess, alone);
+        let shrinks = size(by.guess, by.alone) < size(item.guess, item.alone);
         (rule.no_inflate == Switch::Off || shrinks).then_some(Replacement { ends, ..by })
     }
 
@@ -97,19 +98,14 @@ impl<'a> Inputs<'a> {
             for item in self.intake.items(message as u32) {
                 let Some(place) = item.part.map(|part| part as usize) else { continue };
                 let Some(part) = self.trace.parts.get(place) else { continue };
-                let text = match preview(mask) {
+                let tool = part.tool.and_then(|tool| self.trace.tools.get(tool as usize));
+                let text = match preview(mask, tool.map(String::as_str)) {
                     None => Some(marker.clone()),
                     Some(limits) => cut(&limits, &part.text),
                 };
                 let by = text.map(|text| (cut_item(&gauge, item, part, &text, row.role), text.ends));
                 if let Some(slot) = left.get_mut(place) {
-                    *slot = by.map(|(by, ends)| Replacement {
-                        state: ItemState::Masked,
-                        ends,
-                        guess: by.guess,
-                        alone: by.alone,
-                        actual: by.actual,
-                    });
+                    *slot = by.map(|(by, ends)| by.replacement(ItemState::Masked, ends));
                 }
             }
         }
@@ -117,15 +113,16 @@ impl<'a> Inputs<'a> {
     }
 }
 
-/// The cut that leaves a mask's preview; `None` where the mask has none.
-fn preview(mask: &Mask) -> Option<Truncate> {
+/// The cut that leaves a mask's preview of a result of this tool; `None` where the mask has none.
+fn preview(mask: &Mask, tool: Option<&str>) -> Option<Truncate> {
     let preview = mask.preview.as_ref()?;
-    Some(Truncate {
-        max: Some(0),
-        keep: Some(u64::from(preview.head + preview.tail)),
-        unit: preview.unit,
-        head: f64::from(preview.head) / f64::from((preview.head + preview.tail).max(1)),
-        marker: mask.text.clone(),
-        ..Truncate::default()
+    let share = |head: u32, tail: u32| f64::from(head) / f64::from((head + tail).max(1));
+    let limits = Truncate { unit: preview.unit, marker: mask.text.clone(), ..Truncate::default() };
+    let of = |known: &String| tool.is_some_and(|tool| known.eq_ignore_ascii_case(tool));
+    Some(match preview.lines.as_ref().filter(|lines| lines.tools.iter().any(of)) {
+        Some(LinesOf { head, tail, .. }) => Truncate { max_lines: Some(u64::from(head + tail)), head: share(*head, *tail), ..limits },
+        None => {
+            Truncate { max: Some(0), keep: Some(u64::from(preview.head + preview.tail)), head: share(preview.head, preview.tail), ..limits }
+        }
     })
 }

@@ -150,6 +150,11 @@ impl<'a> Gauge<'a> {
         }
     }
 
+    /// The same where protected ends are counted.
+    fn end_units(&self, part: &PartRow, text: &Text, role: Role) -> u32 {
+        self.estimator.end_units(|ends| ends.part(part, text, role))
+    }
+
     /// The same for the text by itself.
     fn alone(&self, text: &Text, actual: u64) -> u64 {
         match self.guesses {
@@ -173,6 +178,7 @@ pub(super) fn whole_item(gauge: &Gauge<'_>, row: &MessageRow, part: &PartRow, in
         by: None,
         guess: gauge.part(part, &part.text, part.truth, row.role),
         alone: gauge.alone(&part.text, part.truth),
+        end_units: gauge.end_units(part, &part.text, row.role),
         actual: part.truth,
         anchored: if part.anchored { part.truth } else { 0 },
     }
@@ -190,6 +196,7 @@ pub(super) fn cut_item(gauge: &Gauge<'_>, item: &Item, part: &PartRow, cut: &Cut
         ends: cut.ends,
         guess: gauge.part(part, text, actual, role),
         alone: gauge.alone(text, actual),
+        end_units: gauge.end_units(part, text, role),
         actual,
         anchored: if part.anchored { share as u64 } else { 0 },
         ..*item

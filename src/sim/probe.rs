@@ -7,7 +7,7 @@ use super::conditions::Conditions;
 use super::intake::whole_item;
 use super::outcome::Outcome;
 use super::state::State;
-use crate::context::{Arrival, Context, Ends, Item, Replacement, State as ItemState};
+use crate::context::{Arrival, Context, Ends, Item, State as ItemState};
 use crate::policy::{Hook, Measure, Plan, Rule, Sight, Verdict};
 use crate::trace::Trace;
 use std::sync::Arc;
@@ -78,9 +78,7 @@ impl<'a> Probe<'a> {
     pub fn mask(&mut self, item: u32) {
         let context = &mut self.state.window.context;
         if let Some(old) = context.item(item).cloned() {
-            let ends = Ends::default();
-            let by = Replacement { state: ItemState::Masked, ends, guess: old.guess, alone: old.alone, actual: old.actual };
-            context.replace(item, by);
+            context.replace(item, old.replacement(ItemState::Masked, Ends::default()));
         }
     }
 

@@ -9,7 +9,7 @@ use super::note::Note;
 use super::outcome::SummaryCall;
 use super::state::State;
 use super::summary::summary_tokens;
-use crate::context::{Context, Item, Region};
+use crate::context::{Context, Item, Region, Seen};
 use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
 use crate::trace::PartKind;
 use crate::transcript::Role;
@@ -158,10 +158,7 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     if largest <= limit {
         return Some(input);
     }
-    let left = match summarise.on_overflow {
-        SummariserOverflow::Fail => None,
-        SummariserOverflow::DropOldest => without_oldest(inputs, &window.context, summarise, selection, input),
-    };
+    let left = without_oldest(inputs, &window.context, summarise, selection, input);
     let (fits, refused) = left.map_or((None, 1), |(fits, refused)| (Some(fits), refused));
     let event = ledger.event(None);
     ledger.note(Note { kind: EventKind::SummariserOverflow, before: input, after: limit, touched: refused, ..event });
@@ -169,25 +166,25 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     fits
 }
 
-/// The request of a summariser that leaves out the oldest message, and the results of its calls, after each refusal, and the number
-/// of refused tries. `None` where not even the newest message fits alone.
+/// The request of a summariser that leaves out what is oldest after each refusal, and the number of refused tries. `None` where nothing
+/// that may be left out makes it fit.
 fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
-    let read: Vec<u32> = match summarise.input {
-        Input::Context => context.live().filter(|(_, entry)| entry.role != Role::System).map(|(id, _)| id).collect(),
-        Input::Selection | Input::Prose => selection.gone.clone(),
+    let of_input = |message: &Seen| match summarise.input {
+        Input::Context => message.role != Role::System,
+        Input::Selection | Input::Prose => selection.gone.contains(&message.id),
     };
+    let read: Vec<Seen> = context.view().messages().filter(of_input).collect();
     let cap = if summarise.input == Input::Selection { summarise.tool_cap_utf16 } else { 0 };
-    let size = |id: u32| read_by_summariser(inputs, context, &[id], cap, |kind| summarise.input != Input::Prose || is_prose(kind));
-    let (mut left, mut refused) = (input, 0);
-    let mut oldest = read.iter().peekable();
-    while let Some(id) = oldest.next() {
-        refused += 1;
-        left = left.saturating_sub(size(*id));
-        while let Some(result) = oldest.next_if(|id| context.role_of(**id) == Some(Role::Tool)) {
-            left = left.saturating_sub(size(*result));
-        }
+    let size =
+        |message: &Seen| read_by_summariser(inputs, context, &[message.id], cap, |kind| summarise.input != Input::Prose || is_prose(kind));
+    let (mut left, mut rest) = (input, read.as_slice());
+    for refused in 1.. {
+        let goes = summarise.on_overflow.leaves_out(rest, refused)?;
+        let (gone, stays) = rest.split_at_checked(goes)?;
+        left = left.saturating_sub(gone.iter().map(size).sum());
+        rest = stays;
         if left <= inputs.conditions.prompt_limit {
-            return oldest.peek().is_some().then_some((left, refused));
+            return (!rest.is_empty()).then_some((left, refused));
         }
     }
     None

@@ -5,7 +5,7 @@
 //! masked. [`watch_anew`](super::watch_anew) makes each view anew, and is what this is tested against.
 
 use super::candidates::Candidates;
-use super::conditions::Refetching;
+use super::conditions::{Guesses, Refetching};
 use super::guard::enough;
 use super::inputs::Inputs;
 use crate::context::{Arrival, Context, Item, Replacement, SeenItem};
@@ -100,7 +100,12 @@ impl<'a> Window<'a> {
     pub fn new(inputs: &Inputs<'_>) -> Window<'a> {
         let cuts_later = inputs.plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some());
         let keeps_cuts = if cuts_later { Switch::On } else { Switch::Off };
-        Window { context: Context::new(inputs.plan.estimator.clone()), keeps_cuts, ..Window::default() }
+        let mut estimator = inputs.plan.estimator.clone();
+        if inputs.conditions.guesses == Guesses::True {
+            // Who knows the truth counts ends by it as well.
+            estimator.ends = None;
+        }
+        Window { context: Context::new(estimator), keeps_cuts, ..Window::default() }
     }
 
     /// Actual size of the context as it stands.
@@ -139,17 +144,18 @@ impl<'a> Window<'a> {
     /// The items that a limit would cut, and what is left of them; none where a guard forbids it.
     pub fn cuttable(&self, inputs: &Inputs<'_>, rule: &Rule, limits: &Truncate, items: &[SeenItem]) -> Vec<(u32, Replacement, Text)> {
         let mut changes = Vec::new();
-        let mut gross = 0;
+        let (mut gross, mut comes) = (0, 0);
         for item in items {
             let Some(part) = self.context.item(item.id).and_then(|item| item.part).and_then(|part| inputs.part(part)) else { continue };
             let Some(cut) = cut(limits, self.cuts.get(&item.id).unwrap_or(&part.text)) else { continue };
             // A text that was cut before, marker and all, is not cut again for nothing.
-            if let Some(by) = inputs.cut(&self.context, item.id, &cut).filter(|by| by.alone < item.alone) {
+            let size = |by: &Replacement| rule.select.size(self.context.estimator(), by.guess, by.alone);
+            if let Some(by) = inputs.cut(&self.context, item.id, &cut).filter(|by| size(by) < item.alone) {
                 gross += item.alone;
+                comes += size(&by);
                 changes.push((item.id, by, cut.text));
             }
         }
-        let comes: u64 = changes.iter().map(|(_, by, _)| by.alone).sum();
         if enough(rule.min_saving.as_ref(), gross, comes) { changes } else { Vec::new() }
     }
 

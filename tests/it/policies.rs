@@ -455,12 +455,12 @@ proptest! {
                     let item = Item {
                         part: Some(0), tool: None, region: Region::User, state: State::Whole, error: false, expires: size % 2 == 0,
                         ends: Ends::default(), superseded: false, by: None,
-                        guess, alone: size, actual: size, anchored: size / 2,
+                        guess, alone: size, end_units: size as u32, actual: size, anchored: size / 2,
                     };
                     let arrival = Arrival { message: Some(target), role, opens_turn: edit == 0, is_summary: false, unseen: false, call: 0 };
                     context.push(arrival, vec![item; (target % 3) as usize], (target % 4 == 0).then_some(0));
                 }
-                2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, actual: size }),
+                2 => context.replace(target, Replacement { state: State::Masked, ends: Ends::default(), guess, alone: size, end_units: size as u32, actual: size }),
                 3 => context.remove_item(target),
                 _ if size % 5 == 0 => context.withdraw(target),
                 _ => context.remove(&[target]),

@@ -3,7 +3,7 @@
 use crate::catalog::{Catalog, Family, Model, Thinking};
 use crate::estimate::ContentKind;
 use crate::trace::{CallRow, MessageRow, PartKind, PartRow, Trace};
-use crate::transcript::{CompactionKind, Trust, Usage};
+use crate::transcript::{CompactionKind, Length, Trust, Usage};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
@@ -367,7 +367,10 @@ impl<'a> Walk<'a> {
         }
         let mut content = Content { messages: 1, ..Content::default() };
         for part in self.parts(message) {
-            let (text, name) = (&part.text, u64::from(part.name.bytes.div_ceil(4)));
+            let text = &part.text;
+            // A result has the name of its call, which costs nothing there.
+            let named = if part.kind == PartKind::ToolCall { part.name } else { Length::default() };
+            let name = u64::from(named.bytes.div_ceil(4));
             if part.kind == PartKind::Tools {
                 content.definitions += u64::from(text.tokens);
             }
@@ -382,7 +385,7 @@ impl<'a> Walk<'a> {
             };
             if let Some(amount) = content.kinds.get_mut(ContentKind::of(part, text.kind).place()) {
                 amount.tokens += tokens;
-                amount.chars += u64::from(text.length.chars) + u64::from(part.name.chars);
+                amount.chars += u64::from(text.length.chars) + u64::from(named.chars);
             }
         }
         content

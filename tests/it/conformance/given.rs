@@ -89,7 +89,8 @@ pub fn list(value: &Value) -> &[Value] {
 /// A measured text.
 pub fn weigh(text: &str) -> Text {
     let json = serde_json::to_string(text).unwrap();
-    Text { length: Length::of(text), tokens: text.len() as u32 / 4, json_bytes: json.len() as u32 - 2, ..Text::default() }
+    let non_ascii = text.chars().filter(|letter| !letter.is_ascii()).count() as u32;
+    Text { length: Length::of(text), tokens: text.len() as u32 / 4, json_bytes: json.len() as u32 - 2, non_ascii, ..Text::default() }
 }
 
 /// A part of this kind.

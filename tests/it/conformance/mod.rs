@@ -6,7 +6,9 @@ mod codex;
 mod cuts;
 mod digest;
 mod edges;
+mod gemini;
 mod given;
+mod kimi;
 mod mutations;
 mod mycoder;
 mod opencode;
@@ -56,7 +58,7 @@ const fn function(name: &'static str, check: fn(&Case) -> Checked) -> Function {
     Function { name, check }
 }
 
-const FUNCTIONS: [Function; 56] = [
+const FUNCTIONS: [Function; 68] = [
     function("baseagent_estimate_tokens", baseagent::estimate_tokens),
     function("baseagent_is_overflow", baseagent::is_overflow),
     function("baseagent_loop", baseagent::whole_loop),
@@ -71,6 +73,18 @@ const FUNCTIONS: [Function; 56] = [
     function("codex_total_token_usage", codex::total_token_usage),
     function("codex_truncate_output_items", codex::truncate_output_items),
     function("codex_truncate_text", codex::truncate_text),
+    function("gemini_compress_v0_61", gemini::compress),
+    function("gemini_estimate_tokens_v0_61", gemini::estimate_tokens),
+    function("gemini_mask_v0_61", gemini::mask),
+    function("gemini_split_point_v0_61", gemini::split_point),
+    function("gemini_truncate_output_v0_61", gemini::truncate_output),
+    function("kimi_compaction_shape_v2_1", kimi::compaction_shape),
+    function("kimi_estimate_messages_v2_1", kimi::estimate_messages),
+    function("kimi_estimate_text_v2_1", kimi::estimate_text),
+    function("kimi_overflow_shrink_v2_1", kimi::overflow_shrink),
+    function("kimi_select_user_messages_v2_1", kimi::select_user_messages),
+    function("kimi_should_compact_v2_1", kimi::should_compact),
+    function("kimi_tool_result_truncation_v2_1", kimi::tool_result_truncation),
     function("mycoder_compact_history", mycoder::compact_history),
     function("mycoder_loop", mycoder::whole_loop),
     function("mycoder_status_update", mycoder::status_update),

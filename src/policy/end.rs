@@ -1,0 +1,139 @@
+//! How far the protected ends of a conversation reach, in messages.
+
+use super::action::SummariserOverflow;
+use super::selector::{Crossing, End, EndOf, EndUnit};
+use crate::context::Seen;
+use crate::transcript::Role;
+
+impl End {
+    /// Index of the first message that an end at the new side keeps.
+    pub(super) fn first_kept(&self, all: &[Seen]) -> usize {
+        let n = self.n.max(0.0);
+        let count = all.len();
+        let opening = |test: fn(&Seen) -> bool, kept: usize| {
+            let mut starts = all.iter().enumerate().rev().filter(|(_, message)| test(message)).map(|(index, _)| index);
+            kept.checked_sub(1).map_or(count, |newer| starts.nth(newer).unwrap_or(0))
+        };
+        let turn: fn(&Seen) -> bool = |message| message.opens_turn;
+        let any_user: fn(&Seen) -> bool = |message| message.role == Role::User;
+        match self.unit {
+            EndUnit::Messages | EndUnit::Items => count.saturating_sub(n as usize),
+            EndUnit::Turns if n >= 1.0 => match opening(turn, n as usize) {
+                0 => before_turns(all),
+                start => start,
+            },
+            EndUnit::Turns => count,
+            EndUnit::UserMessages => opening(any_user, n as usize),
+            EndUnit::TurnShare => {
+                let turns = all.iter().filter(|message| message.opens_turn).count();
+                if turns == 0 {
+                    return count - ((count as f64 * n).ceil() as usize).min(count);
+                }
+                opening(turn, (turns as f64 * n).ceil() as usize)
+            }
+            EndUnit::MessageShare => count - ((count as f64 * n).ceil() as usize).min(count),
+            EndUnit::Tokens if self.of == EndOf::Usage => usage_cut(all, n),
+            EndUnit::Tokens => token_cut(all, n, self.crossing),
+            EndUnit::SizeShare => {
+                let whole: u64 = all.iter().map(|message| message.in_ends).sum();
+                token_cut(all, whole as f64 * n, self.crossing)
+            }
+        }
+    }
+
+    /// How many messages an end at the old side keeps. Tokens keep what fits; shares keep their rounded-up number.
+    pub(super) fn length(&self, all: &[Seen]) -> usize {
+        let n = self.n.max(0.0) as usize;
+        match self.unit {
+            EndUnit::Turns => {
+                let mut starts = all.iter().enumerate().filter(|(_, message)| message.opens_turn).map(|(index, _)| index);
+                starts.nth(n).unwrap_or(all.len())
+            }
+            EndUnit::UserMessages => {
+                let mut starts = all.iter().enumerate().filter(|(_, message)| message.role == Role::User).map(|(index, _)| index);
+                starts.nth(n).unwrap_or(all.len())
+            }
+            EndUnit::Tokens | EndUnit::SizeShare => {
+                let whole: u64 = all.iter().map(|message| message.in_ends).sum();
+                let budget = if self.unit == EndUnit::Tokens { self.n } else { whole as f64 * self.n };
+                let mut sum = 0;
+                all.iter()
+                    .take_while(|message| {
+                        sum += message.in_ends;
+                        sum as f64 <= budget
+                    })
+                    .count()
+            }
+            EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * self.n.max(0.0)).ceil() as usize).min(all.len()),
+            EndUnit::Messages | EndUnit::Items => n,
+        }
+    }
+}
+
+/// Where the oldest turn begins, if what stands before it is more than summaries: an end counted in turns keeps nothing that is in none.
+fn before_turns(all: &[Seen]) -> usize {
+    let oldest = all.iter().position(|message| message.opens_turn).unwrap_or(0);
+    if all.iter().take(oldest).all(|message| message.is_summary) { 0 } else { oldest }
+}
+
+fn token_cut(all: &[Seen], budget: f64, crossing: Crossing) -> usize {
+    let mut sum = 0_u64;
+    for (index, message) in all.iter().enumerate().rev() {
+        sum += message.in_ends;
+        match crossing {
+            Crossing::Keep if sum as f64 >= budget => return index,
+            Crossing::Select if sum as f64 > budget => return index + 1,
+            _ => {}
+        }
+    }
+    0
+}
+
+/// The reply after the newest one whose reported usage lies below the newest by the budget; where none does, everything is kept.
+/// Where nothing was reported, the last user message is all that is kept.
+fn usage_cut(all: &[Seen], budget: f64) -> usize {
+    let mut replies = all.iter().enumerate().rev().filter_map(|(index, message)| Some((index, message.usage?)));
+    let Some((mut newer, newest)) = replies.next() else {
+        return all.iter().rposition(|message| message.role == Role::User && !message.is_summary).unwrap_or(0);
+    };
+    for (index, usage) in replies {
+        if newest as f64 - usage as f64 >= budget {
+            return newer;
+        }
+        newer = index;
+    }
+    0
+}
+
+impl SummariserOverflow {
+    /// How many of the messages of a summariser's request, the oldest ones, it leaves out after its n-th refusal; `None` where it gives up.
+    pub fn leaves_out(&self, messages: &[Seen], refused: u32) -> Option<usize> {
+        match self {
+            SummariserOverflow::Fail => None,
+            SummariserOverflow::DropOldest => (!messages.is_empty()).then(|| without_results(messages, 1)),
+            SummariserOverflow::Keep(shares) => {
+                let share = shares.get(refused.checked_sub(1)? as usize)?;
+                let all: u64 = messages.iter().map(|message| message.estimated).sum();
+                (messages.len() > 1).then(|| older_than(messages, (all as f64 * share).floor() as u64))
+            }
+        }
+    }
+}
+
+/// How many messages stand before the newest ones that fit into so many estimated tokens: one at least, and no result without its call.
+pub fn older_than(messages: &[Seen], tokens: u64) -> usize {
+    let mut left = tokens;
+    let fits = |message: &&Seen| {
+        let fits = message.estimated <= left;
+        left = left.saturating_sub(message.estimated);
+        fits
+    };
+    let newest = messages.iter().rev().take_while(fits).count();
+    without_results(messages, (messages.len() - newest).max(1))
+}
+
+/// The place from which on messages stay, once results that lead them have gone as well.
+fn without_results(messages: &[Seen], from: usize) -> usize {
+    let results = messages.iter().skip(from).take_while(|message| message.role == Role::Tool).count();
+    (from + results).min(messages.len())
+}
