@@ -3,11 +3,12 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
-use ctxsim::policy::{Facts, Hook, Measure, Plan, apply};
+use ctxsim::policy::{Facts, Hook, Measure, Plan, Take, apply};
 use ctxsim::sim::{Conditions, Probe, watch};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
 use serde_json::Value;
+use std::sync::Arc;
 
 const PRESET: &str = "qwen-code@0.24";
 
@@ -155,6 +156,18 @@ pub fn truncate_tool_output(case: &Case) -> Checked {
     }
 }
 
+/// What clears, with an estimator that counts characters: by tokens of four each, a result is up to three characters larger.
+fn in_characters(mut plan: Plan) -> Plan {
+    plan.estimator.denominator = 1;
+    plan.rule.retain(|rule| rule.summarise.is_none() && rule.action().is_some());
+    for rule in plan.rule.iter_mut().map(Arc::make_mut) {
+        if let Take::DownTo(size) = &mut rule.select.take {
+            (size.tokens, size.above) = (size.tokens * 4.0, size.above.map(|above| above * 4.0));
+        }
+    }
+    plan
+}
+
 /// Old results and pictures, cleared as the next message is sent: the content that stands before it, a reply, and the message.
 pub fn microcompact(case: &Case) -> Checked {
     let settings = &case.params["settings"];
@@ -166,25 +179,35 @@ pub fn microcompact(case: &Case) -> Checked {
     let settings = [
         ("toolResultsThresholdMinutes", if idle_off { &never } else { minutes }),
         ("toolResultsNumToKeep", &settings["toolResultsNumToKeep"]),
+        ("toolResultsTotalCharsThreshold", chars),
     ];
-    let plan = preset(&Value::Null, &settings);
+    let plan = in_characters(preset(&Value::Null, &settings));
     if case.params["force"] == true {
         return Ok(Passed::NotModelled("a person asks for it"));
     }
     let mut given = Given::default();
     let mut places = Vec::new();
+    given.push(Role::User, Vec::new());
     for (index, content) in list(&case.input["history"]).iter().enumerate() {
         answered(&mut given, content, |place| places.push((index as u64, place)));
     }
+    // One turn, so that nothing is looked at before the message that is to be sent.
+    given.trace.messages.iter_mut().skip(1).for_each(|message| message.synthetic = true);
     let reply = |given: &mut Given, time: Option<i64>| {
         let message = given.push(Role::Assistant, vec![part(PartKind::Text, "")]);
         given.trace.messages[message as usize].time = time;
         given.trace.calls.push(reply_row(message, 0));
     };
-    let idle = case.params["idle_ms"].as_i64();
+    let size_only = case.params["sizeOnly"] == true;
+    let idle = case.params["idle_ms"].as_i64().filter(|_| !size_only);
     reply(&mut given, idle.map(|_| 0));
     let pending = list(&case.input["pending"]);
-    if case.params["sizeOnly"] != true {
+    let results = pending.iter().flat_map(|content| list(&content["parts"])).filter(|block| block["functionResponse"].is_object());
+    if results.count() > 1 {
+        return Ok(Passed::NotModelled("results that come together count as one among the newest that are spared"));
+    }
+    // What answers no tool is a message of the user.
+    if pending.is_empty() {
         given.push(Role::User, vec![part(PartKind::Text, "next")]);
     }
     for content in pending {
