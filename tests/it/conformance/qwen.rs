@@ -171,16 +171,8 @@ fn in_characters(mut plan: Plan) -> Plan {
 /// Old results and pictures, cleared as the next message is sent: the content that stands before it, a reply, and the message.
 pub fn microcompact(case: &Case) -> Checked {
     let settings = &case.params["settings"];
-    let never = Value::from(1_000_000_000_u64);
-    let minutes = &settings["toolResultsThresholdMinutes"];
-    let idle_off = minutes.as_i64() < Some(0);
-    let chars = &settings["toolResultsTotalCharsThreshold"];
-    let chars = if chars.as_i64() < Some(0) || (chars.is_null() && idle_off) { &never } else { chars };
-    let settings = [
-        ("toolResultsThresholdMinutes", if idle_off { &never } else { minutes }),
-        ("toolResultsNumToKeep", &settings["toolResultsNumToKeep"]),
-        ("toolResultsTotalCharsThreshold", chars),
-    ];
+    let names = ["toolResultsThresholdMinutes", "toolResultsNumToKeep", "toolResultsTotalCharsThreshold"];
+    let settings = names.map(|name| (name, &settings[name]));
     let plan = in_characters(preset(&Value::Null, &settings));
     if case.params["force"] == true {
         return Ok(Passed::NotModelled("a person asks for it"));
