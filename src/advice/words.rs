@@ -92,6 +92,7 @@ impl Rule {
             Mode::Turn => Some("for the rest of the turn"),
         };
         facets.extend(lasts.map(|lasts| ("how long it lasts", lasts.to_owned())));
+        facets.extend((self.delay > 0).then(|| ("when it takes effect", format!("{} later", counted(self.delay, "call")))));
         facets
     }
 

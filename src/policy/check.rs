@@ -98,6 +98,9 @@ impl Rule {
         if self.summarise.as_ref().is_some_and(|summarise| summarise.per == Per::Tokens(0)) {
             return Err("`per` needs pieces of 1 token or more".to_owned());
         }
+        if self.delay > 0 && (self.summarise.is_none() || self.mode != Mode::Commit) {
+            return Err("`delay` needs summarise, and a change that lasts".to_owned());
+        }
         if self.give_up_after == Some(0) {
             return Err("`give_up_after` counts failures: 1 or more".to_owned());
         }

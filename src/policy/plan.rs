@@ -250,6 +250,10 @@ pub struct Rule {
     /// After so many failures in a row, never again in this session; a success begins the count anew.
     #[serde(default)]
     pub give_up_after: Option<u32>,
+    /// A summary is asked for at once, and takes its place so many calls later: what came in between stays. A rule that summarises
+    /// meanwhile waits for it instead of asking for another.
+    #[serde(default)]
+    pub delay: u64,
     /// The agent gives up instead of calling: the session ends here.
     #[serde(default)]
     pub refuse: Switch,

@@ -18,7 +18,7 @@ pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
         Some(Action::Truncate(limits)) => truncate(state, rule, limits),
         Some(Action::Drop(_)) if removes_items(rule) => remove_items(state, rule),
         Some(Action::Drop(drop)) => remove(state, rule, drop),
-        Some(Action::Summarise(how)) => summarise(state, rule, how),
+        Some(Action::Summarise(how)) => summarise(state, index, rule, how),
         None if rule.refuse == Switch::On => {
             state.belief.gives_up = true;
             Done::Changed(EventKind::GiveUp, 0)

@@ -4,7 +4,7 @@ use super::event::Cause;
 use super::inputs::Inputs;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, State as ItemState};
-use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Plan, Rule, Sight, Switch, Trigger};
+use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Plan, Rule, Selection, Sight, Switch, Trigger};
 use crate::trace::CallRow;
 
 /// Encrypted reasoning takes more bytes than this; where a log has fewer, somebody has taken it out.
@@ -27,6 +27,8 @@ pub(super) struct Belief {
     pub summariser_refused: bool,
     /// The agent has given up on the call at hand.
     pub gives_up: bool,
+    /// A summary that has been asked for and does not stand in the context yet.
+    pub prepared: Option<Prepared>,
     /// The rules for a gap have run since the last reply.
     pub paused: bool,
     /// A user message has come since the last call.
@@ -37,6 +39,19 @@ pub(super) struct Belief {
     pub refused: u64,
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
+}
+
+/// A summary on its way.
+#[derive(Clone)]
+pub(super) struct Prepared {
+    /// The rule that has asked for it, by its place in the plan.
+    pub rule: usize,
+    /// What it is of.
+    pub selection: Selection,
+    /// Tokens of its text.
+    pub tokens: u64,
+    /// It takes its place when so many calls have been made.
+    pub due: u64,
 }
 
 /// What is remembered about one rule.

@@ -50,9 +50,12 @@ pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, i
     }
     let State { inputs, window, belief, ledger } = state;
     let calls = ledger.outcome.totals.calls;
-    let verdict = rule
-        .when
-        .as_ref()
+    let due = belief.prepared.as_ref().filter(|prepared| prepared.rule == index).map(|prepared| prepared.due);
+    if due.is_some_and(|due| calls < due) {
+        return false;
+    }
+    let trigger = rule.when.as_ref().filter(|_| due.is_none());
+    let verdict = trigger
         .map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&belief.sight(inputs, window, calls, &memory)));
     let before = window.actual();
     if let Some(level) = verdict.level {
@@ -115,6 +118,7 @@ fn report<'a>(
             belief.note_success(inputs, window, index);
             return true;
         }
+        Done::Begun => return false,
         Done::Nothing => false,
         Done::Failed => true,
     };

@@ -13,6 +13,8 @@ use crate::transcript::{Length, Text};
 pub(super) enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
+    /// It is on its way, and changes nothing yet.
+    Begun,
     /// There was nothing to do, or not enough of it.
     Nothing,
     /// It was tried and came to nothing: the summariser was refused, or its summary would have been larger than what it replaces.

@@ -1,5 +1,6 @@
 //! Messages are replaced by a summary, and the summariser's own request is counted.
 
+use super::belief::Prepared;
 use super::edit::{Done, insert, insert_at, shorten, text_of};
 use super::event::{EventKind, reported_as};
 use super::guard::selection;
@@ -14,7 +15,14 @@ use crate::trace::PartKind;
 use crate::transcript::Role;
 
 /// Replaces what a rule selects by a summary.
-pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> Done {
+pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summarise: &Summarise) -> Done {
+    if let Some(mut prepared) = state.belief.prepared.take() {
+        state.window.before_edit(rule);
+        // What has left since it was asked for is in it, and no longer there.
+        let context = &state.window.context;
+        prepared.selection.gone.retain(|id| context.entry(*id).is_some_and(|entry| entry.live));
+        return put_in(state, prepared);
+    }
     if is_refused_unread(state, rule, summarise) {
         return Done::Failed;
     }
@@ -26,7 +34,9 @@ pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summaris
     }
     let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
     let State { inputs, window, ledger, .. } = state;
-    window.before_edit(rule);
+    if rule.delay == 0 {
+        window.before_edit(rule);
+    }
     let context = &window.context;
     let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
     let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
@@ -42,8 +52,26 @@ pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summaris
         let Work { calls, input: prompt, output, .. } = work;
         outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt, prefix, output, calls });
     }
+    let tokens = work.summaries * (size + summarise.wrapper_tokens);
+    let due = ledger.outcome.totals.calls + rule.delay;
+    let prepared = Prepared { rule: index, selection, tokens, due };
+    if rule.delay > 0 {
+        state.belief.prepared = Some(prepared);
+        return Done::Begun;
+    }
+    put_in(state, prepared)
+}
+
+/// A summary takes the place of what it is of.
+fn put_in(state: &mut State<'_>, prepared: Prepared) -> Done {
+    let State { inputs, window, .. } = state;
+    let plan = inputs.plan;
+    let Some((rule, summarise)) = plan.rule.get(prepared.rule).and_then(|rule| Some((rule, rule.summarise.as_ref()?))) else {
+        return Done::Nothing;
+    };
     let context = &mut window.context;
-    let first = selection.gone.first().and_then(|first| context.place_of(*first));
+    let selection = prepared.selection;
+    let first = selection.gone.first().filter(|_| summarise.per == Per::Pair).and_then(|first| context.place_of(*first));
     shorten(inputs, context, rule, &selection);
     let leaving = selection.leaving();
     context.condense(&selection.gone);
@@ -51,8 +79,8 @@ pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summaris
     if summarise.place == Place::SystemPrompt {
         context.remove_own_system_text();
     }
-    let text = text_of(work.summaries * (size + summarise.wrapper_tokens));
-    match first.filter(|_| summarise.per == Per::Pair) {
+    let text = text_of(prepared.tokens);
+    match first {
         Some(place) => insert_at(state, &text, summarise.role, place),
         None => insert(state, &text, summarise.role, summarise.place),
     }

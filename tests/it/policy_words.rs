@@ -1,7 +1,7 @@
 //! Words of the policy language that several systems need: what each does, with figures worked by hand.
 
 use crate::policies::{Session, calls_of, run, text};
-use ctxsim::policy::Policy;
+use ctxsim::policy::{Policy, presets};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
 
@@ -166,4 +166,36 @@ fn a_summary_may_be_made_in_pieces_or_pair_by_pair() {
     // 327 tokens in four pieces of at most 100, their summaries in two, and those in one.
     assert_eq!(made("{ tokens = 100 }"), (7, 327 + 20 + 200 + 10 + 100 + 5, 350, 150));
     assert_eq!(made("{ tokens = 327 }"), (1, 332, 50, 150));
+}
+
+#[test]
+fn a_summary_may_be_made_in_the_background() {
+    let rule = |delay: u32, rest: &str| {
+        format!(
+            "[summary]\ntokens = 10\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.level = {{ of = \"usage_total\", ge = 400 }}\nsummarise = {{ prompt_tokens = 0 }}\ndelay = {delay}\n{rest}"
+        )
+    };
+    // Prompts of 100, 209, 318, 427, 536: each step adds a reply of 10, its call of 9 and a result of 90.
+    let trace = (0..4).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(360, 90))).reply(4, None).trace();
+    assert_eq!(sizes(&replay("", &trace)), [100, 209, 318, 427, 536]);
+    let at_once = replay(&rule(0, ""), &trace);
+    assert_eq!((sizes(&at_once), calls_of(&at_once, EventKind::Compact)), (vec![100, 209, 318, 427, 10], vec![4]));
+    // From 200 on: asked for before the third call, when 318 tokens stood there; it takes their place two calls later.
+    let later = replay(&rule(2, "").replace("400", "200"), &trace);
+    assert_eq!((sizes(&later), calls_of(&later, EventKind::Compact)), (vec![100, 209, 318, 427, 228], vec![4]));
+    assert_eq!((later.summaries.len(), later.summaries[0].call, later.summaries[0].prompt), (1, 2, 318));
+    // A rule that summarises meanwhile waits for it, and asks for no other.
+    let wait =
+        "[[rule]]\nid = \"wait\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_total\", ge = 300 }\nsummarise = { prompt_tokens = 0 }\n";
+    let waited = replay(&rule(9, wait).replace("400", "200"), &trace);
+    assert_eq!((calls_of(&waited, EventKind::Compact), waited.summaries.len()), (vec![3], 1));
+    assert!(refused("[[rule]]\nid = \"r\"\nat = \"pre_call\"\ndrop = {}\ndelay = 1\n").contains("needs summarise"));
+}
+
+/// Presets of systems whose server counts the request itself: no other may look at the exact total.
+#[test]
+fn only_a_server_knows_the_next_prompt() {
+    let names = ["anthropic@context-editing", "anthropic@compaction", "anthropic@background", "openai@compaction"];
+    let asking = presets().iter().filter(|preset| preset.text.contains("\"next_prompt\"")).map(|preset| preset.name);
+    assert_eq!(asking.collect::<Vec<&str>>(), names);
 }

@@ -139,9 +139,11 @@ fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
         return one == two;
     }
     let Rule { id, at, after, condition, attempt, when, select: _, mask, truncate, drop, summarise, inject, .. } = one;
-    let Rule { min_saving, min_progress, min_messages, no_inflate, max_fires, give_up_after, refuse, mode, otherwise, event, .. } = one;
+    let Rule {
+        min_saving, min_progress, min_messages, no_inflate, max_fires, give_up_after, refuse, delay, mode, otherwise, event, ..
+    } = one;
     let guard = |guard: &Option<MinSaving>| guard.as_ref().map(|guard| (guard.basis, guard.cmp));
-    (id, at, after, condition, attempt) == (&two.id, &two.at, &two.after, &two.condition, &two.attempt)
+    (id, at, after, delay, condition, attempt) == (&two.id, &two.at, &two.after, &two.delay, &two.condition, &two.attempt)
         && same_trigger_frame(when.as_ref(), two.when.as_ref())
         && (mask, truncate, drop, summarise, inject) == (&two.mask, &two.truncate, &two.drop, &two.summarise, &two.inject)
         && guard(min_saving) == guard(&two.min_saving)
