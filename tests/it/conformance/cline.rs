@@ -1,6 +1,6 @@
 //! Cline CLI 3.0.
 
-use super::given::{Given, list, part, plan, text};
+use super::given::{Given, call, list, part, plan, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::policy::{Facts, Hook, Plan, Truncate, apply};
 use ctxsim::sim::{Conditions, Probe};
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 const PRESET: &str = "cline@3.0";
 
-const CLOSING: &str = "without a model the closing answers of older turns and digests of what was done stay";
+const CUT_PROMPTS: &str = "without a model, prompts of the user that come to more than the target are cut";
+const ANSWERS: &str = "without a model, steps of the newest turn stay before answers of older ones where not all of them fit";
 
 /// A model that nobody knows takes 128,000 tokens.
 fn facts(info: &Value) -> Facts {
@@ -24,7 +25,8 @@ fn facts(info: &Value) -> Facts {
 fn preset(facts: Facts, settings: &[(&str, &Value)]) -> Plan {
     let mut plan = plan(PRESET, facts, settings);
     plan.rule.retain(|rule| rule.at != Hook::Ingest);
-    (plan.estimator.message_units, plan.estimator.text_units, plan.estimator.result_units) = (0, 0, 0);
+    (plan.estimator.message_units, plan.estimator.text_units) = (0, 0);
+    (plan.estimator.call_units, plan.estimator.result_units) = (0, 0);
     plan
 }
 
@@ -60,7 +62,8 @@ fn conversation(messages: &[Value]) -> Given {
         let length = Length { bytes: units, utf16: units, chars: units, newlines: 0 };
         let row = Text { length, json_bytes: units, ..Text::default() };
         let kind = if role == Role::Tool { PartKind::ToolResult } else { PartKind::Text };
-        given.push(role, vec![PartRow { text: row, ..part(kind, "") }]);
+        let calls = list(&message["content"]).iter().filter(|block| block["type"] == "tool_use").map(|_| call("", ""));
+        given.push(role, [PartRow { text: row, ..part(kind, "") }].into_iter().chain(calls).collect());
         if is_summary(message) {
             given.is_summary();
         }
@@ -152,7 +155,7 @@ pub fn agentic_compaction(case: &Case) -> Checked {
         return expect("skipped", probe.run("agentic"), false).map(|()| Passed::Whole);
     }
     match (&case.input["summary"], text(&case.params["mode"])) {
-        (_, "overflow") | (Value::Null, _) => Ok(Passed::NotModelled(CLOSING)),
+        (_, "overflow") | (Value::Null, _) => without_model(case),
         (_, "manual") => Ok(Passed::NotModelled("a person asks for it")),
         (summary, _) if text(summary).is_empty() => Ok(Passed::NotModelled("a summary without words")),
         _ => {
@@ -165,6 +168,79 @@ pub fn agentic_compaction(case: &Case) -> Checked {
             Ok(Passed::Whole)
         }
     }
+}
+
+/// What is left without a model, driven as the answer to a refusal. The size that it aims at is told here: it depends on what asked for it.
+fn without_model(case: &Case) -> Checked {
+    let messages = list(&case.input["messages"]);
+    let latest = messages.iter().rposition(typed);
+    // Prompts count trimmed, and without attachments but for the newest.
+    let counted: Vec<Value> = messages.iter().enumerate().map(|(place, message)| prompt(message, Some(place) == latest)).collect();
+    let hidden = overhead(case);
+    let all: u64 = messages.iter().map(|message| tokens(json_units(message))).sum();
+    let facts = facts(&case.params["info"]);
+    let window = facts.window.unwrap_or(0) as f64;
+    let most = if facts.max_input == 0 { 0.9 * window } else { (facts.max_input as f64).min(window) };
+    let trigger = most * 0.9;
+    let within = |size: f64| (size - hidden as f64).floor().max(1.0);
+    let mut pairs = 0;
+    let mut asked = false;
+    for message in messages {
+        pairs += u64::from(message["role"] == "assistant" && asked);
+        asked = message["role"] == "user";
+    }
+    let aim = if case.params["mode"] == "auto" {
+        let half = pairs >= 5 && facts.max_output > 0 && (facts.max_output as f64) < most;
+        let target = if half { (most * 0.5).floor() } else { (trigger * 0.7).floor() };
+        within(target.min(most).min((trigger - 1.0).max(1.0)).max(1.0))
+    } else {
+        within(trigger).min(all as f64 * 0.5).floor().max(1.0)
+    };
+    let target = Value::from(aim.min(within(trigger)) as u64 + hidden);
+    let (hidden, nothing) = (Value::from(hidden), Value::from(0));
+    let plan = preset(facts, &[("hidden_tokens", &hidden), ("target", &target), ("digest_tokens", &nothing)]);
+    let given = conversation(&counted);
+    let conditions = world(u64::MAX / 4);
+    let mut probe = given.probe(&plan, &conditions);
+    probe.checkpoint(Hook::Overflow);
+    // Prompts that follow each other are one.
+    let of_model = |place: &usize| !typed(&messages[*place]);
+    let found: Vec<usize> =
+        probe.context().live().filter_map(|(_, entry)| entry.message).map(|place| place as usize).filter(of_model).collect();
+    let place_of = |message: &Value| messages.iter().position(|known| known["id"] == message["id"]);
+    let expected: Vec<usize> = list(&case.expected["messages"]).iter().filter_map(place_of).filter(of_model).collect();
+    if found == expected {
+        return Ok(Passed::Whole);
+    }
+    let notices = list(&case.expected["notices"]);
+    if notices.iter().any(|notice| notice == "compaction-budget-adjusted") {
+        return Ok(Passed::NotModelled(CUT_PROMPTS));
+    }
+    // Where all answers stay, they and the steps do not compete.
+    let closing = |place: &usize| messages[*place]["role"] == "assistant" && messages.get(place + 1).is_some_and(typed);
+    match (0..messages.len()).filter(closing).all(|answer| expected.contains(&answer)) {
+        true => Err(format!("what stays: {found:?} instead of {expected:?}")),
+        false => Ok(Passed::NotModelled(ANSWERS)),
+    }
+}
+
+/// A message as the reduction counts it.
+fn prompt(message: &Value, newest: bool) -> Value {
+    if !typed(message) {
+        return message.clone();
+    }
+    let words = |words: &Value| serde_json::json!({ "type": "text", "text": text(words).trim() });
+    let content: Vec<Value> = match &message["content"] {
+        content @ Value::String(_) => vec![words(content)],
+        content => {
+            let stays = |block: &&Value| newest || !matches!(text(&block["type"]), "file" | "image");
+            let blocks = list(content).iter().filter(stays);
+            blocks.map(|block| if block["type"] == "text" { words(&block["text"]) } else { block.clone() }).collect()
+        }
+    };
+    let mut message = message.clone();
+    message["content"] = Value::Array(content);
+    message
 }
 
 pub fn basic_compaction(case: &Case) -> Checked {
@@ -180,7 +256,7 @@ pub fn basic_compaction(case: &Case) -> Checked {
     }
     match case.expected["messages"].is_null() {
         true => Ok(Passed::Whole),
-        false => Ok(Passed::NotModelled(CLOSING)),
+        false => without_model(case),
     }
 }
 
