@@ -1,7 +1,7 @@
 //! What kinds of items and messages there are in a context.
 
 use super::selector::Kind;
-use crate::context::{Region, Seen, SeenItem};
+use crate::context::{Region, Seen, SeenItem, View};
 use crate::transcript::Role;
 
 impl Kind {
@@ -31,5 +31,11 @@ impl Kind {
             Kind::ToolResult | Kind::Image => message.role == Role::Tool,
             Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,
         }
+    }
+
+    /// Is it one that a selection of messages asks for? A message that is a call is one that calls a tool, not any of the model's.
+    pub(super) fn takes_message(self, message: &Seen, view: View<'_>) -> bool {
+        let calls = || view.items(*message).any(|item| item.region == Region::ToolCall);
+        self.matches_message(message) && (self != Kind::ToolCall || calls())
     }
 }

@@ -22,7 +22,7 @@ impl Protect {
     /// The messages that it protects, and those of them that are cut to what is left of the budget.
     pub(super) fn spared(&self, messages: &[Seen], view: View<'_>) -> (BTreeSet<u32>, Vec<Shortened>) {
         let wanted =
-            |message: &&Seen| !message.unseen && (self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message)));
+            |message: &&Seen| !message.unseen && (self.kind.is_empty() || self.kind.iter().any(|kind| kind.takes_message(message, view)));
         let matching: Vec<&Seen> = messages.iter().filter(wanted).collect();
         if let (None, None, None) = (self.last, self.first, self.tokens) {
             return (matching.iter().map(|message| message.id).collect(), Vec::new());

@@ -185,7 +185,7 @@ impl Select {
         let unseen = all.get(..unseen_in(all)).filter(|_| start > 0).unwrap_or(&[]);
         let mut candidates: Vec<Seen> = unseen.iter().chain(all.get(start.max(unseen.len())..cut).unwrap_or(&[])).copied().collect();
         if !self.kind.is_empty() {
-            candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
+            candidates.retain(|message| self.kind.iter().any(|kind| kind.takes_message(message, view)));
         }
         let mut shortened = Vec::new();
         for protect in &self.protect {

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 14] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
@@ -25,16 +25,17 @@ const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
         &["env.", "autoCompactWindow", "idleCompaction", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"],
     ),
     ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),
-    ("qwen-code", "qwen-code.md", &["model.chatCompression.", "tools."]),
+    ("qwen-code", "../policies-2026-11/qwen-code-0.24.4.md", &["model.chatCompression.", "tools.", "context."]),
+    ("cline", "../policies-2026-11/cline-3.0.65.md", &["compaction."]),
     ("picoclaw", "picoclaw.md", &["agents.defaults.", "messages that summarizeSession keeps"]),
     ("baseagent", "baseagent.md", &[]),
     ("mycoder", "mycoder.md", &["contextWindow", "preserveRecentMessages"]),
     ("langchain", "langchain-deepagents.md", &["trigger", "keep", "max_tokens"]),
-    ("goose", "goose.md", &["GOOSE_"]),
+    ("goose", "../policies-2026-11/goose-newer.md", &["GOOSE_"]),
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 11] = [
+const ELSEWHERE: [(&str, &str); 12] = [
     // Claude Code's change log of 2.1.299, and tools that read its settings.
     ("claude-code", "idleCompaction"),
     ("claude-code", "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS"),
@@ -49,7 +50,8 @@ const ELSEWHERE: [(&str, &str); 11] = [
     // Constants in the source of OpenCode, packages/opencode/src/session/compaction.ts.
     ("opencode", "PRUNE_PROTECT"),
     ("opencode", "PRUNE_MINIMUM"),
-    // The settings reference of Qwen Code, `tools`.
+    // The settings reference of Qwen Code, `tools` and `model.chatCompression`.
+    ("qwen-code", "maxRecentFilesToRetain"),
     ("qwen-code", "truncateToolOutputThreshold"),
     ("qwen-code", "truncateToolOutputLines"),
 ];

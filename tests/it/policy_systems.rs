@@ -97,7 +97,7 @@ fn cline_acts_at_nine_tenths_of_its_own_estimate() {
     // (300,000 + 40) / 3 and (0 + 40) / 3, rounded up, make 100,028; the limit is 0.9 x 0.9 x 200,000.
     for (chars, fires) in [(185_873, false), (185_876, true)] {
         let trace = Session::default().user(300_000).reply(0, None).user(chars).reply(4, None).trace();
-        let agentic = replay("cline", &[], &trace);
+        let agentic = replay("cline@agentic", &[], &trace);
         let compactions = of_kind(&agentic, EventKind::Compact);
         assert_eq!(
             compactions.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(),
@@ -110,7 +110,7 @@ fn cline_acts_at_nine_tenths_of_its_own_estimate() {
     }
     // A single turn: at least 20,000 tokens stay, the message on the line included.
     let steps = (0..10).fold(Session::default().user(400), |session, _| session.step(20, None, "custom", text(47_960, 12_000)));
-    let outcome = replay("cline", &[], &steps.step(20, None, "custom", text(47_960, 12_000)).reply(4, None).trace());
+    let outcome = replay("cline@agentic", &[], &steps.step(20, None, "custom", text(47_960, 12_000)).reply(4, None).trace());
     let compactions = of_kind(&outcome, EventKind::Compact);
     assert_eq!(compactions.iter().map(|event| event.rule.as_str()).collect::<Vec<_>>(), ["agentic-single-turn"]);
     // Two results of 16,000 and their calls stay.
@@ -217,13 +217,95 @@ fn others_act_where_their_code_says_so() {
     assert_eq!((at("zed", 151_190, 9), at("zed", 151_190, 10)), (vec![], vec![1]));
     // Letta: above nine tenths.
     assert_eq!((at("letta", 179_990, 10), at("letta", 179_990, 11)), (vec![], vec![1]));
-    // Qwen Code: the prompt alone, at seven tenths.
+    // Qwen Code 0.15: the prompt alone, at seven tenths.
     let qwen = |prompt| {
         let trace = Session::default().user(400_000).reply(40, Some((prompt, 99))).user(4).reply(4, None).trace();
-        calls_of(&replay("qwen-code", &[], &trace), EventKind::Compact)
+        calls_of(&replay("qwen-code@0.15", &[], &trace), EventKind::Compact)
     };
     assert_eq!((qwen(139_999), qwen(140_000)), (vec![], vec![1]));
     // OpenAI's truncation drops the oldest messages where the prompt does not fit, and only then.
     let refused = replay("openai@truncation", &[], &pending(190_000, 10, 80_000));
     assert_eq!((refused.totals.overflows, refused.totals.failed_sessions), (1, 0));
+}
+
+fn touched(outcome: &Outcome, kind: EventKind) -> Vec<(u32, u32)> {
+    of_kind(outcome, kind).iter().map(|event| (event.call, event.touched)).collect()
+}
+
+#[test]
+fn qwen_code_compresses_33_000_below_the_window_and_puts_files_back() {
+    // 166,000 and 500 are reported; (1,936 + 64) / 4 = 500 of the result is pending, and 167,000 is the limit.
+    for (chars, compressions) in [(1_932, vec![]), (1_936, vec![(1, 1)])] {
+        let outcome = replay("qwen-code", &[], &pending(166_000, 500, chars));
+        assert_eq!(touched(&outcome, EventKind::Compact), compressions, "{chars}");
+        if chars == 1_936 {
+            // The summariser reads the request as it stands, 166,500 + 484, and 900; all but the last prompt is what the cache holds.
+            let summary = &outcome.summaries[0];
+            assert_eq!((summary.prompt, summary.output), (167_884, 1_500));
+            // The user's 165,900 go; a summary of 1,500 with 53 around it comes, and five files of 2,000.
+            assert_eq!(outcome.calls[1].actual, 166_984 - 165_900 + 1_553 + 10_000);
+        }
+    }
+    // A share above (window - 33,000) / window has no effect, a lower one has.
+    let at =
+        |share, prompt| touched(&replay("qwen-code", &[("autoCompactThreshold", share)], &pending(prompt, 500, 1_936)), EventKind::Compact);
+    assert_eq!((at("0.9", 165_999), at("0.9", 166_000), at("0.5", 99_000)), (vec![], vec![(1, 1)], vec![(1, 1)]));
+    // What is too large for any compression is not sent: from 177,000 on.
+    let first = |chars| replay("qwen-code", &[], &Session::default().user(chars).reply(4, None).trace()).ended_at();
+    assert_eq!((first(707_996), first(708_000)), (None, Some(0)));
+}
+
+#[test]
+fn qwen_code_clears_old_results_by_size_and_after_an_idle_hour() {
+    let steps = |count: usize, chars| {
+        (0..count).fold(Session::default().user(4), |session, _| session.step(4, None, "read_file", text(chars, chars / 4)))
+    };
+    // 21 results of 25,000 characters are more than 500,000: the oldest go until 250,000 are left.
+    for (count, prunes) in [(20, vec![]), (21, vec![(21, 11)])] {
+        let outcome = replay("qwen-code", &[], &steps(count, 25_000).reply(4, None).trace());
+        assert_eq!(touched(&outcome, EventKind::Prune), prunes, "{count}");
+    }
+    // Seven results after an hour: five stay, whatever their size.
+    for (gap, prunes) in [(3_599, vec![]), (3_600, vec![(8, 2)])] {
+        let session = steps(7, 400).reply(4, None).at(0).user(4).at(gap).reply(4, None).at(gap);
+        assert_eq!(touched(&replay("qwen-code", &[], &session.trace()), EventKind::Prune), prunes, "{gap}");
+    }
+}
+
+#[test]
+fn cline_takes_a_request_for_what_the_last_one_came_to() {
+    for (prompt, compactions) in [(161_999, vec![]), (162_001, vec![(2, 1)])] {
+        let session = Session::default().user(300_000).reply(60_000, Some((75_000, 15_000))).user(400);
+        let step = session.step(40, Some((prompt, 10)), "custom", text(400, 100));
+        let outcome = replay("cline", &[], &step.reply(4, Some((prompt + 120, 1))).trace());
+        // By its own estimate the request is some 120,000; 0.9 x 0.9 x 200,000 is the limit. 20,000 tokens stay, the reply on the line included.
+        assert_eq!(touched(&outcome, EventKind::Compact), compactions, "{prompt}");
+        let asked: Vec<(u64, u64)> = outcome.summaries.iter().map(|summary| (summary.prompt, summary.output)).collect();
+        // The user's 75,000 tokens, and the instruction.
+        assert_eq!(asked, compactions.iter().map(|_| (75_500, 1_500)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn goose_summarises_old_pairs_one_by_one() {
+    // 3 x 160,000 / 20,000 = 24 calls of older turns stay, and up to ten more.
+    for (count, compactions) in [(34, vec![]), (35, vec![(36, 12)])] {
+        let steps = (0..count).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100)));
+        let trace = steps.reply(40, None).user(400).reply(4, None).trace();
+        let outcome = replay("goose", &[], &trace);
+        assert_eq!(touched(&outcome, EventKind::Compact), compactions, "{count}");
+        let plain = replay("goose@without-pairs", &[], &trace);
+        assert!(plain.summaries.is_empty());
+        if count == 35 {
+            // Six replies of 10 tokens with a call of 9 and a result of 100, each with an instruction of 200; a line of 40 comes for each.
+            let summary = &outcome.summaries[0];
+            assert_eq!((summary.calls, summary.prompt, summary.output), (6, 6 * (119 + 200), 6 * 40));
+            assert_eq!(plain.calls[36].actual - outcome.calls[36].actual, 6 * (119 - 40));
+        }
+    }
+    let on = |settings: &[(&str, &str)]| {
+        let steps = (0..35).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100)));
+        of_kind(&replay("goose", settings, &steps.reply(40, None).user(400).reply(4, None).trace()), EventKind::Compact).len()
+    };
+    assert_eq!((on(&[]), on(&[("GOOSE_TOOL_PAIR_SUMMARIZATION", "0")]), on(&[("GOOSE_TOOL_CALL_CUTOFF", "25")])), (1, 0, 0));
 }

@@ -3,7 +3,7 @@
 use ctxsim::corpus::{Corpus, CorpusFacts, Skipped};
 use ctxsim::cost::CacheKind;
 use ctxsim::experiment::Replay;
-use ctxsim::render::{Emphasis, Page, csv, escape, json, markdown, text};
+use ctxsim::render::{Emphasis, Figures, Page, csv, escape, json, markdown, text};
 use ctxsim::report::{Asked, Baselines, By, Oracle, Report, Series, grouped, percent, replay};
 use ctxsim::sim::{CallOutcome, Carried, Cause, EventKind, Outcome, Totals, Warning};
 use ctxsim::trace::Trace;
@@ -91,13 +91,15 @@ fn report(by: By) -> Report {
             sub_agents: Default::default(),
             cache: CacheKind::Modelled,
             checks: None,
+            predicted: None,
+            next: Vec::new(),
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },
     )
 }
 
 fn plain(width: usize) -> Page {
-    Page { width, emphasis: Emphasis::Plain }
+    Page { width, emphasis: Emphasis::Plain, figures: Figures::Exact }
 }
 
 fn widest(text: &str) -> usize {
@@ -148,7 +150,7 @@ fn words_of_a_transcript_stay_words() {
 fn bold_is_for_terminals_and_for_the_best() {
     let report = report(By::Policy);
     assert!(!text(&report, plain(160)).contains('\u{1b}'));
-    let bold = text(&report, Page { width: 160, emphasis: Emphasis::Bold });
+    let bold = text(&report, Page { width: 160, emphasis: Emphasis::Bold, figures: Figures::Exact });
     let row = bold.lines().find(|line| line.starts_with("opencode@2025-12")).expect("its row");
     assert!(row.contains("\u{1b}[1m 1,851,851,835\u{1b}[0m"), "the fewest prompt tokens are set off: {row:?}");
     assert!(!bold.lines().find(|line| line.starts_with("none")).expect("its row").contains('\u{1b}'), "none is nowhere the best:\n{bold}");
@@ -239,7 +241,7 @@ fn settings_are_never_shortened() {
         sections: vec![Section { title: String::new(), body }],
         ..replay(&corpus(), &replays(), Baselines::default(), &Asked::default())
     };
-    let text = text(&shown, Page { width: 80, emphasis: Emphasis::Plain });
+    let text = text(&shown, Page { width: 80, emphasis: Emphasis::Plain, figures: Figures::Exact });
     assert!(setting.split(' ').all(|word| text.contains(word)) && !text.contains(id), "{text}");
     assert!(text.lines().all(|line| line.width() <= 80), "{text}");
 }

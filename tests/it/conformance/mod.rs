@@ -2,6 +2,7 @@
 //! presets' own documents. `docs/fidelity.md` tells what is not modelled, and why.
 
 mod baseagent;
+mod cline;
 mod codex;
 mod cuts;
 mod digest;
@@ -15,6 +16,7 @@ mod opencode;
 mod own;
 mod pi;
 mod picoclaw;
+mod qwen;
 
 use super::support;
 use ctxsim::format::ground::lines::whole_characters;
@@ -58,13 +60,19 @@ const fn function(name: &'static str, check: fn(&Case) -> Checked) -> Function {
     Function { name, check }
 }
 
-const FUNCTIONS: [Function; 68] = [
+const FUNCTIONS: [Function; 81] = [
     function("baseagent_estimate_tokens", baseagent::estimate_tokens),
     function("baseagent_is_overflow", baseagent::is_overflow),
     function("baseagent_loop", baseagent::whole_loop),
     function("baseagent_manage_context", baseagent::manage_context),
     function("baseagent_middle_out_truncate", baseagent::middle_out_truncate),
     function("baseagent_prune", baseagent::prune),
+    function("cline_agentic_compaction_v3_0_65", cline::agentic_compaction),
+    function("cline_basic_compaction_v3_0_65", cline::basic_compaction),
+    function("cline_command_output_v3_0_65", cline::command_output),
+    function("cline_cut_index_v3_0_65", cline::cut_index),
+    function("cline_serialise_v3_0_65", cline::serialise),
+    function("cline_trigger_v3_0_65", cline::trigger),
     function("codex_build_compacted_history", codex::build_compacted_history),
     function("codex_estimate_items", codex::estimate_items),
     function("codex_model_limits", codex::model_limits),
@@ -127,6 +135,13 @@ const FUNCTIONS: [Function; 68] = [
     function("picoclaw_summarize", picoclaw::summarize),
     function("picoclaw_trim_history", picoclaw::trim_history),
     function("picoclaw_truncate_context_smart_unused", picoclaw::truncate_context_smart),
+    function("qwen_clamp_output_v0_24", qwen::clamp_output),
+    function("qwen_compress_v0_24", qwen::compress),
+    function("qwen_estimate_contents_v0_24", qwen::estimate_contents),
+    function("qwen_microcompact_v0_24", qwen::microcompact),
+    function("qwen_prompt_estimate_v0_24", qwen::prompt_estimate),
+    function("qwen_thresholds_v0_24", qwen::thresholds),
+    function("qwen_truncate_tool_output_v0_24", qwen::truncate_tool_output),
 ];
 
 /// The files of vectors below the shared folders, in whatever folders they lie; none where there are none.
