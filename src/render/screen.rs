@@ -2,15 +2,23 @@
 //! the rest is.
 
 use super::escape::escape;
+use super::layout::{NARROWEST, wrap};
 use super::text::{Figures, Page, paragraph, section};
 use crate::report::{Body, Depth, Report, Section, counted, grouped};
 use std::collections::BTreeSet;
+use unicode_width::UnicodeWidthStr;
 
 /// Lines of a screen, that of the prompt that follows left out.
 const LINES: usize = 29;
 
 /// So many rows of one table are shown where there are more.
 const ROWS: usize = 20;
+
+/// In front of what to type next.
+const MARK: &str = "Next:  ";
+
+/// Between a command and what it shows.
+const GAP: usize = 3;
 
 /// The first screen of a report.
 pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
@@ -21,7 +29,9 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     paragraph(&mut out, title, "", page);
     let next = next(report, page);
     // One line says what is left out, between two blank ones; where commands follow, one of them does.
-    let below = if next.is_empty() { 2 } else { lines(&next) + 1 };
+    let mut unused = String::new();
+    report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
+    let below = lines(&unused) + if next.is_empty() { 2 } else { lines(&next) + 1 };
     let mut left_out = 0;
     for one in report.on_screen() {
         let room = LINES.saturating_sub(lines(&out) + below + 1);
@@ -35,6 +45,7 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
     }
+    out += &unused;
     if !next.is_empty() {
         out += &format!("\n{next}");
     }
@@ -88,16 +99,21 @@ fn rest(sections: usize, notes: usize) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}: --details", parts.join(", ")))
 }
 
-/// What to type next, in two columns where the page is wide enough.
+/// What to type next, in two columns where the page is wide enough; a longer command goes on in the next line, as a shell reads it.
 fn next(report: &Report, page: Page) -> String {
     let steps = report.screen.as_ref().map_or(&[][..], |screen| &screen.next);
-    let widest = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let commands: Vec<String> = steps.iter().map(|(command, _)| escape(command).into_owned()).collect();
+    let room = page.width.max(NARROWEST).saturating_sub(MARK.len());
+    let fitting = commands.iter().map(|command| command.width()).filter(|width| *width <= room).max().unwrap_or(0);
     let mut out = String::new();
-    for (place, (command, shows)) in steps.iter().enumerate() {
-        let mark = if place == 0 { "Next:  " } else { "       " };
-        let line = format!("{mark}{:widest$}   {shows}", escape(command));
-        let fits = line.chars().count() <= page.width;
-        out += if fits { line.trim_end() } else { line.get(..mark.len() + escape(command).len()).unwrap_or(&line) };
+    for (place, ((_, shows), command)) in steps.iter().zip(&commands).enumerate() {
+        out += if place == 0 { MARK } else { "       " };
+        let blank = fitting.saturating_sub(command.width()) + GAP;
+        if command.width() + blank + shows.width() <= room {
+            out += &format!("{command}{}{shows}", " ".repeat(blank));
+        } else {
+            out += &wrap(command, room - GAP).join(" \\\n         ");
+        }
         out.push('\n');
     }
     out

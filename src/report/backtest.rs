@@ -52,6 +52,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
         command: asked.command.clone(),
         sections,
         screen: None,
+        unused: notes::unused(facts),
         notes,
         rows,
         corpus: Some(CorpusRecord::new(facts)),

@@ -49,6 +49,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
         command: priced.command.clone(),
         sections,
         screen: None,
+        unused: notes::unused(&priced.corpus.facts),
         notes,
         rows: table,
         corpus: None,

@@ -39,6 +39,7 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
         command,
         sections,
         screen: None,
+        unused: notes::unused(facts),
         notes,
         rows: flat(&by_kind),
         corpus: Some(CorpusRecord::new(facts)),

@@ -29,7 +29,17 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
     }
     let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
     let (facts, rows) = (&corpus.facts, flat(corpus, diff));
-    Report { title: title(facts), command, sections, screen: None, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
+    Report {
+        title: title(facts),
+        command,
+        sections,
+        screen: None,
+        unused: notes::unused(facts),
+        notes,
+        rows,
+        corpus: Some(CorpusRecord::new(facts)),
+        record,
+    }
 }
 
 /// A session in which they part.

@@ -15,6 +15,8 @@ pub struct Report {
     pub sections: Vec<Section>,
     /// The first screen, where it is more than the beginning of the sections.
     pub screen: Option<Screen>,
+    /// Files and records that were not used, in one sentence: the first screen says it too. Absent where all were.
+    pub unused: Option<String>,
     /// Sentences below everything: what the numbers rest on and what was left out.
     pub notes: Vec<String>,
     /// The flat table for spreadsheets.

@@ -45,6 +45,7 @@ pub fn explain(subject: &Subject<'_>) -> Report {
         command: subject.command.clone(),
         sections,
         screen,
+        unused: notes::unused(&subject.corpus.facts),
         notes,
         rows: timeline(&rules, outcome, &BTreeMap::new()),
         corpus: None,

@@ -60,6 +60,7 @@ pub fn gate(gated: &Gated<'_>) -> Report {
         command: gated.command.clone(),
         sections,
         screen: None,
+        unused: notes::unused(&gated.corpus.facts),
         corpus: Some(CorpusRecord::new(&gated.corpus.facts)),
         record: Record::Gate(Box::new(GateRecord::new(gated))),
         notes,

@@ -42,7 +42,17 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
     let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
-    Report { title: title(facts), command, sections, screen: None, notes, rows, corpus: Some(CorpusRecord::new(facts)), record }
+    Report {
+        title: title(facts),
+        command,
+        sections,
+        screen: None,
+        unused: notes::unused(facts),
+        notes,
+        rows,
+        corpus: Some(CorpusRecord::new(facts)),
+        record,
+    }
 }
 
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {

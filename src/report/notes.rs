@@ -55,8 +55,8 @@ pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
     std::iter::once(anchorage(facts)).chain(unused(facts)).collect()
 }
 
-/// What was not used, in one sentence: below a chart there is no room for more.
-fn unused(facts: &CorpusFacts) -> Option<String> {
+/// What was not used, in one sentence, where there is no room for more.
+pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
     let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
     let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, NAMED)));

@@ -76,6 +76,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
         command: asked.command.clone(),
         sections,
         screen,
+        unused: notes::unused(facts),
         notes,
         rows,
         corpus: Some(CorpusRecord::new(facts)),

@@ -45,6 +45,7 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
         command: swept.command.clone(),
         sections,
         screen: None,
+        unused: notes::unused(&swept.corpus.facts),
         notes,
         rows: table(swept, &all, &further),
         corpus: Some(CorpusRecord::new(&swept.corpus.facts)),

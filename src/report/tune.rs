@@ -41,6 +41,7 @@ pub fn tune(found: &Found<'_>) -> Report {
         command: found.command.clone(),
         sections,
         screen: None,
+        unused: notes::unused(&found.split.facts),
         notes,
         rows: table,
         corpus: Some(CorpusRecord::new(&found.split.facts)),

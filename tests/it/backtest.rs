@@ -196,7 +196,7 @@ fn rows_are_what_sessions_have_in_common() {
         policies,
         json!([{"by": {"policy": "claude-code@early"}, "sessions": 3, "events": 3, "hits": 2, "missed": 1, "false_alarms": 0}])
     );
-    assert!(run(&[&paths[0], "--by", "version"]).contains("By version"));
+    assert!(run(&[&paths[0], "--by", "version", "--details"]).contains("By version"));
 }
 
 /// Most sessions on windows of 1,000,000 have no early limit; which one a session has is told by its window.

@@ -54,7 +54,8 @@ fn the_session_worked_by_hand() {
 fn a_folder_gets_all_forms_at_once() {
     let folder = tempfile::tempdir().expect("folder");
     let out = folder.path().join("reports");
-    let shown = ctxsim(&["replay", SESSION, "--policy", "none", "--quiet", "--threads", "2", "--out", &out.to_string_lossy()]).code(0);
+    let shown =
+        ctxsim(&["replay", SESSION, "--policy", "none", "--quiet", "--threads", "2", "--details", "--out", &out.to_string_lossy()]).code(0);
     let mut names: Vec<String> =
         fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
@@ -107,7 +108,7 @@ fn the_words_of_a_log_reach_no_terminal() {
 
 #[test]
 fn explain_tells_a_life() {
-    let told = stdout(&ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION]).code(0));
+    let told = stdout(&ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION, "--details"]).code(0));
     assert!(told.starts_with("Session by-hand under mask\n"), "{told}");
     for words in ["mask: believed 670, limit 560", "recovered ", "no gain", "recorded 950"] {
         assert!(told.contains(words), "{words}:\n{told}");
@@ -123,7 +124,7 @@ fn overflows_have_a_cause() {
     assert_eq!(value["policies"][0]["overflows"], 1);
     assert_eq!(value["policies"][0]["causes"]["no_trigger"], 1);
     assert_eq!(value["policies"][0]["failed_sessions"], 1);
-    let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100"]).code(0));
+    let small = stdout(&ctxsim(&["replay", SESSION, "--policy", "none", "--window", "100", "--details"]).code(0));
     assert!(small.contains("In 1 of 1 session the window (100 tokens) is smaller than the hidden overhead"), "{small}");
 }
 
@@ -131,7 +132,7 @@ fn overflows_have_a_cause() {
 fn checks_that_were_asked_for() {
     let failed =
         ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "reply-cut"]).code(1);
-    assert!(stdout(&failed).contains("overflows"), "the report comes all the same");
+    assert!(stdout(&failed).contains("no policy"), "the report comes all the same");
     assert!(stderr(&failed).contains("policy none: 1 call that overflows the window"), "{}", stderr(&failed));
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
     let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
@@ -191,7 +192,7 @@ fn logs_are_found_at_home() {
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
     let found = command.args(["replay", "--policy", "none"]).env_clear().env("HOME", folder.path()).assert().code(0);
     assert!(stderr(&found).contains("found codex sessions in"), "{}", stderr(&found));
-    assert!(stdout(&found).starts_with("1 session, 4 recorded calls"), "{}", stdout(&found));
+    assert!(stdout(&found).lines().next().unwrap().contains("1 session, 4 recorded calls"), "{}", stdout(&found));
 }
 
 #[test]

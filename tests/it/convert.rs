@@ -114,7 +114,7 @@ fn not_a_word_is_left() {
         }
     }
     assert!(keeps_its_numbers(&from, folder.path()));
-    let counted = ctxsim(&["replay", &to.to_string_lossy(), "-p", "none", "--tokenizer", "cl100k_base"]).code(0);
+    let counted = ctxsim(&["replay", &to.to_string_lossy(), "-p", "none", "--tokenizer", "cl100k_base", "--details"]).code(0);
     let shown = String::from_utf8_lossy(&counted.get_output().stdout).into_owned();
     assert!(shown.contains("measured in another vocabulary"), "{shown}");
 }

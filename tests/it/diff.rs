@@ -120,10 +120,14 @@ fn a_comparison_agrees_with_two_replays() {
 
 #[test]
 fn the_report_on_the_samples() {
-    let shown = stdout(&["diff", "transcripts/", "-p", "codex", "-p", "opencode"]);
+    let shown = stdout(&["diff", "transcripts/", "-p", "codex", "-p", "opencode", "--details"]);
     let golden = Path::new("tests/data/cli/diff.txt");
     let expected = fs::read_to_string(golden).unwrap_or_default();
-    assert!(shown == expected, "to renew {}: COLUMNS=120 ctxsim diff transcripts/ -p codex -p opencode\n{shown}", golden.display());
+    assert!(
+        shown == expected,
+        "to renew {}: COLUMNS=120 ctxsim diff transcripts/ -p codex -p opencode --details\n{shown}",
+        golden.display()
+    );
     for form in ["--json", "--csv", "--markdown"] {
         let of = |threads| stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", form, "--threads", threads]);
         assert_eq!(of("1"), of("8"), "{form}");

@@ -25,7 +25,7 @@ fn told(rules: &str, form: &str) -> String {
 fn a_rule_that_fired_by_a_count_names_the_count() {
     let rule = "[[rule]]\nid = 'many'\nat = 'pre_call'\nselect = { kind = ['tool_result'], tail = [{ n = 1, unit = 'items' }] }\n\
                 mask = { text = '[old]' }\nwhen.any = [{ level = { of = 'usage_total', gt = 90_000 } }, { count = { of = 'messages', gt = 4 } }]\n";
-    let shown = told(rule, "--quiet");
+    let shown = told(rule, "--details");
     assert!(shown.contains("many: 5 messages, limit 4; touched 1 item"), "{shown}");
     assert!(!shown.contains("90,000"), "{shown}");
     let json: serde_json::Value = serde_json::from_str(&told(rule, "--json")).expect("JSON");
@@ -37,7 +37,7 @@ fn a_rule_that_fired_by_a_count_names_the_count() {
 fn a_belief_says_of_which_moment_it_is() {
     let rule = fs::read_to_string("tests/data/cli/mask.toml").expect("mask");
     let (_, rule) = rule.split_once("[[rule]]").expect("rule");
-    let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--quiet");
+    let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--details");
     assert!(shown.contains("believed 340 at the last look"), "{shown}");
     assert!(shown.contains("believed 670 before it was rewritten"), "{shown}");
 }
@@ -46,7 +46,7 @@ fn a_belief_says_of_which_moment_it_is() {
 fn what_fires_in_vain_at_each_call_is_told_once() {
     let rule = "[[rule]]\nid = 'vain'\nat = 'pre_call'\nwhen.level = { of = 'usage_total', gt = 100 }\n\
                 select = { kind = ['tool_result'], tail = [{ n = 9, unit = 'items' }] }\nmask = { text = '[old]' }\n";
-    let shown = told(rule, "--quiet");
+    let shown = told(rule, "--details");
     assert!(shown.contains("calls 2 to 4: fired without gain at each of 3 calls; at first vain: believed 340, limit 100"), "{shown}");
     assert_eq!(shown.matches("no gain").count(), 1, "{shown}");
     assert_eq!(told(rule, "--csv").matches("no gain").count(), 3, "a spreadsheet has each");
@@ -56,7 +56,7 @@ fn what_fires_in_vain_at_each_call_is_told_once() {
 fn a_cut_on_arrival_tells_the_size_of_the_item() {
     let rule =
         "[[rule]]\nid = 'cut'\nat = 'ingest'\nselect = { kind = ['tool_result'] }\ntruncate = { max = 20, unit = 'chars', head = 1.0 }\n";
-    let shown = told(rule, "--quiet");
+    let shown = told(rule, "--details");
     assert!(shown.contains("cut: the item 300 -> "), "{shown}");
     let row = shown.lines().find(|line| line.contains("truncate")).expect("a cut");
     assert!(row.split_whitespace().nth(2) == Some("cut:"), "no context beside it: {row}");

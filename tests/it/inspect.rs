@@ -98,7 +98,7 @@ fn damage_is_told_and_words_are_not() {
     fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"secret-of-the-log\": ")).expect("written");
     fs::write(folder.path().join("notes.md"), "not a log").expect("written");
     let path = folder.path().to_string_lossy().into_owned();
-    let shown = stdout(&ctxsim(&["inspect", &path]).code(0));
+    let shown = stdout(&ctxsim(&["inspect", &path, "--details"]).code(0));
     assert!(shown.contains("1 record could not be used."), "{shown}");
     assert!(shown.contains("no reader knows its format") && shown.contains("Next: ctxsim replay"), "{shown}");
     assert!(!shown.contains("secret-of-the-log"), "{shown}");

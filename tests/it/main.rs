@@ -115,6 +115,8 @@ mod marks;
 mod population;
 mod reading;
 mod scale;
+/// The first screen of each command.
+mod screens;
 /// Many settings: designs, constraints, the same bytes after a kill.
 mod sweep;
 /// Truth: shares, exact reproduction of recorded prompts, anchored prediction.

@@ -53,7 +53,7 @@ fn mirrored_calls_are_summed_apart_and_once() {
     if let Some(expected) = independent(&files) {
         assert_eq!(totals(&corpus), expected);
     }
-    let shown = cargo_bin_cmd!("ctxsim").args(["inspect", PROJECT]).env("COLUMNS", "200").assert().code(0);
+    let shown = cargo_bin_cmd!("ctxsim").args(["inspect", PROJECT, "--details"]).env("COLUMNS", "200").assert().code(0);
     let shown = String::from_utf8_lossy(&shown.get_output().stdout).into_owned();
     let sentence = "With 2 calls of sub-agents that are only mirrored in the logs of those who started them: 6 calls, 3,985 prompt tokens, 52 output tokens.";
     assert!(shown.contains(sentence), "{shown}");

@@ -37,6 +37,7 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         command,
         sections: sections.into_iter().flatten().collect(),
         screen: None,
+        unused: notes::unused(&corpus.facts),
         notes,
         rows: accuracy::flat(corpus, findings),
         corpus: Some(CorpusRecord::new(&corpus.facts)),

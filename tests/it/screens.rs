@@ -1,0 +1,88 @@
+//! The first screen of each command: the answer within thirty lines, whatever the page.
+
+use std::path::Path;
+use unicode_width::UnicodeWidthStr;
+
+fn shown(arguments: &[&str], width: usize) -> String {
+    let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    command.current_dir(Path::new(env!("CARGO_MANIFEST_DIR"))).args(arguments);
+    let ran = command.env("COLUMNS", width.to_string()).env("CTXSIM_CONFIG", "").assert().code(0);
+    String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+}
+
+const COMMANDS: [&[&str]; 14] = [
+    &["transcripts/"],
+    &["replay", "transcripts/", "-p", "none"],
+    &["replay", "transcripts/", "--by", "session"],
+    &["replay", "transcripts/", "--by", "tool"],
+    &["replay", "transcripts/", "--by", "reference"],
+    &["explain", "22485d98", "transcripts/", "-p", "pi"],
+    &["backtest", "transcripts/"],
+    &["drift", "transcripts/"],
+    &["diff", "transcripts/", "-p", "codex", "-p", "opencode"],
+    &["cost", "transcripts/"],
+    &["curve", "transcripts/"],
+    &["inspect", "transcripts/"],
+    &["sweep", "transcripts/", "-p", "pi", "--vary", "keepRecentTokens=5k..60k:1k"],
+    &["tune", "transcripts/", "-p", "pi", "--params", "keepRecentTokens=10k..30k", "--held-out", "50"],
+];
+
+#[test]
+fn each_command_answers_within_thirty_lines() {
+    for arguments in COMMANDS {
+        let shown = shown(&[arguments, &["--quiet"]].concat(), 80);
+        let lines = shown.lines().count();
+        assert!((3..=30).contains(&lines), "{arguments:?}: {lines} lines\n{shown}");
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_page() {
+    for width in [60, 120] {
+        for arguments in COMMANDS.iter().filter(|arguments| !["sweep", "tune", "drift"].contains(&arguments[0])) {
+            let shown = shown(&[arguments, &["--quiet"][..]].concat(), width);
+            let widest = shown.lines().map(UnicodeWidthStr::width).max().unwrap_or(0);
+            assert!(widest <= width, "{arguments:?} at {width}: {widest}\n{shown}");
+        }
+    }
+}
+
+/// What is behind the first screen is one option away, and nothing of it is lost.
+#[test]
+fn details_have_all_tables_and_all_rows() {
+    let arguments = ["replay", "transcripts/", "--by", "session", "--quiet"];
+    let of = |option: &str| shown(&[&arguments[..], &[option]].concat(), 80);
+    let (brief, rows, details) = (shown(&arguments, 80), of("--all"), of("--details"));
+    let more = brief.lines().find_map(|line| line.strip_prefix("… ")?.strip_suffix(" more: --all")).unwrap();
+    let sessions = |text: &str| text.lines().filter(|line| line.contains("baseagent") && line.contains('▁') || line.contains('█')).count();
+    assert!(more.parse::<usize>().unwrap() > 50 && sessions(&rows) > sessions(&brief) && rows.lines().count() > 90);
+    assert!(details.contains("Replay is open-loop") && details.contains("references kept:") && !brief.contains("references kept:"));
+}
+
+/// A path is enough: the root takes every option of `replay`.
+#[test]
+fn the_root_takes_logs() {
+    let by_path = shown(&["transcripts/pi", "-p", "pi", "--quiet"], 80);
+    assert_eq!(by_path, shown(&["replay", "transcripts/pi", "-p", "pi", "--quiet"], 80));
+    assert_eq!(by_path, shown(&["--config", "", "transcripts/pi", "-p", "pi", "--quiet"], 80));
+    assert!(shown(&["--version"], 80).starts_with("ctxsim "));
+}
+
+/// What could not be read is said on the first screen too.
+#[test]
+fn what_was_not_used_stands_on_the_first_screen() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = std::fs::read_to_string("tests/data/cli/session.jsonl").unwrap();
+    std::fs::write(folder.path().join("cut.jsonl"), format!("{good}{{\"broken\": ")).unwrap();
+    let path = folder.path().to_string_lossy().into_owned();
+    for command in ["replay", "inspect", "cost", "curve", "drift", "backtest"] {
+        let shown = shown(&[command, &path, "--quiet"], 80);
+        assert!(shown.contains("! 1 record not used; `ctxsim inspect` says why."), "{command}: {shown}");
+    }
+}
+
+#[test]
+fn the_screens_of_the_samples() {
+    insta::assert_snapshot!("replay", shown(&["transcripts/", "--quiet"], 80));
+    insta::assert_snapshot!("explain", shown(&["explain", "22485d98", "transcripts/", "-p", "pi", "--quiet"], 80));
+}
