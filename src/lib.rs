@@ -8,6 +8,7 @@
 //! 4. [`sim`] takes one trace and one policy and gives one outcome: each call, what fired, what overflowed.
 //!    [`cost`] prices it, after the fact.
 //! 5. [`experiment`] asks the questions that take many replays: replay, backtest, drift, sweep, tune, gate, curve, diff.
+//!    [`advice`] says what is to be said of policies themselves.
 //! 6. [`report`] makes tables and charts of the answers, and [`render`] writes them as text, Markdown, CSV, JSON, SVG, PNG or a page.
 //!
 //! ```
@@ -24,6 +25,9 @@
 //! # assert!(!corpus.traces.is_empty());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! On no road of their own: [`context`] (what stands in a window), [`estimate`] (what agents believe that texts cost), [`statistics`] (how sure a
+//! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`units`].
 //!
 //! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! MANY x MANY: walking a corpus, reading it on all cores, replaying it through many policies. The only room with threads.
+//! MANY x MANY: the questions that take many replays, on all cores.
 
 mod advised;
 mod backtest;

@@ -193,7 +193,9 @@ pub enum Action<'r> {
     Summarise(&'r Summarise),
 }
 
-/// One rule.
+/// One rule. Rules of one place in the loop run in the order of the document. Each is asked in turn: has it fired, or failed, as often as it
+/// may? Does its trigger fire? Then its selection is made, its guards are asked, and its one action is done. Where that changes
+/// nothing, the rule that `else` names is run instead, trigger and all.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rule {

@@ -182,7 +182,7 @@ fn measure<'a>() -> Fields<'a, Row<'a>> {
 }
 
 fn table(measures: &[Moved]) -> Table {
-    let allowed = Column::name("allowed", "allowed").says("how far it may go; nothing where nobody said");
+    let allowed = Column::name("allowed", "allowed").says("how far it may go; empty if no limit is set");
     let verdict = |moved: &Moved| match (moved.allowed.is_empty(), moved.exceeded.is_empty()) {
         (true, _) => "moved",
         (false, true) => "kept",

@@ -64,7 +64,7 @@ pub(super) fn achievable(replays: &[Replay]) -> Section {
         .with(Column::name("policy", "policy"), |replay| Cell::name(&replay.policy))
         .with(count("kept", "kept", "references to lines that it kept"), move |replay| Cell::Count(kept(replay)))
         .with(count("oracle", "oracle", oracle), |replay| Cell::Count(replay.totals.retention.oracle))
-        .with(count("achievable", "achievable", "nobody could keep more of them in contexts of the same sizes"), |replay| {
+        .with(count("achievable", "achievable", "the most that contexts of the same sizes can keep"), |replay| {
             Cell::Count(replay.totals.retention.achievable)
         })
         .with(kept_share("achieved_share", "of achievable", "kept as a share of that"), move |replay| {

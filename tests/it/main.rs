@@ -44,9 +44,9 @@ mod drift;
 mod explain;
 /// Sessions that a policy fails: where they end, what still counts, how they rank.
 mod failed;
-/// `ctxsim gate`: limits, baselines, forms, exit codes.
 /// Readers, a file a format.
 mod format;
+/// `ctxsim gate`: limits, baselines, forms, exit codes.
 mod gate;
 /// `--help` of every command: it fits the page, and its examples run.
 mod help;
@@ -55,6 +55,8 @@ mod help;
 mod hostile_repository;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
+/// The table of measures.
+mod metric;
 /// Two totals: with and without the calls of sub-agents that are only mirrored.
 mod mirrors;
 /// The oracle and the bound beside policies and beside every possible choice.

@@ -89,7 +89,7 @@ pub const METRICS: &[Metric] = &[
         |totals| of_counts(lines(totals).kept, lines(totals).all()))
         .table(3, More),
     share("references_achieved_share", "of achiev\u{ad}able",
-        "references kept, as a share of what nobody could exceed in contexts of the same sizes",
+        "references kept, as a share of the most that contexts of the same sizes can keep",
         |totals| of_counts(lines(totals).kept, totals.retention.achievable))
         .table(3, More).where_it_tells(),
     share("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more",
@@ -114,7 +114,7 @@ pub const METRICS: &[Metric] = &[
         .spreadsheets().field_named(Part::Retention, "oracle").known(Hindsight),
     count("oracle_broken_calls", "oracle, calls broken", "calls with one that it does not keep", |totals| totals.retention.oracle_broken_calls)
         .field(Part::Retention).known(Hindsight),
-    count("line_references_achievable", "achievable", "line references that nobody could exceed in contexts of the same sizes",
+    count("line_references_achievable", "achievable", "the most line references that contexts of the same sizes can keep",
         |totals| totals.retention.achievable)
         .spreadsheets().field_named(Part::Retention, "achievable").known(Hindsight),
     tokens("carried_tokens", "carried tokens", "recorded content in the contexts, summed over calls", |totals| totals.retention.carried_tokens)

@@ -147,8 +147,8 @@ impl Account {
 
 /// By cluster: the cells of one metric.
 fn cells_of<'c>(cells: &'c [Vec<i64>], metric: &Metric) -> &'c [i64] {
-    let place = judged_by().iter().position(|known| known.name == metric.name).unwrap_or(0);
-    cells.get(place).map_or(&[], Vec::as_slice)
+    let place = judged_by().iter().position(|known| known.name == metric.name);
+    place.and_then(|place| cells.get(place)).map_or(&[], Vec::as_slice)
 }
 
 /// Adds what one session came to.

@@ -8,7 +8,6 @@ use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Receives the reason of each loss.
 /// The model of messages that no model wrote.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
 
