@@ -55,7 +55,9 @@ pub fn required(case: &Case) -> Checked {
     let plan = preset(&case.params["limit"], &[("auto", &auto), ("buffer", &case.params["buffer"])]);
     let mut given = Given::default();
     let prompt = list(&case.input["system"]).iter().map(|words| part(PartKind::Text, text(words)));
-    let tools = list(&case.input["tools"]).iter().map(|tool| part(PartKind::Tools, &tool.to_string()));
+    // A definition counts by its name, its description and the JSON of its schema.
+    let definition = |tool: &Value| [text(&tool["name"]), text(&tool["description"]), &tool["inputSchema"].to_string()].concat();
+    let tools = list(&case.input["tools"]).iter().map(|tool| part(PartKind::Tools, &definition(tool)));
     given.push(Role::System, prompt.chain(tools).collect());
     let mut usages = vec![None];
     for message in messages {
