@@ -304,7 +304,7 @@ impl Adviser<'_> {
         };
         if let Some((tokens, place)) = &everything
             && reaches(*tokens, *place)
-            && rule.select.all_kept != AllKept::Everything
+            && !matches!(rule.select.all_kept, AllKept::Everything | AllKept::LastTurn)
             && rule.shrinks()
             && rule.at != Hook::Ingest
         {
@@ -368,7 +368,7 @@ impl Adviser<'_> {
             Tails::Intersection => !tails.is_empty() && tails.iter().all(counts),
         };
         // A rule that falls back to another one has thought of that.
-        if !protects || rule.select.all_kept == AllKept::Everything || rule.otherwise.is_some() {
+        if !protects || matches!(rule.select.all_kept, AllKept::Everything | AllKept::LastTurn) || rule.otherwise.is_some() {
             return;
         }
         let Some((place, end)) = tails.iter().enumerate().find(|(_, end)| counts(end)) else { return };

@@ -115,6 +115,7 @@ impl Rule {
             Hook::ToolResult => "after each tool result",
             Hook::PreCall => "before each call",
             Hook::MidTurn => "between two steps of a turn",
+            Hook::FirstCall => "before the first call of a turn",
             Hook::PostCall => "after each call",
             Hook::TurnEnd => "at the end of a turn",
             Hook::Idle => "in a pause",
@@ -329,6 +330,7 @@ impl Select {
         match self.all_kept {
             AllKept::Nothing => {}
             AllKept::Everything => cut.push("where everything would be spared, everything goes".to_owned()),
+            AllKept::LastTurn => cut.push("where everything would be spared, all but the newest turn goes".to_owned()),
             AllKept::Snap => cut.push("where everything would be spared, what lies before the first such message goes".to_owned()),
         }
         if self.replay == Replay::LastUser {

@@ -32,6 +32,17 @@ pub enum Counting {
     Ignored,
 }
 
+/// How the name of a tool is rounded, where each part is rounded by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallNames {
+    /// By itself.
+    #[default]
+    Apart,
+    /// With the arguments of its call.
+    Joined,
+}
+
 /// Which ids are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -126,6 +137,10 @@ pub struct Estimator {
     pub user_images: Counting,
     /// Are ids of calls and results counted?
     pub ids: Ids,
+    /// How names are rounded, where each part is rounded by itself.
+    pub call_names: CallNames,
+    /// Units of a result's text beyond so many do not count; absent: all do.
+    pub result_most: Option<u64>,
     /// Do names of tools count in their results as well as in their calls?
     pub result_names: Counting,
     /// Is visible reasoning counted?
@@ -176,6 +191,8 @@ impl Default for Estimator {
             thinking_units: 0,
             user_images: Counting::Counted,
             ids: Ids::Ignored,
+            call_names: CallNames::Apart,
+            result_most: None,
             result_names: Counting::Ignored,
             thinking: Counting::Counted,
             sealed: Counting::Ignored,
@@ -311,6 +328,7 @@ impl Estimator {
             PartKind::ToolCall => {
                 let arguments = of_tool(call_unit) + ids + self.call_units;
                 match self.round_at {
+                    RoundAt::Part if self.call_names == CallNames::Joined => self.settle(name(call_unit) + arguments),
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
                     RoundAt::Part => Guess::whole(self.whole(name(call_unit)) + self.whole(arguments)),
                     RoundAt::Message | RoundAt::Prose => self.settle(name(call_unit) + arguments),
@@ -318,7 +336,8 @@ impl Estimator {
             }
             PartKind::ToolResult => {
                 let named = if self.result_names == Counting::Counted { name(call_unit) } else { 0 };
-                self.settle(of_tool(self.result_unit.unwrap_or(unit)) + named + ids + self.result_units)
+                let text = of_tool(self.result_unit.unwrap_or(unit)).min(self.result_most.unwrap_or(u64::MAX));
+                self.settle(text + named + ids + self.result_units)
             }
             PartKind::Image if role == Role::User && self.user_images == Counting::Ignored => Guess::default(),
             PartKind::Image => self.prose(self.units_of_picture(&part.image)).plus(Guess::whole(self.image_tokens)),

@@ -187,6 +187,8 @@ pub struct Summarise {
     pub on_overflow: SummariserOverflow,
     /// Text around the summary: prefixes, file lists.
     pub wrapper_tokens: u64,
+    /// What stays beside the summary stays as text in its message: results of tools cut so, reasoning and pictures gone. Absent: as it is.
+    pub flatten: Option<Truncate>,
 }
 
 impl Default for Summarise {
@@ -204,6 +206,7 @@ impl Default for Summarise {
             calls_above: 0,
             on_overflow: SummariserOverflow::Fail,
             wrapper_tokens: 0,
+            flatten: None,
         }
     }
 }
@@ -264,6 +267,8 @@ pub enum Input {
     /// The whole request as it stands, system prompt and hidden tools included, and the instruction.
     #[default]
     Context,
+    /// The request up to the end of what is to be replaced, system prompt and hidden tools included, and the instruction.
+    Head,
     /// What is to be replaced, and the instruction.
     Selection,
     /// User and assistant text of what is to be replaced, and the instruction.

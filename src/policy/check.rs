@@ -86,7 +86,7 @@ impl Rule {
         if refuses && (count > 0 || !self.inject.is_empty()) {
             return Err("`refuse` ends the session: nothing else can be done".to_owned());
         }
-        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::Overflow | Hook::Manual) {
+        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::FirstCall | Hook::Overflow | Hook::Manual) {
             return Err("`refuse` stands where a call is about to be made: at pre_call, mid_turn, overflow, or manual".to_owned());
         }
         if (self.at == Hook::Idle) != self.after.is_some() {

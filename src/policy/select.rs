@@ -231,6 +231,9 @@ impl Select {
             Tails::Intersection => cuts.max(),
         }
         .unwrap_or(all.len());
+        if self.all_kept == AllKept::LastTurn {
+            return self.last_turn(all, cut);
+        }
         if cut == 0 && self.all_kept != AllKept::Snap {
             // Where the ends protect everything, a snap must not find something to take after all.
             return (self.all_kept == AllKept::Everything).then_some(all.len());
@@ -266,6 +269,20 @@ impl Select {
             (0, _) => None,
             (cut, _) => Some(cut),
         }
+    }
+
+    /// The cut where it lies behind something, moved back to a permitted place; else before the newest turn, if something stands in front of
+    /// that. Earlier summaries are nothing that could be kept.
+    fn last_turn(&self, all: &[Seen], cut: usize) -> Option<usize> {
+        let summaries = all.iter().take_while(|message| message.is_summary).count();
+        let fits = |index: &usize| {
+            let to = self.snap.as_ref().map_or(&[][..], |snap| &snap.to);
+            to.is_empty() || all.get(*index).is_some_and(|message| to.iter().any(|kind| kind.matches_message(message)))
+        };
+        let place = (summaries..=cut.min(all.len().saturating_sub(1))).rev().find(fits).filter(|place| *place > summaries);
+        let newest = || all.iter().rposition(|message| message.opens_turn).filter(|place| *place > summaries);
+        let rest = if summaries > 0 { summaries } else { all.len() };
+        Some(place.or_else(newest).unwrap_or(rest)).filter(|cut| *cut > 0)
     }
 
     fn taken(&self, candidates: Vec<Seen>, request: u64) -> Vec<u32> {

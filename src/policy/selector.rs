@@ -200,6 +200,9 @@ pub enum AllKept {
     Nothing,
     /// Everything goes.
     Everything,
+    /// All but the newest turn goes. Where that is all there is, everything goes, or an earlier summary alone, if there is one (OpenCode 2).
+    /// A cut that a snap moves in front of everything counts as well.
+    LastTurn,
     /// What stands before the first permitted place goes: a summary, and results whose calls have gone (pi).
     Snap,
 }

@@ -9,7 +9,7 @@ use super::note::Note;
 use super::outcome::SummaryCall;
 use super::state::State;
 use super::summary::summary_tokens;
-use crate::context::{Context, Item, Region, Seen};
+use crate::context::{Context, Entry, Item, Region, Seen};
 use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
 use crate::trace::PartKind;
 use crate::transcript::Role;
@@ -47,7 +47,7 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
     outcome.totals.summariser_calls += work.calls;
     outcome.totals.summariser_tokens += work.input + work.output.max(size);
     if work.calls > 0 {
-        let reads_context = summarise.input == Input::Context;
+        let reads_context = matches!(summarise.input, Input::Context | Input::Head);
         let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(work.input) } else { 0 };
         let Work { calls, input: prompt, output, .. } = work;
         outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt, prefix, output, calls });
@@ -76,8 +76,11 @@ fn put_in(state: &mut State<'_>, prepared: Prepared) -> Done {
     let leaving = selection.leaving();
     context.condense(&selection.gone);
     context.remove(&selection.lost);
+    if let Some(limits) = &summarise.flatten {
+        window.flatten(inputs, limits);
+    }
     if summarise.place == Place::SystemPrompt {
-        context.remove_own_system_text();
+        window.context.remove_own_system_text();
     }
     let text = text_of(prepared.tokens);
     match first {
@@ -145,6 +148,11 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
     let limit = inputs.conditions.prompt_limit;
     let text = match summarise.input {
         Input::Context => window.actual(),
+        Input::Head => {
+            let stays = |(id, entry): &(u32, &Entry)| entry.role != Role::System && !selection.gone.contains(id);
+            let stays: Vec<u32> = window.context.live().filter(stays).map(|(id, _)| id).collect();
+            window.actual().saturating_sub(items_of(&window.context, &stays).map(|item| item.actual).sum())
+        }
         Input::Selection => read_by_summariser(inputs, &window.context, &selection.gone, summarise.tool_cap_utf16, |_| true),
         Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
     };
@@ -171,7 +179,7 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
 fn without_oldest(inputs: &Inputs<'_>, context: &Context, summarise: &Summarise, selection: &Selection, input: u64) -> Option<(u64, u32)> {
     let of_input = |message: &Seen| match summarise.input {
         Input::Context => message.role != Role::System,
-        Input::Selection | Input::Prose => selection.gone.contains(&message.id),
+        Input::Head | Input::Selection | Input::Prose => selection.gone.contains(&message.id),
     };
     let read: Vec<Seen> = context.view().messages().filter(of_input).collect();
     let cap = if summarise.input == Input::Selection { summarise.tool_cap_utf16 } else { 0 };

@@ -8,7 +8,7 @@ use super::candidates::Candidates;
 use super::conditions::{Guesses, Refetching};
 use super::guard::enough;
 use super::inputs::Inputs;
-use crate::context::{Arrival, Context, Item, Replacement, SeenItem};
+use crate::context::{Arrival, Context, Item, Region, Replacement, SeenItem, State as ItemState};
 use crate::policy::{Hook, Mask, Mode, Place, Rule, SummaryRole, Switch, Truncate, cut};
 use crate::trace::{CallRow, MessageRow, Trace};
 use crate::transcript::{Role, Text};
@@ -98,7 +98,8 @@ pub(super) struct Reading {
 impl<'a> Window<'a> {
     /// Nothing has arrived yet.
     pub fn new(inputs: &Inputs<'_>) -> Window<'a> {
-        let cuts_later = inputs.plan.rule.iter().any(|rule| rule.at != Hook::Ingest && rule.truncate.is_some());
+        let cuts = |rule: &Rule| rule.truncate.is_some() || rule.summarise.as_ref().is_some_and(|how| how.flatten.is_some());
+        let cuts_later = inputs.plan.rule.iter().any(|rule| rule.at != Hook::Ingest && cuts(rule));
         let keeps_cuts = if cuts_later { Switch::On } else { Switch::Off };
         let mut estimator = inputs.plan.estimator.clone();
         if inputs.conditions.guesses == Guesses::True {
@@ -157,6 +158,27 @@ impl<'a> Window<'a> {
             }
         }
         if enough(rule.min_saving.as_ref(), gross, comes) { changes } else { Vec::new() }
+    }
+
+    /// What stands in the history stays as text alone: results cut to a limit, reasoning and pictures gone.
+    pub fn flatten(&mut self, inputs: &Inputs<'_>, limits: &Truncate) {
+        let stays = self.context.live().filter(|(_, entry)| entry.role != Role::System && !entry.is_summary);
+        let items: Vec<u32> = stays.flat_map(|(_, entry)| entry.first..entry.first + entry.count).collect();
+        for id in items {
+            let Some(item) = self.context.item(id).copied() else { continue };
+            match item.region {
+                Region::Image | Region::Thinking => self.context.remove_item(id),
+                Region::ToolResult if item.state != ItemState::Masked => {
+                    let Some(part) = item.part.and_then(|part| inputs.part(part)) else { continue };
+                    let Some(cut) = cut(limits, self.cuts.get(&id).unwrap_or(&part.text)) else { continue };
+                    if let Some(by) = inputs.cut(&self.context, id, &cut) {
+                        self.context.replace(id, by);
+                        self.cuts.insert(id, cut.text);
+                    }
+                }
+                _ => {}
+            }
+        }
     }
 
     /// Sets the context aside before a rule changes a view of it.

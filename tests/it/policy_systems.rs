@@ -66,17 +66,79 @@ fn gemini_cli_compresses_at_half_and_masks_from_30_000_tokens_on() {
             assert_eq!((outcome.totals.summariser_calls, of_kind(&outcome, EventKind::Compact)[0].touched), (2, 2));
         }
     }
-    // 50,000 tokens are protected beside the newest message; what lies beyond must be 30,000.
-    for (chars, prunes) in [(119_996, vec![]), (120_000, vec![3])] {
+    // 50,000 tokens are protected beside the newest message; what lies beyond must be 30,000, with its name and what wraps it.
+    for (chars, prunes) in [(119_980, vec![]), (119_984, vec![3])] {
         let trace = Session::default()
             .user(4)
             .step(4, None, "custom", text(chars, chars / 4))
-            .step(4, None, "custom", text(200_000, 50_000))
+            .step(4, None, "custom", text(199_980, 49_995))
             .step(4, None, "custom", text(4, 1))
             .reply(4, None)
             .trace();
         assert_eq!(calls_of(&run(&preset("gemini-cli", &[]), &trace, 1_048_576), EventKind::Prune), prunes, "{chars}");
     }
+}
+
+#[test]
+fn kimi_code_compacts_50_000_tokens_below_its_window_and_keeps_what_was_typed() {
+    // A reply of 150,000 tokens and what wraps a result of nothing: the role of its message.
+    for (output, compactions) in [(8, vec![]), (9, vec![(1, 2)])] {
+        let outcome = replay("kimi-code", &[], &hidden(149_990, output));
+        let found = of_kind(&outcome, EventKind::Compact);
+        assert_eq!(found.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), compactions, "{output}");
+        // The summariser reads the request as it stands, from the cache, and its instruction.
+        for (event, summary) in found.iter().zip(&outcome.summaries) {
+            assert_eq!((summary.prompt, summary.output, summary.calls), (event.before + 1_120, 1_500, 1));
+            assert!(summary.prefix > 149_000, "{}", summary.prefix);
+        }
+    }
+    // Windows of up to 50,000 have the ratio alone.
+    let small = |prompt| calls_of(&run(&preset("kimi-code", &[]), &hidden(prompt, 0), 50_000), EventKind::Compact);
+    assert_eq!((small(42_498), small(42_499)), (vec![], vec![1]));
+    // Of 30,001 tokens that were typed, and three roles, 20,000 stay: the newest 18,000, which is 2,997 of the oldest message, and its first
+    // 2,000. The summary comes, what wraps it and what asks to go on, and a note in the gap.
+    let typed = Session::default().user(60_000).reply(4, None).user(60_000).reply(4, None).user(4).reply(4, Some((150_000, 1)));
+    let outcome = replay("kimi-code", &[], &typed.user(4).reply(4, None).trace());
+    let compaction = of_kind(&outcome, EventKind::Compact);
+    assert_eq!(compaction.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(2, 2)]);
+    let freed = compaction[0].before - compaction[0].after;
+    assert!((10_003 + 2 - 2_382 - 130..10_003 + 2 - 2_382).contains(&freed), "{freed}");
+}
+
+#[test]
+fn opencode_2_keeps_whole_turns_as_text() {
+    // The window less an output of 32,000. A single turn goes as a whole.
+    for (prompt, compactions) in [(167_999, vec![]), (168_000, vec![(1, 3)])] {
+        let outcome = replay("opencode@2", &[], &hidden(prompt, 0));
+        let found = of_kind(&outcome, EventKind::Compact);
+        assert_eq!(found.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), compactions, "{prompt}");
+        for (event, summary) in found.iter().zip(&outcome.summaries) {
+            assert_eq!((summary.prompt, summary.calls), (event.before + 500, 1));
+        }
+    }
+    // The newest turn fits 15,000 tokens: its result counts and stays with 2,000 characters; the turn before it does not fit.
+    let trace = Session::default().user(80_000).reply(4, None).user(400).step(40, None, "custom", text(40_000, 10_000));
+    let outcome = replay("opencode@2", &[], &trace.reply(40, Some((169_000, 10))).user(4).reply(4, None).trace());
+    let found = of_kind(&outcome, EventKind::Compact);
+    assert_eq!(found.iter().map(|event| (event.call, event.touched)).collect::<Vec<_>>(), [(2, 2)]);
+    // 20,000 tokens went, and 9,500 of the result; the summary came, and the tags around it.
+    let freed = found[0].before - found[0].after;
+    assert!((20_000 + 9_400 - 1_560..=20_000 + 9_500 - 1_560).contains(&freed), "{freed}");
+    // The summariser reads what goes, and all that the log does not show, but not what stays.
+    assert!(outcome.summaries[0].prompt < found[0].before + 500 - 10_000);
+}
+
+#[test]
+fn kilo_looks_ahead_before_a_turn_where_a_percentage_is_set() {
+    // The usage of 99,010 tokens, and 1.3 times the estimate of a message of 760 or 761, at a limit of 100,000.
+    let session = |chars| Session::default().user(200_000).reply(40, Some((99_000, 10))).user(chars).reply(4, None).trace();
+    let compactions = |settings: &[(&str, &str)], chars| calls_of(&replay("kilo@7.7", settings, &session(chars)), EventKind::Compact);
+    let percent = [("threshold_percent", "50")];
+    assert_eq!((compactions(&percent, 2_984), compactions(&percent, 2_992), compactions(&[], 2_992)), (vec![], vec![1], vec![]));
+    // A head of 152,000 tokens is longer than a piece of 118,771: two summaries, and one of both.
+    let long = Session::default().user(608_000).reply(40, Some((170_000, 10))).user(4).reply(4, None).trace();
+    let outcome = replay("kilo@7.7", &[], &long);
+    assert_eq!(outcome.summaries.iter().map(|summary| summary.calls).collect::<Vec<_>>(), [3]);
 }
 
 #[test]

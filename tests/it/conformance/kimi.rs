@@ -210,7 +210,7 @@ pub fn tool_result_truncation(case: &Case) -> Checked {
     let [given] = texts.as_slice() else { return Ok(Passed::NotModelled("a result of several texts, whose lines are cut text by text")) };
     let expected = match &case.expected["output"] {
         Value::Array(blocks) if blocks.len() == 1 => &blocks[0]["text"],
-        Value::Array(_) => return Ok(Passed::NotModelled("a result with pictures, whose note tells of them")),
+        Value::Array(_) => return Ok(Passed::NotModelled("a result with pictures, whose note names them")),
         output => output,
     };
     let path = |saved: &str| {

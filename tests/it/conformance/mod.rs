@@ -13,6 +13,7 @@ mod kimi;
 mod mutations;
 mod mycoder;
 mod opencode;
+mod opencode_2;
 mod own;
 mod pi;
 mod picoclaw;
@@ -60,7 +61,7 @@ const fn function(name: &'static str, check: fn(&Case) -> Checked) -> Function {
     Function { name, check }
 }
 
-const FUNCTIONS: [Function; 81] = [
+const FUNCTIONS: [Function; 85] = [
     function("baseagent_estimate_tokens", baseagent::estimate_tokens),
     function("baseagent_is_overflow", baseagent::is_overflow),
     function("baseagent_loop", baseagent::whole_loop),
@@ -112,6 +113,10 @@ const FUNCTIONS: [Function; 81] = [
     function("opencode_is_overflow_v1_18_33", opencode::overflow_1_18),
     function("opencode_prune_v1_18_33", opencode::prune_1_18),
     function("opencode_tool_truncate_v1_18_33", opencode::truncate_1_18),
+    function("kilo_preflight_v7_7_9", opencode::kilo_preflight),
+    function("opencode_required_v2", opencode_2::required),
+    function("opencode_tail_v2", opencode_2::tail),
+    function("opencode_truncate_tool_output_v2", opencode_2::truncate_tool_output),
     function("opencode_summariser_text_v1_18_33", opencode::summariser_text),
     function("kilo_summariser_text_v7_7_9", opencode::summariser_text),
     function("pi_estimate_context_tokens", pi::estimate_context_tokens),

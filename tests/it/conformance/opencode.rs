@@ -432,3 +432,66 @@ pub fn summariser_text(case: &Case) -> Checked {
 fn attached(file: &Value) -> String {
     format!("[Attached {}: {}]", text(&file["mime"]), file["filename"].as_str().unwrap_or("file"))
 }
+
+/// Does it compact before the first request of a turn?
+pub fn kilo_preflight(case: &Case) -> Checked {
+    let compaction = &case.params["compaction"];
+    let auto = Value::from(u8::from(compaction["auto"] != false));
+    let settings = [("auto", &auto), ("threshold_percent", &compaction["threshold_percent"]), ("usable", &case.params["usable"])];
+    let plan = without_limits(plan(KILO, limits(case), &settings));
+    let messages = list(&case.input["messages"]);
+    let mut given = Given::default();
+    let prompt =
+        messages.iter().filter(|message| message["role"] == "system").map(|message| part(PartKind::Text, text(&message["content"])));
+    let tools =
+        case.input["tools"].as_object().filter(|tools| !tools.is_empty()).map(|_| part(PartKind::Tools, &case.input["tools"].to_string()));
+    given.push(Role::System, prompt.chain(tools).collect());
+    let mut replied = None;
+    for message in messages.iter().filter(|message| message["role"] != "system") {
+        let block = |block: &Value| match text(&block["type"]) {
+            "tool-result" => {
+                let output = &block["output"];
+                let words = output["value"].as_str().map_or_else(|| output["value"].to_string(), str::to_owned);
+                PartRow { id_bytes: text(&block["toolCallId"]).len() as u32, ..part(PartKind::ToolResult, &words) }
+            }
+            "tool-call" => {
+                PartRow { id_bytes: text(&block["toolCallId"]).len() as u32, ..call(text(&block["toolName"]), &block["input"].to_string()) }
+            }
+            "reasoning" => part(PartKind::Thinking, text(&block["text"])),
+            "file" | "image" => part(PartKind::Image, ""),
+            _ => part(PartKind::Text, text(&block["text"])),
+        };
+        let role = match text(&message["role"]) {
+            "assistant" => Role::Assistant,
+            "tool" => Role::Tool,
+            _ => Role::User,
+        };
+        let index = given.push(role, list(&message["content"]).iter().map(block).collect());
+        if role == Role::Assistant {
+            replied = Some(index);
+        }
+    }
+    let mut probe = ctxsim::sim::Probe::new(&given.trace, &plan, &ENDLESS);
+    let reported = case.params["reported"].as_u64().filter(|reported| *reported > 0).map(|reported| (reported, 0));
+    for index in 0..given.len() {
+        probe.enter(index as u32, given.standing(index));
+        if Some(index as u32) == replied.or(Some(0)) && reported.is_some() {
+            probe.report(reported);
+        }
+    }
+    let rule = plan.rule.iter().find(|rule| rule.id == "preflight");
+    if let Some(rule) = rule {
+        expect("only before the first request of a turn", rule.at == ctxsim::policy::Hook::FirstCall, true)?;
+    }
+    // A result after the newest user message: the turn has gone on.
+    let newest = messages.iter().rposition(|message| message["role"] == "user");
+    let goes_on = messages.iter().skip(newest.unwrap_or(0)).any(|message| message["role"] == "tool");
+    expect("goes on", Some(goes_on), case.expected["measure"]["continuation"].as_bool())?;
+    let verdict = probe.verdict("preflight");
+    let fires = verdict.is_some_and(|verdict| verdict.fires) && !goes_on;
+    if let Some(limit) = verdict.and_then(|verdict| verdict.level).map(|level| level.limit) {
+        expect("limit", limit, case.expected["limit"].as_f64().unwrap())?;
+    }
+    expect("compact", Some(fires), case.expected["compact"].as_bool())?;
+    Ok(Passed::Whole)
+}
