@@ -53,10 +53,12 @@ fn typed(message: &Value) -> bool {
 fn conversation(messages: &[Value]) -> Given {
     let mut given = Given::default();
     for message in messages {
-        let role = match () {
-            () if message["role"] == "assistant" => Role::Assistant,
-            () if typed(message) || is_summary(message) => Role::User,
-            () => Role::Tool,
+        let role = if message["role"] == "assistant" {
+            Role::Assistant
+        } else if typed(message) || is_summary(message) {
+            Role::User
+        } else {
+            Role::Tool
         };
         let units = json_units(message) as u32;
         let length = Length { bytes: units, utf16: units, chars: units, newlines: 0 };

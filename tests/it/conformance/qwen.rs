@@ -261,7 +261,7 @@ fn answered(given: &mut Given, content: &Value, cleared: &[String], mut note: im
                 tools.len() - 1
             }) as u32);
             let words = text(&block["functionResponse"]["response"]["output"]);
-            row.error |= row.kind == PartKind::ToolResult && words.is_empty() || words == "[Old tool result content cleared]";
+            row.error |= (row.kind == PartKind::ToolResult && words.is_empty()) || words == "[Old tool result content cleared]";
         }
         rows.push(row);
         note(place as u64);
