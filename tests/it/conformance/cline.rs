@@ -13,7 +13,7 @@ const PRESET: &str = "cline@3.0";
 const CUT_PROMPTS: &str = "without a model, prompts of the user that come to more than the target are cut";
 const ANSWERS: &str = "without a model, steps of the newest turn stay before answers of older ones where not all of them fit";
 
-/// A model that nobody knows takes 128,000 tokens.
+/// An unknown model takes 128,000 tokens.
 fn facts(info: &Value) -> Facts {
     let of = |name: &str| info[name].as_u64().filter(|tokens| *tokens > 0);
     let (window, input) = (of("contextWindow"), of("maxInputTokens"));
