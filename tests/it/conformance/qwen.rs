@@ -40,7 +40,10 @@ pub fn thresholds(case: &Case) -> Checked {
     Ok(Passed::Whole)
 }
 
-/// What a content holds, as the reader gives it. The id of a call stands in the JSON that counts, beside its arguments.
+/// What wraps name, id and arguments of a call in the JSON that counts.
+const CALL: u64 = 44;
+
+/// What a content holds, as the reader gives it. The JSON that counts for a call holds more than name and arguments.
 fn parts(content: &Value) -> Vec<PartRow> {
     let media = |block: &Value| block["inlineData"].is_object() || block["fileData"].is_object();
     let mut parts = Vec::new();
@@ -49,17 +52,25 @@ fn parts(content: &Value) -> Vec<PartRow> {
         if let Some(words) = block["text"].as_str() {
             parts.push(part(if block["thought"] == true { PartKind::Thinking } else { PartKind::Text }, words));
         } else if called.is_object() {
-            parts.push(call(text(&called["name"]), &format!("{}{}", text(&called["id"]), called["args"])));
+            let (json, name) = (utf16(&block.to_string()), text(&called["name"]));
+            parts.push(call(name, &"x".repeat(json.saturating_sub(CALL + utf16(name)) as usize)));
         } else if answer.is_object() {
             let response = &answer["response"];
             let words = response["output"].as_str().or(response["error"].as_str()).unwrap_or("");
             parts.push(PartRow { error: !response["error"].is_null(), ..part(PartKind::ToolResult, words) });
-            parts.extend(list(&answer["parts"]).iter().filter(|nested| media(nested)).map(|_| part(PartKind::Image, "")));
+            let nested = |nested: &Value| if media(nested) { part(PartKind::Image, "") } else { part(PartKind::Text, &nested.to_string()) };
+            parts.extend(list(&answer["parts"]).iter().map(nested));
         } else if media(block) {
             parts.push(part(PartKind::Image, ""));
+        } else {
+            parts.push(part(PartKind::Text, &block.to_string()));
         }
     }
     parts
+}
+
+fn utf16(text: &str) -> u64 {
+    text.encode_utf16().count() as u64
 }
 
 /// Whose message a content is: what tools answer is one of theirs.
@@ -187,11 +198,12 @@ pub fn microcompact(case: &Case) -> Checked {
     if case.params["force"] == true {
         return Ok(Passed::NotModelled("a person asks for it"));
     }
+    let cleared_tools = plan.rule.iter().find(|rule| !rule.select.tools.is_empty()).map_or(&[][..], |rule| &rule.select.tools);
     let mut given = Given::default();
     let mut places = Vec::new();
     given.push(Role::User, Vec::new());
     for (index, content) in list(&case.input["history"]).iter().enumerate() {
-        answered(&mut given, content, |place| places.push((index as u64, place)));
+        answered(&mut given, content, cleared_tools, |place| places.push((index as u64, place)));
     }
     // One turn, so that nothing is looked at before the message that is to be sent.
     given.trace.messages.iter_mut().skip(1).for_each(|message| message.synthetic = true);
@@ -213,7 +225,7 @@ pub fn microcompact(case: &Case) -> Checked {
         given.push(Role::User, vec![part(PartKind::Text, "next")]);
     }
     for content in pending {
-        answered(&mut given, content, |_| {});
+        answered(&mut given, content, cleared_tools, |_| {});
     }
     reply(&mut given, idle);
     let mut cleared = Vec::new();
@@ -227,13 +239,19 @@ pub fn microcompact(case: &Case) -> Checked {
     Ok(Passed::Whole)
 }
 
-/// A content with its tools named. Pictures that belong to a result go with it where it goes, and stand for nothing themselves; a result
-/// without text is one that says so; what was cleared before says that.
-fn answered(given: &mut Given, content: &Value, mut note: impl FnMut(u64)) {
+/// A content with its tools named. Pictures that belong to a result that is cleared go with it, those of other tools stand for themselves;
+/// a result without text is one that says so; what was cleared before says that.
+fn answered(given: &mut Given, content: &Value, cleared: &[String], mut note: impl FnMut(u64)) {
     let mut rows = Vec::new();
     for (place, block) in list(&content["parts"]).iter().enumerate() {
         let one = serde_json::json!({ "role": content["role"], "parts": [block] });
-        let Some(mut row) = parts(&one).into_iter().next() else { continue };
+        let mut all = parts(&one);
+        if !cleared.iter().any(|tool| block["functionResponse"]["name"] == tool.as_str())
+            && all.iter().any(|row| row.kind == PartKind::Image)
+        {
+            all.retain(|row| row.kind == PartKind::Image);
+        }
+        let Some(mut row) = all.into_iter().next() else { continue };
         let name = text(&block["functionResponse"]["name"]);
         if !name.is_empty() {
             let tools = &mut given.trace.tools;
@@ -243,7 +261,7 @@ fn answered(given: &mut Given, content: &Value, mut note: impl FnMut(u64)) {
                 tools.len() - 1
             }) as u32);
             let words = text(&block["functionResponse"]["response"]["output"]);
-            row.error |= words.is_empty() || words == "[Old tool result content cleared]";
+            row.error |= (row.kind == PartKind::ToolResult && words.is_empty()) || words == "[Old tool result content cleared]";
         }
         rows.push(row);
         note(place as u64);
@@ -294,7 +312,7 @@ pub fn compress(case: &Case) -> Checked {
     if let Some(first) = given.trace.parts.first_mut() {
         first.truth = replaced;
     }
-    let fails = matches!(status, "EMPTY_SUMMARY" | "OUTPUT_TRUNCATED" | "API_ERROR");
+    let fails = !matches!(status, "COMPRESSED" | "NOOP" | "INFLATED");
     let conditions = Conditions { prompt_limit: if fails { 0 } else { ENDLESS.prompt_limit }, ..ENDLESS };
     let mut probe = Probe::new(&given.trace, &plan, &conditions);
     for message in 0..given.len() {
@@ -302,7 +320,8 @@ pub fn compress(case: &Case) -> Checked {
     }
     let size = case.params["effective"].as_u64().or(case.params["originalTokenCount"].as_u64());
     probe.report(size.map(|size| (size, 0)));
-    let spent = case.params["failures"].as_u64() >= Some(3) && !forced;
+    let most = plan.rule.iter().find(|rule| rule.id == "compress").and_then(|rule| rule.give_up_after).map(u64::from);
+    let spent = !forced && case.params["failures"].as_u64().zip(most).is_some_and(|(failures, most)| failures >= most);
     let changed = if forced { probe.force("compress") } else { !spent && probe.run("compress") };
     expect("compressed", changed, status == "COMPRESSED")?;
     if changed {
