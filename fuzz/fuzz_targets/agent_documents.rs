@@ -13,6 +13,7 @@ const READERS: &[&str] = &[
     "openhands",
     "crush",
     "adk",
+    "amp",
     "pydantic-ai",
     "langchain",
 ];

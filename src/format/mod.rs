@@ -49,6 +49,7 @@ pub const READERS: &[&Reader] = &[
     &agents::gemini_cli::READER,
     &agents::gemini_stream::READER,
     &agents::adk::READER,
+    &agents::amp::READER,
     &agents::pydantic_ai::READER,
     &agents::langchain::READER,
     &agents::mini_swe_agent::READER,

@@ -5,6 +5,7 @@
 
 use crate::format::ground::count::{ABSURD, Absurd, Count};
 use crate::format::ground::json::fault;
+use crate::format::ground::outline::Outline;
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::words::Words;
@@ -22,12 +23,14 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let event = |at: &str| {
-        let has = |key: &str| outline.has(&format!("{at}{key}"));
-        has("author") && (has("invocationId") || has("invocation_id"))
-    };
     let session = ["appName", "app_name"].iter().any(|key| outline.has(key)) && outline.has("events");
-    if session || ["", "[].", "events[]."].iter().any(|at| event(at)) { Claim::Yes } else { Claim::No }
+    if session || ["", "[].", "events[]."].iter().any(|at| is_event(outline, at)) { Claim::Yes } else { Claim::No }
+}
+
+/// Does an event stand at this place?
+fn is_event(outline: &Outline, at: &str) -> bool {
+    let has = |key: &str| outline.has(&format!("{at}{key}"));
+    has("author") && (has("invocationId") || has("invocation_id"))
 }
 
 #[derive(Deserialize, Default)]
@@ -106,9 +109,7 @@ struct Summary<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), speaker: String::new(), streamed: false };
-    if source.outline().has("author") {
-        source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
-    } else {
+    if source.outline().has("events") || is_event(source.outline(), "[].") {
         each_piece(source, &[("id", Take::Whole), ("events", Take::Elements)], |source, piece| {
             if piece.key == "id" {
                 session.made.transcript.id = serde_json::from_str(piece.text).unwrap_or_else(|_| source.name());
@@ -120,6 +121,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
             Ok(())
         })?;
+    } else {
+        source.each_line(|source, line| source.values(line, |event: Event, lose| session.event(&event, lose)))?;
     }
     if session.streamed {
         source.lose(0, "pieces of a reply whose whole is missing");

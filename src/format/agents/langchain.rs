@@ -20,10 +20,15 @@ use std::borrow::Cow;
 /// Message lists of LangChain and LangGraph.
 pub const READER: Reader = Reader { name: "langchain", about: "LangChain and LangGraph messages and states (JSON, JSONL)", claims, read };
 
+/// Where the first message of a document may stand.
+const PLACES: [&str; 4] = ["[].", "messages[].", "values.messages[].", "channel_values.messages[]."];
+
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let places = ["", "[].", "messages[].", "values.messages[].", "channel_values.messages[]."];
-    if places.iter().any(|at| is_message(outline, at)) { Claim::Yes } else { Claim::No }
+    if is_document(source.outline()) || is_message(source.outline(), "") { Claim::Yes } else { Claim::No }
+}
+
+fn is_document(outline: &Outline) -> bool {
+    PLACES.iter().any(|at| is_message(outline, at))
 }
 
 /// Does a message stand at this place?
@@ -95,11 +100,7 @@ struct State<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), chat: Chat::default() };
-    if is_message(source.outline(), "") {
-        source.each_line(|source, line| {
-            source.values(line, |raw: &RawValue, lose| session.message(raw.get(), lose));
-        })?;
-    } else {
+    if is_document(source.outline()) {
         let wanted = [("messages", Take::Elements), ("values", Take::Whole), ("channel_values", Take::Whole)];
         each_piece(source, &wanted, |source, piece| {
             let mut lose = |reason: &str| source.lose(piece.number, reason);
@@ -113,6 +114,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
             Ok(())
         })?;
+    } else {
+        source.each_line(|source, line| source.values(line, |raw: &RawValue, lose| session.message(raw.get(), lose)))?;
     }
     session.made.end(source, hand_over);
     Ok(())

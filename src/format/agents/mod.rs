@@ -2,6 +2,7 @@
 
 pub mod adk;
 pub mod aider;
+pub mod amp;
 pub mod autogen;
 pub mod baseagent;
 pub mod claude_code;

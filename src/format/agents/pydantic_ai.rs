@@ -5,6 +5,7 @@
 use crate::format::ground::count::{ABSURD, Absurd, Count};
 use crate::format::ground::image;
 use crate::format::ground::json::{fault, string, text_or_json};
+use crate::format::ground::outline::Outline;
 use crate::format::ground::pieces::{Take, each_piece};
 use crate::format::ground::source::{Lose, ReadError, Source};
 use crate::format::ground::time::millis;
@@ -24,10 +25,12 @@ pub const READER: Reader = Reader { name: "pydantic-ai", about: "pydantic-ai mes
 const KEYS: [&str; 5] = ["messages", "message_history", "all_messages", "agent_messages", "new_messages"];
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let own = |at: &str| outline.has(&format!("{at}parts[].part_kind"));
-    let listed = KEYS.iter().any(|key| own(&format!("{key}[].")));
-    if listed || own("") || own("[].") { Claim::Yes } else { Claim::No }
+    if is_list(source.outline()) || source.outline().has("parts[].part_kind") { Claim::Yes } else { Claim::No }
+}
+
+/// Is it a list of messages, as a whole or under one of its keys?
+fn is_list(outline: &Outline) -> bool {
+    outline.has("[].parts[].part_kind") || KEYS.iter().any(|key| outline.has(&format!("{key}[].parts[].part_kind")))
 }
 
 #[derive(Deserialize, Default)]
@@ -109,9 +112,7 @@ impl Tokens {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), instructions: String::new() };
-    if source.outline().has("parts[].part_kind") {
-        source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
-    } else {
+    if is_list(source.outline()) {
         each_piece(source, &KEYS.map(|key| (key, Take::Elements)), |source, piece| {
             match serde_json::from_str::<Record>(piece.text) {
                 Ok(record) => session.record(&record, &mut |reason| source.lose(piece.number, reason)),
@@ -119,6 +120,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             }
             Ok(())
         })?;
+    } else {
+        source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
     }
     session.made.end(source, hand_over);
     Ok(())

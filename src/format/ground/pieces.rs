@@ -80,18 +80,23 @@ impl<H: FnMut(&mut Source, Piece) -> Result<(), ReadError>> Document<'_, H> {
             self.scanner.stream.consume(1);
         }
         match self.scanner.peek()? {
-            Some(b'[') => self.elements(""),
-            Some(b'{') => self.fields(wanted),
-            Some(_) => Err(Stop::NoJson),
-            None => Ok(()),
+            Some(b'[') => self.elements("")?,
+            Some(b'{') => self.fields(wanted)?,
+            Some(_) => return Err(Stop::NoJson),
+            None => return Ok(()),
         }
+        // A packed file says at its very end whether it is whole.
+        self.scanner.peek().map(drop)
     }
 
     fn fields(&mut self, wanted: &[(&str, Take)]) -> Result<(), Stop> {
         self.scanner.stream.consume(1);
         loop {
             match self.scanner.peek()?.ok_or(Stop::Cut)? {
-                b'}' => return Ok(()),
+                b'}' => {
+                    self.scanner.stream.consume(1);
+                    return Ok(());
+                }
                 b',' => self.scanner.stream.consume(1),
                 b'"' => self.field(wanted)?,
                 _ => return Err(Stop::NoJson),

@@ -6,6 +6,8 @@ pub mod adk;
 pub mod agent_variants;
 /// aider: the chat's history and the requests'.
 pub mod aider;
+/// Threads of Amp.
+pub mod amp;
 /// Anthropic Messages: exchanges joined to sessions, documents, messages.
 pub mod anthropic_messages;
 /// Harbor's trajectories: copied steps, handoffs, mocked usage.

@@ -1,0 +1,230 @@
+//! Amp's threads, as its command line kept them until the spring of 2026: `~/.local/share/amp/threads/T-*.json`, one document each.
+//!
+//! Blocks are Anthropic's but for the results of tools, which say how the run went. Read from descriptions by other programs alone: Amp
+//! is closed, and describes no file.
+
+use crate::format::ground::count::{ABSURD, Absurd, Count};
+use crate::format::ground::json::{fault, text_or_json};
+use crate::format::ground::pieces::{Take, each_piece};
+use crate::format::ground::source::{Lose, ReadError, Source};
+use crate::format::ground::time::millis;
+use crate::format::ground::words::Words;
+use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
+use crate::format::usage::{Cached, Reported};
+use crate::format::wire::anthropic::{Content, Weigher};
+use crate::format::wire::blocks::{Block, Blocks};
+use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// Threads of Amp.
+pub const READER: Reader = Reader { name: "amp", about: "Amp threads (~/.local/share/amp/threads/T-*.json)", claims, read };
+
+fn claims(source: &Source) -> Claim {
+    let has = |key: &str| source.outline().has(key);
+    let thread = has("messages[].messageId") && ["created", "agentMode", "usageLedger"].iter().any(|key| has(key));
+    if thread || (has("agentMode") && has("messages") && has("v")) { Claim::Yes } else { Claim::No }
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Entry<'a> {
+    role: Words<'a>,
+    message_id: Option<&'a RawValue>,
+    content: Option<&'a RawValue>,
+    meta: Option<Meta>,
+    usage: Option<Tokens<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase")]
+struct Meta {
+    sent_at: Option<i64>,
+}
+
+/// Tokens that were read from the cache or written to it lie beside the input; newer versions say what all of it comes to.
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Tokens<'a> {
+    model: Words<'a>,
+    timestamp: Words<'a>,
+    #[serde(alias = "input")]
+    input_tokens: Count,
+    #[serde(alias = "output")]
+    output_tokens: Count,
+    cache_read_input_tokens: Count,
+    cache_creation_input_tokens: Count,
+    total_input_tokens: Count,
+}
+
+impl Tokens<'_> {
+    fn usage(&self) -> Result<Option<Usage>, Absurd> {
+        let output = self.output_tokens.or_zero()?;
+        Reported {
+            input: self.input_tokens,
+            cache_read: self.cache_read_input_tokens,
+            cache_write: self.cache_creation_input_tokens,
+            cached: Cached::Beside,
+            output: self.output_tokens,
+            total: self.total_input_tokens.known()?.map_or(Count::default(), |input| Count::Sound(input + output)),
+            ..Reported::default()
+        }
+        .usage()
+    }
+}
+
+/// What the tool of a `tool_result` did.
+#[derive(Clone, Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Ran<'a> {
+    #[serde(rename = "type")]
+    kind: Words<'a>,
+    #[serde(rename = "toolUseID")]
+    call: Words<'a>,
+    run: Option<Run<'a>>,
+}
+
+#[derive(Clone, Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Run<'a> {
+    status: Words<'a>,
+    result: Option<&'a RawValue>,
+    error: Option<&'a RawValue>,
+    reason: Option<&'a RawValue>,
+}
+
+/// The calls of a thread, listed apart: older versions have the numbers here alone.
+#[derive(Deserialize, Default)]
+#[serde(default, bound(deserialize = "'de: 'a"))]
+struct Ledger<'a> {
+    #[serde(borrow)]
+    events: Vec<Listed<'a>>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
+struct Listed<'a> {
+    model: Words<'a>,
+    tokens: Tokens<'a>,
+    to_message_id: Option<&'a RawValue>,
+}
+
+fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
+    let made = Recorder::new(READER.name, source.name(), scale);
+    let mut thread = Thread { made, weigher: Weigher::new(scale), replies: HashMap::new(), listed: Vec::new() };
+    let wanted = [("id", Take::Whole), ("messages", Take::Elements), ("usageLedger", Take::Whole)];
+    each_piece(source, &wanted, |source, piece| {
+        let mut lose = |reason: &str| source.lose(if piece.key == "messages" { piece.number } else { 0 }, reason);
+        let read = match piece.key {
+            "messages" => serde_json::from_str::<Entry>(piece.text).map(|entry| thread.entry(&entry, &mut lose)),
+            "usageLedger" => serde_json::from_str::<Ledger>(piece.text).map(|ledger| thread.ledger(&ledger, &mut lose)),
+            _ => serde_json::from_str::<String>(piece.text).map(|id| thread.made.transcript.id = id),
+        };
+        if let Err(error) = read {
+            lose(fault(&error, false));
+        }
+        Ok(())
+    })?;
+    thread.take_listed();
+    thread.made.end(source, hand_over);
+    Ok(())
+}
+
+struct Thread<'s> {
+    made: Recorder<'s>,
+    weigher: Weigher<'s>,
+    /// The replies, by their ids in the thread.
+    replies: HashMap<String, usize>,
+    /// What the ledger says of calls, by the replies that they led to.
+    listed: Vec<(String, String, Usage)>,
+}
+
+impl Thread<'_> {
+    fn entry(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
+        let role = match &*entry.role {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            _ => {
+                // What others than these two do to the prompt is not known: summaries are among them.
+                self.made.chain.broken = true;
+                return lose("message of an unknown role");
+            }
+        };
+        let content = entry.content.map_or("[]", RawValue::get);
+        let (Ok(content), Ok(runs)) = (serde_json::from_str::<Content>(content), serde_json::from_str::<Blocks<Ran>>(content)) else {
+            return lose("record of an unexpected shape");
+        };
+        let mut messages = Vec::new();
+        let mut others = Vec::new();
+        for (block, ran) in content.0.into_iter().zip(runs.0) {
+            match ran {
+                Block::Object(Ran { kind, call, run: Some(run) }) if &*kind == "tool_result" => {
+                    messages.push(Message::new(Role::Tool, vec![self.result(&call, &run)]));
+                }
+                _ => others.push(block),
+            }
+        }
+        messages.extend(self.weigher.messages(role, &Blocks(others), &mut |reason| lose(reason)));
+        if role == Role::Assistant {
+            if !messages.iter().any(|message| message.role == role) {
+                messages.insert(0, Message::new(role, Vec::new()));
+            }
+            if let Some(reply) = messages.iter_mut().find(|message| message.role == role) {
+                reply.call = Some(self.call(entry, lose));
+            }
+        } else if messages.is_empty() {
+            lose("message without content");
+        }
+        let sent = entry.meta.as_ref().and_then(|meta| meta.sent_at).filter(|time| *time > 0);
+        let time = entry.usage.as_ref().and_then(|usage| millis(&usage.timestamp)).or(sent);
+        for message in messages {
+            if message.call.is_some()
+                && let Some(id) = entry.message_id
+            {
+                self.replies.insert(id.get().to_owned(), self.made.next());
+            }
+            self.made.push(Message { time, ..message });
+        }
+    }
+
+    fn result(&self, call: &str, run: &Run<'_>) -> Part {
+        let text = text_or_json(run.result.or(run.error).or(run.reason));
+        self.weigher.tools.result(call, self.weigher.scale.weigh_result(&text), &*run.status != "done")
+    }
+
+    fn call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Call {
+        let Some(tokens) = &entry.usage else { return Call { unchained: std::mem::take(&mut self.made.chain.broken), ..Call::default() } };
+        let usage = tokens.usage().unwrap_or_else(|_| {
+            lose(ABSURD);
+            None
+        });
+        Call { model: tokens.model.to_string(), usage, unchained: self.made.chain.link(&tokens.model), ..Call::default() }
+    }
+
+    fn ledger(&mut self, ledger: &Ledger<'_>, lose: Lose<'_>) {
+        for event in &ledger.events {
+            // Calls beside the conversation lead to no message of it.
+            let Some(id) = event.to_message_id.filter(|id| id.get() != "null") else { continue };
+            match event.tokens.usage() {
+                Ok(Some(usage)) => self.listed.push((id.get().to_owned(), event.model.to_string(), usage)),
+                Ok(None) => {}
+                Err(_) => lose(ABSURD),
+            }
+        }
+    }
+
+    /// Gives replies that say nothing of their usage what the ledger says of them.
+    fn take_listed(&mut self) {
+        for (id, model, usage) in std::mem::take(&mut self.listed) {
+            let message = self.replies.get(&id).and_then(|index| self.made.transcript.messages.get_mut(*index));
+            if let Some(call) = message.and_then(|message| message.call.as_mut()).filter(|call| call.usage.is_none()) {
+                call.usage = Some(usage);
+                if call.model.is_empty() {
+                    call.model = model;
+                }
+            }
+        }
+    }
+}
