@@ -105,7 +105,7 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
         let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
             Ordering::Less if difference.is_some() => Finding::Better,
             Ordering::Greater if difference.is_some() => Finding::Worse,
-            _ => found(difference.as_ref(), objective, &by.bars),
+            _ => found(difference.as_ref(), objective.direction, &by.bars),
         };
         Some(Against { finding, difference })
     };

@@ -1,6 +1,6 @@
 //! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
 
-use super::number::{number, round};
+use super::number::{ShareRecord, number};
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
@@ -24,16 +24,8 @@ struct MovedRecord {
     exceeded: Vec<String>,
     cannot_tell: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    change: Option<ChangeRecord>,
+    change: Option<ShareRecord>,
     sessions: Vec<SessionRecord>,
-}
-
-/// The change as a share of the baseline, with its interval over sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct ChangeRecord {
-    share: f64,
-    share_p05: f64,
-    share_p95: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -57,11 +49,7 @@ impl GateRecord {
             allowed: moved.allowed.clone(),
             exceeded: moved.exceeded.clone(),
             cannot_tell: moved.untold.clone(),
-            change: moved.difference.filter(|difference| difference.whole.is_some()).map(|difference| ChangeRecord {
-                share: round(difference.share.value),
-                share_p05: round(difference.share.low),
-                share_p95: round(difference.share.high),
-            }),
+            change: ShareRecord::new(moved.difference),
             sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
         };
         GateRecord {
