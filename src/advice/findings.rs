@@ -225,8 +225,8 @@ impl Adviser<'_> {
         let sentence = match fate {
             Fate::Always => format!("it always fires: {what} is never below a limit of {sum}"),
             _ => {
-                let most = self.most(first.level.of);
-                let why = match first.level.of {
+                let most = self.most(first.level.of.measure());
+                let why = match first.level.of.measure() {
                     Measure::UsageIn | Measure::UsageTotal => format!("{what} is {} at most", figure(most)),
                     _ => format!("the provider refuses a prompt above {}", figure(most)),
                 };
@@ -276,9 +276,9 @@ impl Adviser<'_> {
     }
 
     fn fate_of_level(&self, level: &Level) -> Fate {
-        let most = self.most(level.of);
+        let (most, measure) = (self.most(level.of.measure()), level.of.measure());
         // An estimate may well lie above the limit right before a call, and that is when it is needed; recorded usage cannot.
-        let recorded = matches!(level.of, Measure::UsageIn | Measure::UsageTotal);
+        let recorded = matches!(measure, Measure::UsageIn | Measure::UsageTotal);
         let never = level.ge.is_some_and(|limit| limit > most) || level.gt.is_some_and(|limit| limit > most || (recorded && limit >= most));
         let always = level.ge.is_some_and(|limit| limit <= 0.0) || level.gt.is_some_and(|limit| limit < 0.0);
         match (never, always) {

@@ -2,8 +2,8 @@
 
 use crate::policy::figure;
 use crate::policy::{
-    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Measure, Missing,
-    Mode, Order, Pairs, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode, Order,
+    Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -92,6 +92,7 @@ impl Rule {
             Mode::Turn => Some("for the rest of the turn"),
         };
         facets.extend(lasts.map(|lasts| ("how long it lasts", lasts.to_owned())));
+        facets.extend((self.delay > 0).then(|| ("when it takes effect", format!("{} later", counted(self.delay, "call")))));
         facets
     }
 
@@ -116,10 +117,12 @@ impl Rule {
             Hook::MidTurn => "between two steps of a turn",
             Hook::PostCall => "after each call",
             Hook::TurnEnd => "at the end of a turn",
+            Hook::Idle => "in a pause",
             Hook::Overflow => "after a refusal",
             Hook::Manual => "where another rule fails",
         };
-        self.attempt.map_or_else(|| place.to_owned(), |attempt| format!("{place}, the one with number {attempt}"))
+        let later = self.after.map(|seconds| format!("{place}, {} seconds after the last reply", figure(seconds)));
+        later.unwrap_or_else(|| self.attempt.map_or_else(|| place.to_owned(), |attempt| format!("{place}, the one with number {attempt}")))
     }
 
     fn effect(&self) -> String {
@@ -143,12 +146,18 @@ impl Rule {
             Action::Drop(drop) if drop.marker.is_empty() => "it is removed".to_owned(),
             Action::Drop(drop) => format!("it is removed, and a note {} is left", excerpt(&drop.marker)),
             Action::Summarise(summarise) => {
-                let calls = if summarise.calls == 1 { String::new() } else { format!(" in {} calls", summarise.calls) };
+                let calls = match summarise.per {
+                    Per::Pair => ", one for each call and its result,".to_owned(),
+                    Per::Tokens(tokens) => format!(" in pieces of {} tokens", figure(tokens as f64)),
+                    Per::All if summarise.calls == 1 => String::new(),
+                    Per::All => format!(" in {} calls", summarise.calls),
+                };
                 let (role, place, input) = (named(&summarise.role), placed(summarise.place), named(&summarise.input));
                 format!("a summary in the name of the {role} takes its place {place}, made{calls} from {input}")
             }
         });
-        list(action.into_iter().chain(self.inject.iter().map(Inject::words)), "; ")
+        let refuses = (self.refuse == Switch::On).then(|| "the agent gives up, and the session ends".to_owned());
+        list(action.into_iter().chain(refuses).chain(self.inject.iter().map(Inject::words)), "; ")
     }
 
     fn guards(&self) -> String {
@@ -169,9 +178,10 @@ impl Rule {
                 limit.map(|limit| format!("it has fired less than {} in this {of}", counted(u64::from(limit), "time")))
             }));
         }
-        if self.latch_on_fail == Switch::On {
-            guards.push("it has never failed".to_owned());
-        }
+        guards.extend(self.give_up_after.map(|failures| match failures {
+            1 => "it has never failed".to_owned(),
+            failures => format!("it has not failed {failures} times in a row"),
+        }));
         list(guards, "; ")
     }
 }
@@ -211,21 +221,6 @@ impl Level {
             (_, limit) => format!("at or above {}", figure(limit.unwrap_or(0.0))),
         };
         format!("{} is {limit} tokens", self.of.words())
-    }
-}
-
-impl Measure {
-    /// The size in words.
-    pub fn words(self) -> String {
-        match self {
-            Measure::UsageIn => "the last reported prompt",
-            Measure::UsageTotal => "the last reported prompt and reply",
-            Measure::UsagePlusPending => "the last reported usage with an estimate of what came since",
-            Measure::EstRequest => "the estimate of the request",
-            Measure::EstHistory => "the estimate of the history",
-            Measure::EstSystem => "the estimate of the system's messages",
-        }
-        .to_owned()
     }
 }
 
@@ -275,6 +270,10 @@ impl Select {
             Take::Share(share) => format!("{what}: a share of {}, {order}", figure(share)),
             Take::EvenShare(share) => format!("{what}: an even number up to a share of {}, {order}", figure(share)),
             Take::UntilRequest(limit) => format!("{what}: until the request is at {} tokens, {order}", figure(limit)),
+            Take::DownTo(size) => {
+                let above = size.above.map_or_else(String::new, |above| format!(" from {} on", figure(above)));
+                format!("{what}:{above} down to {} tokens, {order}", figure(size.tokens))
+            }
             Take::TurnsUntilRequest(limit) => format!("{what}: turn by turn until the request is at {} tokens", figure(limit)),
         }
     }
@@ -291,7 +290,12 @@ impl Select {
                 (last, first, tokens) => {
                     let last = last.map(|n| format!("the newest {n} {kinds}"));
                     let first = first.map(|n| format!("the oldest {n} {kinds}"));
-                    let tokens = tokens.map(|n| format!("{} tokens of the newest {kinds}", figure(n as f64)));
+                    let oldest = if protect.oldest > 0 {
+                        format!(", {} of them of the oldest", figure(protect.oldest as f64))
+                    } else {
+                        String::new()
+                    };
+                    let tokens = tokens.map(|n| format!("{} tokens of the newest {kinds}{oldest}", figure(n as f64)));
                     list([last, first, tokens].into_iter().flatten(), " and ")
                 }
             }

@@ -276,6 +276,11 @@ impl Context {
         self.order.iter().rposition(|id| self.entry(*id).is_some_and(|entry| entry.role == Role::Assistant && entry.message.is_some()))
     }
 
+    /// The place of a message in prompt order; `None` where it has left.
+    pub fn place_of(&self, id: u32) -> Option<usize> {
+        self.order.iter().position(|known| *known == id)
+    }
+
     /// How many live entries there are.
     pub fn len(&self) -> usize {
         self.order.len()

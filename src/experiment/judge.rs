@@ -257,7 +257,7 @@ fn limit(plan: &Plan) -> Option<u64> {
 }
 
 fn measure(plan: &Plan) -> Option<Measure> {
-    levels(plan).map(|level| level.of).next()
+    levels(plan).map(|level| level.of.measure()).next()
 }
 
 /// What the policy's trigger saw at a recorded event, by recorded usage: the last call before it and, for a trigger that counts them, the
@@ -277,7 +277,7 @@ fn size_before(trace: &Trace, before: u32, from: u32, plan: &Plan) -> Option<u64
     let output = plan.belief.reads_output(call.output, call.usage.map(|usage| usage.output));
     Some(match measure(plan) {
         Some(Measure::UsageIn) => prompt,
-        Some(Measure::UsagePlusPending | Measure::EstRequest | Measure::EstHistory | Measure::EstSystem) => prompt + output + arrived,
         Some(Measure::UsageTotal) | None => prompt + output,
+        Some(_) => prompt + output + arrived,
     })
 }

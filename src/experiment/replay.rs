@@ -5,12 +5,13 @@ use super::summaries::RecordedSummaries;
 use super::window::{Window, WindowFrom, window_of};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
-use crate::policy::{Facts, Plan, Policy, PolicyError};
-use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals};
+use crate::policy::{Facts, Hook, Plan, Policy, PolicyError, Rule};
+use crate::sim::{Conditions, Guesses, Outcome, RecordedSummary, Refetching, SharedSession, Totals, simulate};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// One policy over a whole corpus.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,6 +42,8 @@ pub struct Replay {
     pub imposed: BTreeMap<usize, Trace>,
     /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
     pub closed: Option<Box<Replay>>,
+    /// For a policy that acts in pauses: the sums where it never does, as if the program had been closed. `None` for all others.
+    pub closed_in_pauses: Option<Box<Totals>>,
 }
 
 /// Replays a corpus through policies.
@@ -75,7 +78,11 @@ fn replay_all(corpus: &Corpus, ready: &[Ready<'_>], refetch: Refetching) -> Vec<
     for outcomes in by_session {
         outcomes.into_iter().zip(&mut by_policy).for_each(|(outcome, outcomes)| outcomes.push(outcome));
     }
-    ready.iter().zip(by_policy).map(|(policy, outcomes)| policy.with(outcomes)).collect()
+    let replay_of = |(policy, outcomes): (&Ready<'_>, Vec<Outcome>)| {
+        let closed_in_pauses = policy.closed_in_pauses(corpus, refetch).map(Box::new);
+        Replay { closed_in_pauses, ..policy.with(outcomes) }
+    };
+    ready.iter().zip(by_policy).map(replay_of).collect()
 }
 
 /// The plan of a policy for the session at this place in a corpus, and what holds for it. Absent where there is no such session.
@@ -138,6 +145,24 @@ impl<'a> Ready<'a> {
         }
     }
 
+    /// The sums of all sessions where the policy never acts in a pause; `None` where it has no rule that would.
+    fn closed_in_pauses(&self, corpus: &Corpus, refetch: Refetching) -> Option<Totals> {
+        let acts = |rule: &Arc<Rule>| rule.at == Hook::Idle;
+        if !self.plans.values().any(|plan| plan.rule.iter().any(acts)) {
+            return None;
+        }
+        let of = |(place, trace): (usize, &Trace)| {
+            let (plan, conditions) = self.session(place)?;
+            let rule = plan.rule.iter().filter(|rule| !acts(rule)).cloned().collect();
+            Some(simulate(trace, &Plan { rule, ..plan.clone() }, &Conditions { refetch, ..conditions }).totals)
+        };
+        let totals: Vec<Totals> = corpus.traces.par_iter().enumerate().filter_map(of).collect();
+        Some(totals.iter().fold(Totals::default(), |mut sum, totals| {
+            sum += totals;
+            sum
+        }))
+    }
+
     /// The replay that these outcomes make, one a session.
     pub fn with(&self, mut outcomes: Vec<Outcome>) -> Replay {
         let mut totals = Totals::default();
@@ -165,6 +190,7 @@ impl<'a> Ready<'a> {
             windows: self.windows.iter().map(|window| window.from).collect(),
             imposed: BTreeMap::new(),
             closed: None,
+            closed_in_pauses: None,
         }
     }
 }

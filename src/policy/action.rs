@@ -144,6 +144,8 @@ pub struct Summarise {
     pub tool_boundary: Boundary,
     /// The text behind a result that is cut so, with the words of a cut's marker.
     pub tool_marker: String,
+    /// Is there one summary for all, or several?
+    pub per: Per,
     /// Calls that one summary takes.
     pub calls: u32,
     /// Where no more user and assistant messages than this go, one call is enough.
@@ -164,6 +166,7 @@ impl Default for Summarise {
             tool_cap_utf16: 0,
             tool_boundary: Boundary::Split,
             tool_marker: String::new(),
+            per: Per::All,
             calls: 1,
             calls_above: 0,
             on_overflow: SummariserOverflow::Fail,
@@ -178,6 +181,19 @@ impl Summarise {
         let limits = Truncate { unit: Unit::Utf16, boundary: self.tool_boundary, marker: self.tool_marker.clone(), ..Truncate::default() };
         (self.tool_cap_utf16 > 0).then(|| Truncate { max: Some(u64::from(self.tool_cap_utf16)), ..limits })
     }
+}
+
+/// What one summary is of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Per {
+    /// Of all that goes.
+    #[default]
+    All,
+    /// Of one tool's result and its call: each has a request and a summary of its own, which stands in its place (goose).
+    Pair,
+    /// Of so many tokens: longer texts are summarised in pieces, and the summaries of these in turn, down to one (Kilo).
+    Tokens(u64),
 }
 
 /// Where a summary stands.

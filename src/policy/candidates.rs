@@ -4,7 +4,7 @@
 //! selections that differ in nothing but how much such an end keeps.
 
 use super::select::middle_out;
-use super::selector::{Crossing, End, EndOf, EndUnit, Order, Select, Stop, Take};
+use super::selector::{Crossing, DownTo, End, EndOf, EndUnit, Order, Select, Stop, Take};
 use crate::context::{Seen, SeenItem, State, View};
 use crate::transcript::Role;
 
@@ -47,6 +47,22 @@ impl Candidates {
     }
 }
 
+impl DownTo {
+    /// How many of the items go, of those that may, so that all that were found come down to the size.
+    fn taken(self, found: &Candidates, may_go: &[SeenItem]) -> usize {
+        let mut left = found.0.last().map_or(0, |oldest| oldest.sum) as f64;
+        if left <= self.above.unwrap_or(self.tokens) {
+            return 0;
+        }
+        let goes = |item: &&SeenItem| {
+            let goes = left > self.tokens;
+            left -= item.alone as f64;
+            goes
+        };
+        may_go.iter().take_while(goes).count()
+    }
+}
+
 impl Select {
     /// The items that the selection takes, in the order in which they are taken. Masked ones are never taken again.
     pub fn items(&self, view: View<'_>, tools: &[String]) -> Vec<SeenItem> {
@@ -69,6 +85,7 @@ impl Select {
         let share = |share: f64| (taken.len() as f64 * share).floor() as usize;
         match self.take {
             Take::All | Take::UntilRequest(_) | Take::TurnsUntilRequest(_) => {}
+            Take::DownTo(size) => taken.truncate(size.taken(candidates, &taken)),
             Take::Count(n) => taken.truncate(n as usize),
             Take::Share(part) => taken.truncate(share(part)),
             Take::EvenShare(part) => taken.truncate(share(part) / 2 * 2),

@@ -1,6 +1,8 @@
 //! What the shape of a policy's words cannot say: rules that contradict themselves or each other.
 
+use super::action::Per;
 use super::plan::{Hook, Mode, Plan, Rule};
+use super::selector::Take;
 use super::suggestion::suggestion;
 use super::switch::Switch;
 use super::trigger::{Count, Level, Trigger};
@@ -71,8 +73,36 @@ impl Rule {
         if count > 1 {
             return Err("it has more than one action".to_owned());
         }
-        if count == 0 && self.inject.is_empty() {
-            return Err("it has no action: give it mask, truncate, drop, summarise or inject".to_owned());
+        if matches!(self.select.take, Take::DownTo(_)) && self.mask.is_none() && self.truncate.is_none() {
+            return Err("`down_to` takes items: it needs mask or truncate".to_owned());
+        }
+        if self.select.protect.iter().any(|protect| protect.oldest > protect.tokens.unwrap_or(0)) {
+            return Err("`oldest` is a part of `tokens`, and cannot be larger".to_owned());
+        }
+        let refuses = self.refuse == Switch::On;
+        if count == 0 && self.inject.is_empty() && !refuses {
+            return Err("it has no action: give it mask, truncate, drop, summarise, inject or refuse".to_owned());
+        }
+        if refuses && (count > 0 || !self.inject.is_empty()) {
+            return Err("`refuse` ends the session: nothing else can be done".to_owned());
+        }
+        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::Overflow | Hook::Manual) {
+            return Err("`refuse` stands where a call is about to be made: at pre_call, mid_turn, overflow, or manual".to_owned());
+        }
+        if (self.at == Hook::Idle) != self.after.is_some() {
+            return Err("`after` says how long after the last reply a rule at idle runs: they go together".to_owned());
+        }
+        if self.after.is_some_and(|seconds| seconds <= 0.0) {
+            return Err("`after` is a time above 0".to_owned());
+        }
+        if self.summarise.as_ref().is_some_and(|summarise| summarise.per == Per::Tokens(0)) {
+            return Err("`per` needs pieces of 1 token or more".to_owned());
+        }
+        if self.delay > 0 && (self.summarise.is_none() || self.mode != Mode::Commit) {
+            return Err("`delay` needs summarise, and a change that lasts".to_owned());
+        }
+        if self.give_up_after == Some(0) {
+            return Err("`give_up_after` counts failures: 1 or more".to_owned());
         }
         if self.at == Hook::Ingest && (self.truncate.is_none() || self.when.is_some() || !self.inject.is_empty()) {
             return Err("as an item arrives it can only be truncated, without a trigger".to_owned());
@@ -102,7 +132,8 @@ impl Trigger {
             }
             Trigger::Any(triggers) | Trigger::All(triggers) if triggers.is_empty() => Err("`any` and `all` need triggers".to_owned()),
             Trigger::Any(triggers) | Trigger::All(triggers) => triggers.iter().try_for_each(Trigger::check),
-            Trigger::Level(_) | Trigger::Count(_) | Trigger::Idle(_) => Ok(()),
+            Trigger::Level(level) => level.of.check(),
+            Trigger::Count(_) | Trigger::Idle(_) => Ok(()),
         }
     }
 }

@@ -11,6 +11,7 @@ use super::parameter::{Parameter, as_number};
 use super::plan::Plan;
 use super::preset::{preset_names, presets};
 use super::recorded_by::{RecordedBy, Recorder};
+use super::size::open_formulas;
 use super::suggestion::suggestion;
 use crate::catalog::Family;
 use crate::reading;
@@ -106,6 +107,7 @@ impl Policy {
         }
         let configuration: Vec<ConfigurationFile> =
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
+        body.get_mut("rule").map_or(Ok(()), open_formulas).map_err(|error| misspelt(origin, text, &error))?;
         let (configuration, body) = (configuration.into(), Arc::new(body));
         let policy = Policy { name, about, mirrors, not_modelled, recorded_by, params, configuration, body };
         policy.check_formulas(origin, text)?;
@@ -261,18 +263,20 @@ impl Policy {
         let ordinary = Facts { window: Some(200_000), max_input: 0, max_output: 32_000, family: None };
         match self.plan(&ordinary) {
             Ok(_) => Ok(()),
-            Err(PolicyError::Formula { error, .. }) => {
-                let culprit = match &error {
-                    ExpressionError::UnknownName { text, .. } | ExpressionError::Syntax { text, .. } => text.clone(),
-                    ExpressionError::NotFinite { text } => text.clone(),
-                    ExpressionError::Circular { name } => name.clone(),
-                };
-                let (line, column) = position(text, text.find(&culprit).unwrap_or(0));
-                Err(PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: error.to_string() })
-            }
+            Err(PolicyError::Formula { error, .. }) => Err(misspelt(origin, text, &error)),
             Err(other) => Err(other),
         }
     }
+}
+
+/// A formula that cannot be worked out, at the place where it stands.
+fn misspelt(origin: &str, text: &str, error: &ExpressionError) -> PolicyError {
+    let culprit = match error {
+        ExpressionError::UnknownName { text, .. } | ExpressionError::Syntax { text, .. } | ExpressionError::NotFinite { text } => text,
+        ExpressionError::Circular { name } => name,
+    };
+    let (line, column) = position(text, text.find(culprit.as_str()).unwrap_or(0));
+    PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: error.to_string() }
 }
 
 /// The window of a policy that names no default, for a model that nobody knows.

@@ -2,7 +2,7 @@
 
 use super::action::{Boundary, Truncate};
 use super::marker::{Extents, marker};
-use super::select::Shortened;
+use super::protect::Shortened;
 use super::selector::Select;
 use super::switch::Switch;
 use crate::estimate::{Estimator, Unit, cleaned};
@@ -76,14 +76,14 @@ struct Lines<'t> {
 impl Select {
     /// What is left of the text of a message that stays in part: both its ends, and the marker between them.
     pub fn excerpt(&self, shortened: &Shortened, estimator: &Estimator, text: &str) -> Option<String> {
-        apply(&self.excerpt_limits(shortened.keeps, estimator), text)
+        apply(&self.excerpt_limits(shortened.keeps, shortened.head, estimator), text)
     }
 
-    /// The limits of a text that keeps so many estimated tokens of itself.
-    pub fn excerpt_limits(&self, keeps: u64, estimator: &Estimator) -> Truncate {
+    /// The limits of a text that keeps so many estimated tokens of itself, this share of them from its start.
+    pub fn excerpt_limits(&self, keeps: u64, head: f64, estimator: &Estimator) -> Truncate {
         let marker = self.protect.iter().find(|protect| protect.tokens.is_some()).map(|protect| protect.marker.clone());
         let keep = keeps * estimator.denominator / estimator.numerator.max(1);
-        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head: 0.5, marker: marker.unwrap_or_default(), ..Truncate::default() }
+        Truncate { max: Some(0), keep: Some(keep), unit: Unit::Bytes, head, marker: marker.unwrap_or_default(), ..Truncate::default() }
     }
 }
 

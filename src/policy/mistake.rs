@@ -10,6 +10,9 @@ pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason }
 }
 
+/// Words of earlier versions, and what says the same now.
+const RENAMED: [(&str, &str); 1] = [("latch_on_fail", "`give_up_after = 1`: failures in a row after which the rule runs no more")];
+
 /// A mistake that the decoder has found.
 pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {
     let (line, column) = position(text, error.span().map_or(0, |span| span.start));
@@ -17,6 +20,10 @@ pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> Poli
     // "unknown field `x`, expected one of `a`, `b`": the nearest of the expected words is worth more than their list.
     let mut quoted = message.split('`').skip(1).step_by(2);
     let hint = match quoted.next() {
+        Some(old) if RENAMED.iter().any(|(name, _)| *name == old) => {
+            let now = RENAMED.iter().find(|(name, _)| *name == old).map_or("", |(_, now)| now);
+            return PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: format!("`{old}` is now {now}") };
+        }
         Some(unknown) if message.starts_with("unknown") => suggestion(unknown, quoted),
         _ => String::new(),
     };

@@ -1,7 +1,8 @@
 //! WHAT AN AGENT DOES to stay inside its window: rules, triggers, selectors, actions, guards, as data.
 //!
 //! A policy is a TOML document. [`Policy::load`] is the only door from text to policy: presets, files and sweeps all pass it.
-//! Nothing in this room can see an actual size: a policy physically cannot look at the truth.
+//! Nothing in this room can see an actual size: a policy physically cannot look at the truth. The one exception is the total of the next
+//! prompt, for systems whose provider counts it for them.
 
 mod action;
 mod arithmetic;
@@ -17,23 +18,27 @@ mod family;
 mod figure;
 mod growing;
 mod inherit;
+mod kind;
 mod marker;
 mod mistake;
 mod parameter;
 mod plan;
 mod preset;
+mod protect;
 mod range;
 mod recorded_by;
 mod schema;
 mod select;
 mod selector;
+mod sight;
+mod size;
 mod suggestion;
 mod switch;
 mod texts;
 mod trigger;
 mod truncate;
 
-pub use action::{Boundary, Drop, Inject, Input, Mask, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
+pub use action::{Boundary, Drop, Inject, Input, Mask, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts, Truncate};
 pub use arithmetic::{arithmetic, formula_of};
 pub use configuration::{ConfigurationFile, Key, Syntax};
 pub use document::{FALLBACK_WINDOW, Facts, Policy};
@@ -49,16 +54,19 @@ pub use plan::{
     ReportedAs, Rule, Summary, SummaryModel, UsageShare, Window,
 };
 pub use preset::{Preset, preset_names, presets};
+pub use protect::Shortened;
 pub use range::Range;
 pub use recorded_by::{ImpliedWindow, RecordedBy, Recorder, implied_window, window_in_force};
 pub use schema::schema;
-pub use select::{Bounds, Selection, Shortened};
+pub use select::{Bounds, Selection};
 pub use selector::{
-    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Stop,
-    Tails, Take,
+    Absent, AllKept, Carried, Crossing, Direction, DownTo, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap,
+    Stop, Tails, Take,
 };
+pub use sight::Sight;
+pub use size::{Formula, Measure, Size};
 pub use suggestion::suggestion;
 pub use switch::Switch;
 pub use texts::apply_to_texts;
-pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Measure, Sight, Tally, Trigger, Verdict};
+pub use trigger::{Belief as BeliefAtLimit, Count, Counted, Level, Tally, Trigger, Verdict};
 pub use truncate::{Cut, cut, own_text};

@@ -8,7 +8,7 @@ use super::switch::Switch;
 use super::trigger::Trigger;
 use crate::estimate::Estimator;
 use crate::transcript::Usage;
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use std::sync::Arc;
 
 /// A policy for one model: numbers only.
@@ -201,6 +201,9 @@ pub struct Rule {
     pub id: String,
     /// Where in the loop.
     pub at: Hook,
+    /// For a check point within a gap: so many seconds after the last reply.
+    #[serde(default, deserialize_with = "seconds")]
+    pub after: Option<f64>,
     /// The rule exists only where this is not zero (a condition on model and parameters).
     #[serde(default, rename = "if")]
     pub condition: Option<f64>,
@@ -244,9 +247,16 @@ pub struct Rule {
     /// How often it may fire.
     #[serde(default)]
     pub max_fires: Option<MaxFires>,
-    /// After a failure, never again in this session.
+    /// After so many failures in a row, never again in this session; a success begins the count anew.
     #[serde(default)]
-    pub latch_on_fail: Switch,
+    pub give_up_after: Option<u32>,
+    /// A summary is asked for at once, and takes its place so many calls later: what came in between stays. A rule that summarises
+    /// meanwhile waits for it instead of asking for another.
+    #[serde(default)]
+    pub delay: u64,
+    /// The agent gives up instead of calling: the session ends here.
+    #[serde(default)]
+    pub refuse: Switch,
     /// Does the change last?
     #[serde(default)]
     pub mode: Mode,
@@ -256,6 +266,27 @@ pub struct Rule {
     /// What it is reported as; by default that of its action.
     #[serde(default)]
     pub event: Option<ReportedAs>,
+}
+
+/// Seconds as a number, or as `90s`, `54m`, `2h`.
+fn seconds<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected seconds, or a text such as \"54m\"")]
+    enum Written {
+        Number(f64),
+        Text(String),
+    }
+    let wrong = |text: &str| serde::de::Error::custom(format!("`{text}` is no time: write seconds, or a number with s, m or h"));
+    Ok(Some(match Written::deserialize(deserializer)? {
+        Written::Number(seconds) => seconds,
+        Written::Text(text) => {
+            let unit =
+                text.chars().last().and_then(|unit| [('s', 1.0), ('m', 60.0), ('h', 3_600.0)].iter().find(|(known, _)| *known == unit));
+            let number = text.get(..text.len().saturating_sub(1)).and_then(|number| number.parse::<f64>().ok());
+            let seconds = number.zip(unit).map(|(number, (_, seconds))| number * seconds).filter(|seconds| seconds.is_finite());
+            seconds.ok_or_else(|| wrong(&text))?
+        }
+    }))
 }
 
 /// The names under which a rule's work may be reported.
@@ -291,6 +322,8 @@ pub enum Hook {
     PostCall,
     /// After the last reply of a turn.
     TurnEnd,
+    /// No user message has come for a while: once in each gap, behind the last reply of a session too.
+    Idle,
     /// The provider refused the call.
     Overflow,
     /// Only when another rule names it.

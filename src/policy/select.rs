@@ -1,24 +1,24 @@
 //! What a rule acts upon: items for masking and cutting, whole messages for dropping and summarising.
 
+use super::protect::Shortened;
 use super::range::Range;
 use super::selector::{
-    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Kind, Missing, Order, Pairs, Protect, Replay, Select, Snap, Tails,
-    Take,
+    Absent, AllKept, Carried, Crossing, Direction, End, EndOf, EndUnit, Missing, Order, Pairs, Replay, Select, Snap, Tails, Take,
 };
 use super::switch::Switch;
 use crate::context::{Region, Seen, SeenItem, State, View};
 use crate::transcript::Role;
 use std::collections::BTreeSet;
 
-/// Messages that go, and at most one that stays in part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Messages that go, and those that stay in part.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Selection {
     /// Ids of the messages that go, oldest first.
     pub gone: Vec<u32>,
     /// Ids of messages that go as well, but into no summary.
     pub lost: Vec<u32>,
-    /// A message that stays in part.
-    pub shortened: Option<Shortened>,
+    /// Messages that stay in part.
+    pub shortened: Vec<Shortened>,
     /// How many messages were looked at, for guards on progress.
     pub eligible: usize,
 }
@@ -37,43 +37,6 @@ pub enum Bounds {
     Nothing,
     /// From the first place up to the second one.
     Between(usize, usize),
-}
-
-/// A message that is cut to what was left of a budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shortened {
-    /// The message.
-    pub id: u32,
-    /// Estimated tokens of its texts that it keeps.
-    pub keeps: u64,
-    /// Estimated tokens of its texts before.
-    pub of: u64,
-}
-
-impl Kind {
-    fn matches_item(self, item: &SeenItem, message: &Seen) -> bool {
-        match self {
-            Kind::System => item.region == Region::System,
-            Kind::Tools => item.region == Region::Tools,
-            Kind::User => item.region == Region::User,
-            Kind::Assistant => item.region == Region::Assistant,
-            Kind::Thinking => item.region == Region::Thinking,
-            Kind::ToolCall => item.region == Region::ToolCall,
-            Kind::ToolResult => item.region == Region::ToolResult,
-            Kind::Image => item.region == Region::Image,
-            Kind::Summary => message.is_summary,
-        }
-    }
-
-    fn matches_message(self, message: &Seen) -> bool {
-        match self {
-            Kind::Summary => message.is_summary,
-            Kind::User => message.role == Role::User && !message.is_summary,
-            Kind::Assistant | Kind::Thinking | Kind::ToolCall => message.role == Role::Assistant && !message.is_summary,
-            Kind::ToolResult | Kind::Image => message.role == Role::Tool,
-            Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,
-        }
-    }
 }
 
 impl Select {
@@ -203,11 +166,11 @@ impl Select {
         if !self.kind.is_empty() {
             candidates.retain(|message| self.kind.iter().any(|kind| kind.matches_message(message)));
         }
-        let mut shortened = None;
+        let mut shortened = Vec::new();
         for protect in &self.protect {
             // What is newest or oldest is so among all messages, not among those that happen to be left.
             let (spared, cut) = protect.spared(all, view);
-            shortened = cut.filter(|cut| candidates.iter().any(|message| message.id == cut.id)).or(shortened);
+            shortened.extend(cut.into_iter().filter(|cut| candidates.iter().any(|message| message.id == cut.id)));
             candidates.retain(|message| !spared.contains(&message.id));
         }
         let eligible = candidates.len();
@@ -284,7 +247,7 @@ impl Select {
         let ids = |messages: &[Seen]| messages.iter().map(|message| message.id).collect::<Vec<u32>>();
         let first = |n: usize| ids(candidates.get(..n.min(count)).unwrap_or(&[]));
         match self.take {
-            Take::All => ids(&candidates),
+            Take::All | Take::DownTo(_) => ids(&candidates),
             Take::Count(n) => first(n as usize),
             Take::Share(share) => first((count as f64 * share).floor() as usize),
             Take::EvenShare(share) => first((count as f64 * share).floor() as usize / 2 * 2),
@@ -462,34 +425,5 @@ fn head_length(end: &End, all: &[Seen]) -> usize {
         }
         EndUnit::MessageShare | EndUnit::TurnShare => ((all.len() as f64 * end.n.max(0.0)).ceil() as usize).min(all.len()),
         EndUnit::Messages | EndUnit::Items => n,
-    }
-}
-
-impl Protect {
-    /// The messages that it protects, and the one of them that is cut to what is left of the budget.
-    fn spared(&self, messages: &[Seen], view: View<'_>) -> (BTreeSet<u32>, Option<Shortened>) {
-        let wanted =
-            |message: &&Seen| !message.unseen && (self.kind.is_empty() || self.kind.iter().any(|kind| kind.matches_message(message)));
-        let matching: Vec<&Seen> = messages.iter().filter(wanted).collect();
-        if let (None, None, None) = (self.last, self.first, self.tokens) {
-            return (matching.iter().map(|message| message.id).collect(), None);
-        }
-        let mut spared: BTreeSet<u32> = BTreeSet::new();
-        spared.extend(matching.iter().rev().take(self.last.unwrap_or(0) as usize).map(|message| message.id));
-        spared.extend(matching.iter().take(self.first.unwrap_or(0) as usize).map(|message| message.id));
-        let mut left = self.tokens.unwrap_or(0);
-        for message in matching.iter().rev() {
-            if left == 0 {
-                break;
-            }
-            spared.insert(message.id);
-            // The budget is one of texts: what wraps a message counts for nothing here.
-            let of = view.items(**message).map(|item| item.alone).sum();
-            if of > left {
-                return (spared, Some(Shortened { id: message.id, keeps: left, of }));
-            }
-            left -= of;
-        }
-        (spared, None)
     }
 }

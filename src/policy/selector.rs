@@ -284,6 +284,8 @@ pub struct Protect {
     pub first: Option<u64>,
     /// The newest of them within so many estimated tokens of text; the first that does not fit is cut to what is left (Codex).
     pub tokens: Option<u64>,
+    /// So many of these tokens go to the oldest of them instead, where not all of them fit (Kimi Code).
+    pub oldest: u64,
     /// The text in the midst of the one that is cut; the words of a cut's marker stand in it.
     pub marker: String,
 }
@@ -328,6 +330,19 @@ pub enum Take {
     UntilRequest(f64),
     /// Whole turns, until the estimate of the request is at or below this.
     TurnsUntilRequest(f64),
+    /// Until what is left of all items that the selection looks for, those that its ends keep included, is at or below a size; for items.
+    DownTo(DownTo),
+}
+
+/// Items go until what is left of them is small enough.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DownTo {
+    /// Estimated tokens that are left at most.
+    pub tokens: f64,
+    /// Nothing goes where they come to no more than this; `tokens` where absent.
+    #[serde(default)]
+    pub above: Option<f64>,
 }
 
 /// In which order eligible messages are taken.

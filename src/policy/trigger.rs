@@ -1,7 +1,9 @@
 //! When a rule fires: the policy's belief against its limits.
 
+use super::sight::Sight;
+use super::size::Size;
 use super::switch::Switch;
-use crate::context::{State, View};
+use crate::context::State;
 use serde::{Deserialize, Serialize};
 
 /// A condition on the state of the context.
@@ -24,32 +26,14 @@ pub enum Trigger {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Level {
-    /// Which size.
-    pub of: Measure,
+    /// Which size, or a formula over sizes.
+    pub of: Size,
     /// Holds above this.
     #[serde(default)]
     pub gt: Option<f64>,
     /// Holds at or above this.
     #[serde(default)]
     pub ge: Option<f64>,
-}
-
-/// Sizes that a policy can look at. None of them is the truth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Measure {
-    /// The prompt that the provider reported for the last call.
-    UsageIn,
-    /// That and its output.
-    UsageTotal,
-    /// That and estimates of all that came after the reply; where no usage is known, the estimate of the whole request.
-    UsagePlusPending,
-    /// The estimate of the whole request, a user message that is about to enter included.
-    EstRequest,
-    /// The estimate of all messages that stand in the history, the system's not counted.
-    EstHistory,
-    /// The estimate of the system's messages.
-    EstSystem,
 }
 
 /// Number against limit.
@@ -98,25 +82,6 @@ impl Counted {
     }
 }
 
-/// Everything that a trigger can see.
-#[derive(Clone, Copy, Debug)]
-pub struct Sight<'a> {
-    /// The context, estimates only.
-    pub view: View<'a>,
-    /// Prompt and output that the provider reported for the last call; `None` where the policy knows of none.
-    pub usage: Option<(u64, u64)>,
-    /// Estimates of the messages that came after the last reply.
-    pub pending: u64,
-    /// Estimate of a user message that is about to enter.
-    pub incoming: u64,
-    /// Calls made so far.
-    pub calls: u64,
-    /// Calls made since the rule last fired.
-    pub calls_since_fired: u64,
-    /// Seconds since the last call; `None` where the log has no times.
-    pub idle_seconds: Option<f64>,
-}
-
 /// What a trigger says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Verdict {
@@ -142,8 +107,10 @@ pub struct Tally {
 /// A belief beside the limit that it was held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Belief {
-    /// What the policy thought the context's size to be.
+    /// What the policy thought the context's size to be, rounded down.
     pub tokens: u64,
+    /// The same to the fraction that a formula gives.
+    pub size: f64,
     /// The limit.
     pub limit: f64,
     /// Is the limit reached?
@@ -188,30 +155,11 @@ impl Trigger {
 
 impl Level {
     fn evaluate(&self, sight: &Sight<'_>) -> Verdict {
-        let Some(tokens) = self.of.of(sight) else { return Verdict::default() };
-        let above = self.gt.is_some_and(|limit| tokens as f64 > limit);
-        let reached = self.ge.is_some_and(|limit| tokens as f64 >= limit);
+        let Some(size) = self.of.of(sight) else { return Verdict::default() };
+        let reached = self.gt.is_some_and(|limit| size > limit) || self.ge.is_some_and(|limit| size >= limit);
         let limit = self.gt.or(self.ge).unwrap_or(f64::MAX);
-        let sees_pending = !matches!(self.of, Measure::UsageIn | Measure::UsageTotal);
-        let reached = above || reached;
-        Verdict { fires: reached, level: Some(Belief { tokens, limit, reached, sees_pending }), count: None }
-    }
-}
-
-impl Measure {
-    /// Its value; `None` where the policy does not know it yet.
-    pub fn of(self, sight: &Sight<'_>) -> Option<u64> {
-        match self {
-            Measure::UsageIn => sight.usage.map(|(prompt, _)| prompt),
-            Measure::UsageTotal => sight.usage.map(|(prompt, output)| prompt + output),
-            Measure::UsagePlusPending => {
-                let known = sight.usage.map(|(prompt, output)| prompt + output + sight.pending);
-                Some(known.unwrap_or_else(|| sight.view.request()))
-            }
-            Measure::EstRequest => Some(sight.view.request() + sight.incoming),
-            Measure::EstHistory => Some(sight.view.history()),
-            Measure::EstSystem => Some(sight.view.system()),
-        }
+        let level = Belief { tokens: size.max(0.0) as u64, size, limit, reached, sees_pending: self.of.sees_pending() };
+        Verdict { fires: reached, level: Some(level), count: None }
     }
 }
 

@@ -202,6 +202,7 @@ pub(super) fn story(event: &Event) -> String {
             format!("{}{limit}{cause}{belief}{tool}", grouped(event.before))
         }
         EventKind::Retry => format!("the fallback ran: {}", change(event)),
+        EventKind::GiveUp => "the agent gives up instead of calling".to_owned(),
         EventKind::Unrecoverable => "nothing helped: the session fails here".to_owned(),
         EventKind::NoGain => format!("{} and could not change anything", fired(event)),
         EventKind::SummariserOverflow => {

@@ -3,7 +3,7 @@
 use super::words::{counted, counted_as, first_few, grouped, percent};
 use crate::corpus::{Corpus, CorpusFacts};
 use crate::experiment::Replay;
-use crate::sim::{EventKind, Lasts};
+use crate::sim::{EventKind, Lasts, Totals};
 use crate::transcript::Trust;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +36,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(outgrown(replays));
     notes.extend(prompt_limits(corpus, replays));
     notes.extend(too_small(corpus, replays));
+    notes.extend(replays.iter().filter_map(in_pauses));
     notes.extend(after_end(replays));
     notes.extend(skipped(facts));
     notes.extend(losses(facts));
@@ -315,6 +316,21 @@ fn prompt_limits(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
 }
 
 /// What a policy's failed sessions still hold in the logs.
+/// What a policy that acts in pauses comes to where the program was closed in each of them.
+fn in_pauses(replay: &Replay) -> Option<String> {
+    let closed = replay.closed_in_pauses.as_deref()?;
+    let read = |totals: &Totals| grouped(totals.prompt_tokens + totals.summariser_tokens);
+    Some(format!(
+        "{} acts in pauses, and no log says whether the program still ran: {} tokens in prompts and summaries where it always did, {} \
+         where it never did; failed sessions {} and {}.",
+        replay.policy,
+        read(&replay.totals),
+        read(closed),
+        replay.totals.failed_sessions,
+        closed.failed_sessions
+    ))
+}
+
 fn after_end(replays: &[Replay]) -> Option<String> {
     let failed = replays.iter().filter(|replay| replay.totals.failed_sessions > 0).map(|replay| {
         let totals = &replay.totals;

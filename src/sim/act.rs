@@ -8,7 +8,7 @@ use super::state::State;
 use super::summarise::summarise;
 use super::window::Window;
 use crate::context::{Context, Replacement};
-use crate::policy::{Action, Drop, Mask, Rule, Take, Truncate, own_text};
+use crate::policy::{Action, Drop, Mask, Rule, Switch, Take, Truncate, own_text};
 
 /// Does what a rule says, to the history as the rule finds it.
 pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
@@ -18,7 +18,11 @@ pub(super) fn act(state: &mut State<'_>, index: usize, rule: &Rule) -> Done {
         Some(Action::Truncate(limits)) => truncate(state, rule, limits),
         Some(Action::Drop(_)) if removes_items(rule) => remove_items(state, rule),
         Some(Action::Drop(drop)) => remove(state, rule, drop),
-        Some(Action::Summarise(how)) => summarise(state, rule, how),
+        Some(Action::Summarise(how)) => summarise(state, index, rule, how),
+        None if rule.refuse == Switch::On => {
+            state.belief.gives_up = true;
+            Done::Changed(EventKind::GiveUp, 0)
+        }
         None if rule.inject.is_empty() => Done::Nothing,
         None => {
             state.window.before_edit(rule);

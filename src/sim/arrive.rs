@@ -1,6 +1,6 @@
 //! Messages enter the simulated context, each through the policy's ingestion limits.
 
-use super::checkpoint::checkpoint;
+use super::checkpoint::{checkpoint, pause};
 use super::event::EventKind;
 use super::note::Note;
 use super::observer::Observer;
@@ -52,6 +52,10 @@ fn rewind(state: &mut State<'_>, from: u32) {
 fn open_turn<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, message: u32) {
     // A turn that was broken off ends when the next one begins.
     end_turn(state, observer);
+    let comes = state.inputs.message(message).and_then(|row| row.time);
+    if let Some((comes, last)) = comes.zip(state.belief.last_time) {
+        pause(state, observer, Some(comes - last));
+    }
     let State { inputs, window, belief, .. } = state;
     window.end_turn_view(inputs, belief.told());
     window.expire(inputs.trace);

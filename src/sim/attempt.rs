@@ -33,11 +33,11 @@ pub(super) fn attempt<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a
     let limit = state.inputs.conditions.prompt_limit;
     let attempted = state.window.actual();
     let mut tried = Attempt { attempted, actual: attempted, ..Attempt::default() };
-    if attempted > limit {
+    if attempted > limit && !state.belief.gives_up {
         (tried.refused, tried.refused_tokens) = (1, attempted);
         overflow(state, observer, attempted);
         let retries = state.inputs.plan.reactive.retries.min(MOST_RETRIES);
-        while tried.actual > limit && tried.refused <= retries && fall_back(state, observer, tried.refused) {
+        while tried.actual > limit && tried.refused <= retries && fall_back(state, observer, tried.refused) && !state.belief.gives_up {
             tried.actual = state.window.actual();
             if tried.actual > limit {
                 tried.refused += 1;
@@ -46,7 +46,7 @@ pub(super) fn attempt<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a
         }
         tried.actual = state.window.actual();
     }
-    tried.unrecovered = tried.actual > limit;
+    tried.unrecovered = tried.actual > limit || state.belief.gives_up;
     if tried.unrecovered {
         give_up(state, &tried);
     }
@@ -56,6 +56,7 @@ pub(super) fn attempt<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a
 /// The provider refuses the call: counts it, and says why.
 fn overflow<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, actual: u64) {
     let cause = state.belief.cause(&state.inputs, state.belief.look);
+    state.belief.refused = state.window.context.view().request();
     observer.overflow(state, cause);
     let ledger = &mut state.ledger;
     let tool = ledger.blame_tool();

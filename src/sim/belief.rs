@@ -4,7 +4,7 @@ use super::event::Cause;
 use super::inputs::Inputs;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, State as ItemState};
-use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Plan, Sight, Switch, Trigger};
+use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Plan, Rule, Selection, Sight, Switch, Trigger};
 use crate::trace::CallRow;
 
 /// Encrypted reasoning takes more bytes than this; where a log has fewer, somebody has taken it out.
@@ -25,12 +25,33 @@ pub(super) struct Belief {
     pub look: Option<Look>,
     /// The summariser's request has been refused since the last call.
     pub summariser_refused: bool,
+    /// The agent has given up on the call at hand.
+    pub gives_up: bool,
+    /// A summary that has been asked for and does not stand in the context yet.
+    pub prepared: Option<Prepared>,
+    /// The rules for a gap have run since the last reply.
+    pub paused: bool,
     /// A user message has come since the last call.
     pub turn_opened: bool,
     /// The rules for the end of the turn have run since the last call.
     pub turn_ended: bool,
+    /// What it took the last request for that the provider refused; 0 where none was.
+    pub refused: u64,
     /// Actual size right after the last reply: what a belief from usage covers.
     pub actual_after_reply: u64,
+}
+
+/// A summary on its way.
+#[derive(Clone)]
+pub(super) struct Prepared {
+    /// The rule that has asked for it, by its place in the plan.
+    pub rule: usize,
+    /// What it is of.
+    pub selection: Selection,
+    /// Tokens of its text.
+    pub tokens: u64,
+    /// It takes its place when so many calls have been made.
+    pub due: u64,
 }
 
 /// What is remembered about one rule.
@@ -41,7 +62,10 @@ pub(super) struct Memory {
     pub in_session: u32,
     /// Number of calls made when it last fired.
     pub fired_at: u64,
-    pub latched: bool,
+    /// Failures since it last did something.
+    pub failures: u32,
+    /// What the policy took the context for right after it last changed it.
+    pub left: u64,
 }
 
 /// A policy's last look at its size.
@@ -62,8 +86,12 @@ pub(super) struct Look {
 }
 
 impl Memory {
-    /// Has the rule fired as often as it may?
-    pub fn is_spent(&self, limits: Option<&MaxFires>) -> bool {
+    /// Has the rule fired, or failed, as often as it may?
+    pub fn is_spent(&self, rule: &Rule) -> bool {
+        self.has_fired_enough(rule.max_fires.as_ref()) || rule.give_up_after.is_some_and(|failures| self.failures >= failures)
+    }
+
+    fn has_fired_enough(&self, limits: Option<&MaxFires>) -> bool {
         let reached = |limit: Option<u32>, count: u32| limit.is_some_and(|limit| count >= limit);
         limits.is_some_and(|limits| {
             reached(limits.per_call, self.in_call) || reached(limits.per_turn, self.in_turn) || reached(limits.per_session, self.in_session)
@@ -93,12 +121,25 @@ impl Belief {
             calls,
             calls_since_fired: calls - memory.fired_at.min(calls),
             idle_seconds: now.zip(self.last_time).map(|(now, last)| (now - last) as f64 / 1000.0),
+            refused: self.refused,
+            left: memory.left,
+            next_prompt: window.actual(),
+        }
+    }
+
+    /// A rule has done something: its failures are forgotten, and it knows what it left.
+    pub fn note_success(&mut self, inputs: &Inputs<'_>, window: &Window<'_>, index: usize) {
+        let left = Measure::UsagePlusPending.of(&self.sight(inputs, window, 0, &Memory::default())).unwrap_or(0);
+        if let Some(memory) = self.memories.get_mut(index) {
+            (memory.failures, memory.left) = (0, left);
         }
     }
 
     /// The provider has answered a request.
     pub fn answered(&mut self, inputs: &Inputs<'_>, call: &CallRow, actual: u64, output: u64, unrecovered: bool) {
         self.summariser_refused = false;
+        self.gives_up = false;
+        self.paused = false;
         self.turn_opened = false;
         self.turn_ended = false;
         let belief = &inputs.plan.belief;

@@ -8,7 +8,7 @@ use super::note::Note;
 use super::observer::Observer;
 use super::state::State;
 use super::window::Window;
-use crate::policy::{Hook, Mode, Rule, Switch, Verdict};
+use crate::policy::{Hook, Mode, Rule, Verdict};
 
 /// Runs the rules of one place in the loop, in the policy's order.
 pub(super) fn checkpoint<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, hook: Hook) {
@@ -21,10 +21,23 @@ pub(super) fn before_call<'a>(state: &mut State<'a>, observer: &mut impl Observe
     run_where(state, observer, |rule| rule.at == Hook::PreCall || (rule.at == Hook::MidTurn && within_turn));
 }
 
+/// Runs the rules for a gap behind the last reply; `millis` is how long it lasts, `None` where the log ends with it.
+pub(super) fn pause<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, millis: Option<i64>) {
+    let lasts = |after: f64| millis.is_none_or(|millis| millis as f64 >= after * 1_000.0);
+    let due = |rule: &Rule| rule.at == Hook::Idle && rule.after.is_some_and(lasts);
+    if !state.belief.paused && state.inputs.plan.rule.iter().any(|rule| due(rule)) {
+        state.belief.paused = true;
+        run_where(state, observer, due);
+    }
+}
+
 /// Runs the rules that are wanted.
 pub(super) fn run_where<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, wanted: impl Fn(&Rule) -> bool) {
     let plan = state.inputs.plan;
     for (index, rule) in plan.rule.iter().enumerate().filter(|(_, rule)| wanted(rule)) {
+        if state.belief.gives_up {
+            return;
+        }
         run(state, observer, index, rule);
     }
 }
@@ -32,14 +45,17 @@ pub(super) fn run_where<'a>(state: &mut State<'a>, observer: &mut impl Observer<
 /// Runs one rule if its trigger fires and its guards permit.
 pub(super) fn run<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>, index: usize, rule: &Rule) -> bool {
     let Some(memory) = state.belief.memories.get(index).copied() else { return false };
-    if memory.latched || memory.is_spent(rule.max_fires.as_ref()) {
+    if memory.is_spent(rule) {
         return false;
     }
     let State { inputs, window, belief, ledger } = state;
     let calls = ledger.outcome.totals.calls;
-    let verdict = rule
-        .when
-        .as_ref()
+    let due = belief.prepared.as_ref().filter(|prepared| prepared.rule == index).map(|prepared| prepared.due);
+    if due.is_some_and(|due| calls < due) {
+        return false;
+    }
+    let trigger = rule.when.as_ref().filter(|_| due.is_none());
+    let verdict = trigger
         .map_or(Verdict { fires: true, ..Verdict::default() }, |trigger| trigger.evaluate(&belief.sight(inputs, window, calls, &memory)));
     let before = window.actual();
     if let Some(level) = verdict.level {
@@ -99,13 +115,15 @@ fn report<'a>(
             let shrinks = matches!(kind, EventKind::Prune | EventKind::Compact | EventKind::Drop | EventKind::Reset);
             ledger.outcome.totals.early += u64::from(early && shrinks);
             ledger.note(Note { kind, touched, lasts: lasts(window, rule), ..note });
+            belief.note_success(inputs, window, index);
             return true;
         }
+        Done::Begun => return false,
         Done::Nothing => false,
         Done::Failed => true,
     };
-    if let Some(memory) = belief.memories.get_mut(index).filter(|_| failed && rule.latch_on_fail == Switch::On) {
-        memory.latched = true;
+    if let Some(memory) = belief.memories.get_mut(index) {
+        memory.failures += u32::from(failed);
     }
     let other = rule.otherwise.as_ref().and_then(|id| plan.rule.iter().position(|other| other.id == *id));
     match other.and_then(|other| plan.rule.get(other).map(|rule| (other, rule))) {

@@ -13,6 +13,8 @@ use crate::transcript::{Length, Text};
 pub(super) enum Done {
     /// It changed this many items or messages.
     Changed(EventKind, u32),
+    /// It is on its way, and changes nothing yet.
+    Begun,
     /// There was nothing to do, or not enough of it.
     Nothing,
     /// It was tried and came to nothing: the summariser was refused, or its summary would have been larger than what it replaces.
@@ -32,19 +34,41 @@ pub(super) fn insert(state: &mut State<'_>, text: &Text, role: SummaryRole, plac
     if text.tokens == 0 {
         return;
     }
+    let context = &state.window.context;
+    let at = match place {
+        Place::End => None,
+        Place::BeforeReply => context.newest_reply(),
+        Place::Head | Place::SystemPrompt => Some(context.after_system()),
+    };
+    insert_where(state, text, role, place, at);
+}
+
+/// The same at a place in prompt order.
+pub(super) fn insert_at(state: &mut State<'_>, text: &Text, role: SummaryRole, at: usize) {
+    if text.tokens > 0 {
+        insert_where(state, text, role, Place::Head, Some(at));
+    }
+}
+
+fn insert_where(state: &mut State<'_>, text: &Text, role: SummaryRole, place: Place, at: Option<usize>) {
     let item = state.window.context.own_text(text, Region::Summary);
     state.ledger.outcome.totals.injected_tokens += item.actual;
-    let id = state.window.insert(item, role, place);
+    let id = state.window.insert(item, role, place, at);
     state.belief.pending += state.window.context.entry(id).map_or(0, |entry| entry.estimated);
 }
 
-/// Cuts the one message that stays in part, all its texts alike, each with a marker in its midst.
+/// Cuts the messages that stay in part.
 pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, selection: &Selection) {
-    let Some(Shortened { id, keeps, of }) = selection.shortened else { return };
+    selection.shortened.iter().for_each(|cut| shorten_one(inputs, context, rule, *cut));
+}
+
+/// Cuts all texts of a message alike, each with a marker where something went.
+fn shorten_one(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, cut: Shortened) {
+    let Shortened { id, keeps, of, head } = cut;
     let Some(entry) = context.entry(id).copied() else { return };
     for item in entry.first..entry.first + entry.count {
         let Some(old) = context.item(item).copied() else { continue };
-        if let Some(by) = excerpt(inputs, context, rule, item, &old, keeps, of) {
+        if let Some(by) = excerpt(inputs, context, rule, item, &old, cut) {
             context.replace(item, by);
             continue;
         }
@@ -52,8 +76,8 @@ pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, s
         let bytes = old.part.and_then(|part| inputs.part(part)).map_or(0, |part| part.text.length.bytes);
         let by = Replacement {
             state: ItemState::Truncated,
-            // What is older goes first.
-            ends: Ends { tail: share(u64::from(bytes)) as u32, ..Ends::default() },
+            // What is older goes first, unless the oldest is wanted.
+            ends: if head == 1.0 { ends(share(u64::from(bytes)), 0) } else { ends(0, share(u64::from(bytes))) },
             guess: Guess { units: share(old.guess.units), tokens: share(old.guess.tokens), parts: old.guess.parts },
             alone: share(old.alone),
             actual: share(old.actual),
@@ -63,10 +87,14 @@ pub(super) fn shorten(inputs: &Inputs<'_>, context: &mut Context, rule: &Rule, s
 }
 
 /// An item of a recorded text, cut to its share of what the message keeps; `None` for what is no such text.
-fn excerpt(inputs: &Inputs<'_>, context: &Context, rule: &Rule, id: u32, item: &Item, keeps: u64, of: u64) -> Option<Replacement> {
+fn excerpt(inputs: &Inputs<'_>, context: &Context, rule: &Rule, id: u32, item: &Item, whole: Shortened) -> Option<Replacement> {
     let text = &inputs.part(item.part?).filter(|part| part.kind == PartKind::Text)?.text;
-    let cut = cut(&rule.select.excerpt_limits(share(item.alone, keeps, of), context.estimator()), text)?;
+    let cut = cut(&rule.select.excerpt_limits(share(item.alone, whole.keeps, whole.of), whole.head, context.estimator()), text)?;
     inputs.cut(context, id, &cut)
+}
+
+fn ends(head: u64, tail: u64) -> Ends {
+    Ends { head: head as u32, tail: tail as u32, ..Ends::default() }
 }
 
 fn share(value: u64, keeps: u64, of: u64) -> u64 {

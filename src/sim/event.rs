@@ -23,6 +23,8 @@ pub enum EventKind {
     Overflow,
     /// The call was tried again after the fallback had run.
     Retry,
+    /// The agent gave up instead of calling.
+    GiveUp,
     /// Nothing shrank any more, or the limit of tries was reached.
     Unrecoverable,
     /// A rule fired and could not change anything.
@@ -46,6 +48,7 @@ impl EventKind {
             EventKind::Inject => "inject",
             EventKind::Overflow => "overflow",
             EventKind::Retry => "retry",
+            EventKind::GiveUp => "give_up",
             EventKind::Unrecoverable => "unrecoverable",
             EventKind::NoGain => "no_gain",
             EventKind::SummariserOverflow => "summariser_overflow",

@@ -29,7 +29,7 @@ impl Chosen {
         let selection = &self.selection;
         let progress = selection.gone.len() as f64 >= rule.min_progress.unwrap_or(0.0) * selection.eligible as f64;
         let worth_it = self.new >= rule.min_messages.unwrap_or(0) && enough(rule.min_saving.as_ref(), self.gross, 0);
-        let something = !selection.gone.is_empty() || selection.shortened.is_some();
+        let something = !selection.gone.is_empty() || !selection.shortened.is_empty();
         something && progress && worth_it
     }
 }

@@ -2,7 +2,7 @@
 
 use super::arrive::{arrive, end_turn, enter};
 use super::attempt::{attempt, made};
-use super::checkpoint::{before_call, checkpoint};
+use super::checkpoint::{before_call, checkpoint, pause};
 use super::conditions::Conditions;
 use super::judge::judge;
 use super::ledger::Detail;
@@ -77,6 +77,9 @@ pub(super) fn step<'a>(
     checkpoint(state, observer, Hook::PostCall);
     if is_last_of_turn(state.inputs.trace, call.message) {
         end_turn(state, observer);
+        if index + 1 == state.inputs.trace.calls.len() && !state.ledger.has_ended() {
+            pause(state, observer, None);
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Messages are replaced by a summary, and the summariser's own request is counted.
 
-use super::edit::{Done, insert, shorten, text_of};
+use super::belief::Prepared;
+use super::edit::{Done, insert, insert_at, shorten, text_of};
 use super::event::{EventKind, reported_as};
 use super::guard::selection;
 use super::inputs::Inputs;
@@ -8,13 +9,20 @@ use super::note::Note;
 use super::outcome::SummaryCall;
 use super::state::State;
 use super::summary::summary_tokens;
-use crate::context::{Context, Item};
-use crate::policy::{Input, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
+use crate::context::{Context, Item, Region};
+use crate::policy::{Input, Per, Place, Rule, Selection, Summarise, SummariserOverflow, Switch};
 use crate::trace::PartKind;
 use crate::transcript::Role;
 
 /// Replaces what a rule selects by a summary.
-pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summarise) -> Done {
+pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summarise: &Summarise) -> Done {
+    if let Some(mut prepared) = state.belief.prepared.take() {
+        state.window.before_edit(rule);
+        // What has left since it was asked for is in it, and no longer there.
+        let context = &state.window.context;
+        prepared.selection.gone.retain(|id| context.entry(*id).is_some_and(|entry| entry.live));
+        return put_in(state, prepared);
+    }
     if is_refused_unread(state, rule, summarise) {
         return Done::Failed;
     }
@@ -26,20 +34,44 @@ pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summaris
     }
     let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
     let State { inputs, window, ledger, .. } = state;
-    window.before_edit(rule);
+    if rule.delay == 0 {
+        window.before_edit(rule);
+    }
     let context = &window.context;
     let prose = |id: &&u32| context.entry(**id).is_some_and(|entry| matches!(entry.role, Role::User | Role::Assistant));
     let few = selection.gone.iter().filter(prose).count() as u64 <= summarise.calls_above;
     let calls = u64::from(if few { summarise.calls.min(1) } else { summarise.calls });
+    let pairs = items_of(context, &selection.gone).filter(|item| item.region == Region::ToolResult).count() as u64;
+    let work = Work::of(summarise, input, calls, pairs, size);
     let outcome = &mut ledger.outcome;
-    outcome.totals.summariser_calls += calls;
-    outcome.totals.summariser_tokens += input + calls.max(1) * size;
-    if calls > 0 {
+    outcome.totals.summariser_calls += work.calls;
+    outcome.totals.summariser_tokens += work.input + work.output.max(size);
+    if work.calls > 0 {
         let reads_context = summarise.input == Input::Context;
-        let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(input) } else { 0 };
-        outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt: input, prefix, output: calls * size, calls });
+        let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(work.input) } else { 0 };
+        let Work { calls, input: prompt, output, .. } = work;
+        outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt, prefix, output, calls });
     }
+    let tokens = work.summaries * (size + summarise.wrapper_tokens);
+    let due = ledger.outcome.totals.calls + rule.delay;
+    let prepared = Prepared { rule: index, selection, tokens, due };
+    if rule.delay > 0 {
+        state.belief.prepared = Some(prepared);
+        return Done::Begun;
+    }
+    put_in(state, prepared)
+}
+
+/// A summary takes the place of what it is of.
+fn put_in(state: &mut State<'_>, prepared: Prepared) -> Done {
+    let State { inputs, window, .. } = state;
+    let plan = inputs.plan;
+    let Some((rule, summarise)) = plan.rule.get(prepared.rule).and_then(|rule| Some((rule, rule.summarise.as_ref()?))) else {
+        return Done::Nothing;
+    };
     let context = &mut window.context;
+    let selection = prepared.selection;
+    let first = selection.gone.first().filter(|_| summarise.per == Per::Pair).and_then(|first| context.place_of(*first));
     shorten(inputs, context, rule, &selection);
     let leaving = selection.leaving();
     context.condense(&selection.gone);
@@ -47,9 +79,51 @@ pub(super) fn summarise(state: &mut State<'_>, rule: &Rule, summarise: &Summaris
     if summarise.place == Place::SystemPrompt {
         context.remove_own_system_text();
     }
-    insert(state, &text_of(size + summarise.wrapper_tokens), summarise.role, summarise.place);
+    let text = text_of(prepared.tokens);
+    match first {
+        Some(place) => insert_at(state, &text, summarise.role, place),
+        None => insert(state, &text, summarise.role, summarise.place),
+    }
     state.rewritten();
     Done::Changed(reported_as(rule, EventKind::Compact), leaving.len() as u32)
+}
+
+/// What the summariser does for one compaction.
+struct Work {
+    /// Summaries that stand in the context afterwards.
+    summaries: u64,
+    /// Requests.
+    calls: u64,
+    /// Tokens that they read, and write.
+    input: u64,
+    output: u64,
+}
+
+impl Work {
+    /// `input` is what one request would read, `calls` how many one summary takes, `size` what each of them writes.
+    fn of(summarise: &Summarise, input: u64, calls: u64, pairs: u64, size: u64) -> Work {
+        let prompt = summarise.prompt_tokens;
+        match summarise.per {
+            Per::All => Work { summaries: 1, calls, input, output: calls * size },
+            Per::Pair => {
+                let pairs = pairs.max(1);
+                Work { summaries: pairs, calls: pairs, input: input + (pairs - 1) * prompt, output: pairs * size }
+            }
+            Per::Tokens(most) => {
+                let (mut text, mut work) = (input.saturating_sub(prompt), Work { summaries: 1, calls: 0, input: 0, output: 0 });
+                loop {
+                    let pieces = text.div_ceil(most).max(1);
+                    (work.calls, work.input, work.output) =
+                        (work.calls + pieces, work.input + text + pieces * prompt, work.output + pieces * size);
+                    // Summaries as long as what they are of would never come to one.
+                    if pieces == 1 || pieces * size >= text {
+                        return work;
+                    }
+                    text = pieces * size;
+                }
+            }
+        }
+    }
 }
 
 /// Is the summariser refused whatever there is to replace? Where it reads the whole context, and everything would go, there is no need
@@ -75,7 +149,13 @@ fn summariser_input(state: &mut State<'_>, summarise: &Summarise, selection: &Se
         Input::Prose => read_by_summariser(inputs, &window.context, &selection.gone, 0, is_prose),
     };
     let input = text + summarise.prompt_tokens;
-    if input <= limit {
+    let largest = match summarise.per {
+        Per::All => input,
+        Per::Tokens(most) => text.min(most) + summarise.prompt_tokens,
+        // What one result and its call come to lies far below the window.
+        Per::Pair => 0,
+    };
+    if largest <= limit {
         return Some(input);
     }
     let left = match summarise.on_overflow {

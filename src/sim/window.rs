@@ -124,13 +124,8 @@ impl<'a> Window<'a> {
         id
     }
 
-    /// Puts an item of the policy's own into the context.
-    pub fn insert(&mut self, item: Item, role: SummaryRole, place: Place) -> u32 {
-        let at = match place {
-            Place::End => None,
-            Place::BeforeReply => self.context.newest_reply(),
-            Place::Head | Place::SystemPrompt => Some(self.context.after_system()),
-        };
+    /// Puts an item of the policy's own into the context, at a place in prompt order or behind all.
+    pub fn insert(&mut self, item: Item, role: SummaryRole, place: Place, at: Option<usize>) -> u32 {
         let role = match (place, role) {
             (Place::SystemPrompt, _) | (_, SummaryRole::System) => Role::System,
             (_, SummaryRole::User) => Role::User,

@@ -19,7 +19,11 @@ const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
     ("kilo", "../policies-2026-11/kilo-7.7.9.md", &["compaction.", "tool_output."]),
     ("zed", "../policies-2026-11/zed-1.14.md", &["agent.auto_compact."]),
     ("pi", "pi.md", &["compaction."]),
-    ("claude-code", "claude-code.md", &["env.", "autoCompactWindow", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"]),
+    (
+        "claude-code",
+        "claude-code.md",
+        &["env.", "autoCompactWindow", "idleCompaction", "CLAUDE_", "BASH_MAX_OUTPUT_LENGTH", "TASK_MAX_OUTPUT_LENGTH"],
+    ),
     ("gemini-cli", "gemini-cli.md", &["model.", "tools.", "contextManagement.tools.outputMasking."]),
     ("qwen-code", "qwen-code.md", &["model.chatCompression.", "tools."]),
     ("picoclaw", "picoclaw.md", &["agents.defaults.", "messages that summarizeSession keeps"]),
@@ -30,7 +34,10 @@ const DOCUMENTED: [(&str, &str, &[&str]); 13] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 9] = [
+const ELSEWHERE: [(&str, &str); 11] = [
+    // Claude Code's change log of 2.1.299, and tools that read its settings.
+    ("claude-code", "idleCompaction"),
+    ("claude-code", "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS"),
     // As in OpenCode, of which it is a fork.
     ("kilo", "auto"),
     // The settings reference of Gemini CLI, docs/reference/configuration.md, `contextManagement`.

@@ -71,6 +71,8 @@ mod policy_commands;
 mod policy_documents;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
+/// Words of the policy language that several systems need.
+mod policy_words;
 /// A project's defaults, the demo, completions and manual pages.
 mod project;
 /// What agents read again after recorded compactions.

@@ -39,6 +39,12 @@ impl Session {
         self.push(Role::Assistant, vec![said, call], Some(usage)).push(Role::Tool, vec![result], None)
     }
 
+    /// The last message came so many seconds after the beginning.
+    pub(crate) fn at(mut self, seconds: i64) -> Session {
+        self.messages.last_mut().unwrap().time = Some(seconds * 1_000);
+        self
+    }
+
     fn push(mut self, role: Role, parts: Vec<Part>, call: Option<Option<(u64, u64)>>) -> Session {
         let mut message = Message::new(role, parts);
         message.call = call.map(|usage| Call {

@@ -342,7 +342,7 @@ fn the_schema_knows_every_word_of_the_language() {
         ("/$defs/select/properties/order", rule("select = { order = \"zzz\" }")),
         ("/$defs/select/properties/stop_at/items", rule("select = { stop_at = [\"zzz\"] }")),
         ("/$defs/select/properties/all_kept", rule("select = { all_kept = \"zzz\" }")),
-        ("/$defs/level/properties/of", rule("when.level = { of = \"zzz\" }")),
+        ("/$defs/level/properties/of/anyOf/0", rule("when.level = { of = \"zzz\" }")),
         ("/$defs/count/properties/of", rule("when.count = { of = \"zzz\" }")),
         ("/$defs/role", rule("summarise = { role = \"zzz\" }")),
         ("/$defs/place", rule("summarise = { place = \"zzz\" }")),

@@ -151,8 +151,8 @@ fn swe_agent_masks_all_but_the_newest_observations_anew_for_each_request() {
 
 #[test]
 fn anthropic_clears_above_100_000_tokens_for_each_request() {
-    // One token of the user, one for each call's name, and the results, times 1.25.
-    for (last, prunes) in [(19_995, vec![]), (19_996, vec![(4, 1)])] {
+    // The server counts the request itself: one token of the user, nine for each call, and the results.
+    for (last, prunes) in [(39_963, vec![]), (39_964, vec![(4, 1)])] {
         let session = Session::default()
             .user(4)
             .step(0, None, "t", text(80_000, 20_000))
@@ -171,7 +171,7 @@ fn anthropic_clears_above_100_000_tokens_for_each_request() {
         assert!(of_kind(&replay("anthropic", &[("clear_at_least", "20001")], &trace), EventKind::Prune).is_empty());
     }
     let compactions = |prompt| calls_of(&replay("anthropic@compaction", &[], &hidden(prompt, 0)), EventKind::Compact);
-    assert_eq!((compactions(149_999), compactions(150_000)), (vec![], vec![1]));
+    assert_eq!((compactions(149_999), compactions(150_000)), (vec![], vec![0, 1]));
 }
 
 #[test]

@@ -138,16 +138,18 @@ fn same_rule_frame(one: &Rule, two: &Rule) -> bool {
     if one.at == Hook::Ingest {
         return one == two;
     }
-    let Rule { id, at, condition, attempt, when, select: _, mask, truncate, drop, summarise, inject, .. } = one;
-    let Rule { min_saving, min_progress, min_messages, no_inflate, max_fires, latch_on_fail, mode, otherwise, event, .. } = one;
+    let Rule { id, at, after, condition, attempt, when, select: _, mask, truncate, drop, summarise, inject, .. } = one;
+    let Rule {
+        min_saving, min_progress, min_messages, no_inflate, max_fires, give_up_after, refuse, delay, mode, otherwise, event, ..
+    } = one;
     let guard = |guard: &Option<MinSaving>| guard.as_ref().map(|guard| (guard.basis, guard.cmp));
-    (id, at, condition, attempt) == (&two.id, &two.at, &two.condition, &two.attempt)
+    (id, at, after, delay, condition, attempt) == (&two.id, &two.at, &two.after, &two.delay, &two.condition, &two.attempt)
         && same_trigger_frame(when.as_ref(), two.when.as_ref())
         && (mask, truncate, drop, summarise, inject) == (&two.mask, &two.truncate, &two.drop, &two.summarise, &two.inject)
         && guard(min_saving) == guard(&two.min_saving)
         && min_progress.is_some() == two.min_progress.is_some()
         && min_messages.is_some() == two.min_messages.is_some()
-        && (no_inflate, max_fires, latch_on_fail) == (&two.no_inflate, &two.max_fires, &two.latch_on_fail)
+        && (no_inflate, max_fires, give_up_after, refuse) == (&two.no_inflate, &two.max_fires, &two.give_up_after, &two.refuse)
         && (mode, otherwise, event) == (&two.mode, &two.otherwise, &two.event)
 }
 

@@ -95,7 +95,7 @@ impl<'a> Observer<'a> for BatchObserver<'a> {
         let Some(level) = verdict.level else { return };
         let strict = self.family.strict(rule);
         let Some(limits) = self.company.limits.get_mut(rule) else { return };
-        let tokens = level.tokens as f64;
+        let tokens = level.size;
         let mut parting = Vec::new();
         limits.keep(level.limit, |limit| if strict { tokens > limit } else { tokens >= limit }, &mut parting);
         if verdict.fires {

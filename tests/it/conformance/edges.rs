@@ -105,7 +105,7 @@ fn codex_measures_what_stays_of_user_messages_without_escapes() {
         let plan = preset("codex@2026-06", &[("user_message_tokens", json!(tokens))]);
         let rule = plan.rule.iter().find(|rule| rule.id == "compact-step").unwrap();
         let probe = given.probe(&plan, &ENDLESS);
-        assert_eq!(rule.select.messages(probe.context().view(), 0).shortened.is_none(), whole, "{tokens}");
+        assert_eq!(rule.select.messages(probe.context().view(), 0).shortened.is_empty(), whole, "{tokens}");
     }
 }
 

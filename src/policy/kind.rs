@@ -1,0 +1,33 @@
+//! What kinds of items and messages there are in a context.
+
+use super::selector::Kind;
+use crate::context::{Region, Seen, SeenItem};
+use crate::transcript::Role;
+
+impl Kind {
+    /// Is an item of this kind?
+    pub(super) fn matches_item(self, item: &SeenItem, message: &Seen) -> bool {
+        match self {
+            Kind::System => item.region == Region::System,
+            Kind::Tools => item.region == Region::Tools,
+            Kind::User => item.region == Region::User,
+            Kind::Assistant => item.region == Region::Assistant,
+            Kind::Thinking => item.region == Region::Thinking,
+            Kind::ToolCall => item.region == Region::ToolCall,
+            Kind::ToolResult => item.region == Region::ToolResult,
+            Kind::Image => item.region == Region::Image,
+            Kind::Summary => message.is_summary,
+        }
+    }
+
+    /// Is a message of this kind?
+    pub(super) fn matches_message(self, message: &Seen) -> bool {
+        match self {
+            Kind::Summary => message.is_summary,
+            Kind::User => message.role == Role::User && !message.is_summary,
+            Kind::Assistant | Kind::Thinking | Kind::ToolCall => message.role == Role::Assistant && !message.is_summary,
+            Kind::ToolResult | Kind::Image => message.role == Role::Tool,
+            Kind::System | Kind::Tools => message.role == Role::System && !message.is_summary,
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Words of the policy language that several systems need: what each does, with figures worked by hand.
+
+use crate::policies::{Session, calls_of, run, text};
+use ctxsim::policy::{Policy, presets};
+use ctxsim::sim::{EventKind, Outcome};
+use ctxsim::trace::Trace;
+
+const WINDOW: u64 = 10_000;
+
+fn policy(rules: &str) -> Policy {
+    Policy::parse("words", &format!("[params]\nfactor = 1.3\n[estimator]\nunit = \"chars\"\nnumerator = 1\ndenominator = 4\n{rules}"))
+        .unwrap()
+}
+
+fn refused(rules: &str) -> String {
+    Policy::parse("words.toml", &format!("[params]\nfactor = 1.3\n{rules}")).unwrap_err().to_string()
+}
+
+fn replay(rules: &str, trace: &Trace) -> Outcome {
+    run(&policy(rules), trace, WINDOW)
+}
+
+fn sizes(outcome: &Outcome) -> Vec<u64> {
+    outcome.answered().iter().map(|call| call.actual).collect()
+}
+
+/// A prompt of 1,000 tokens, a reply of 100, and a result of 300 that comes after it.
+fn step() -> Session {
+    Session::default().user(4_000).step(400, Some((1_000, 100)), "t", text(1_200, 300))
+}
+
+#[test]
+fn a_level_may_look_at_a_formula_over_sizes() {
+    let rule = |of: &str, limit: &str| {
+        format!("[[rule]]\nid = \"r\"\nat = \"mid_turn\"\nwhen.level = {{ of = \"{of}\", {limit} }}\nsummarise = {{ prompt_tokens = 0 }}\n")
+    };
+    let trace = step().reply(4, Some((1_400, 1))).trace();
+    // 1,000 + 100 + 1.3 x 300 = 1,490.
+    for (limit, fires) in [("ge = 1490", true), ("gt = 1490", false), ("ge = 1490.5", false)] {
+        let outcome = replay(&rule("=usage_total + factor * pending", limit), &trace);
+        assert_eq!(!calls_of(&outcome, EventKind::Compact).is_empty(), fires, "{limit}");
+    }
+    // The estimate is scaled by what the last request taught, at most fourfold: the request is 1,400 by estimate, the last usage 1,000.
+    assert_eq!(calls_of(&replay(&rule("=min(4, max(1, 2100 / est_request)) * est_request", "ge = 2100"), &trace), EventKind::Compact), [1]);
+    // Where no usage is known, its names are 0.
+    let unknown = Session::default().user(4_000).step(400, None, "t", text(1_200, 300)).reply(4, None).trace();
+    let by_estimate = rule("=if(usage_in > 0, 0, est_request)", "ge = 1").replace("mid_turn", "pre_call");
+    assert_eq!(calls_of(&replay(&by_estimate, &unknown), EventKind::Compact), [0]);
+    let said = refused(&rule("=usage_totl + 1", "ge = 1"));
+    assert!(said.contains("words.toml:6") && said.contains("`usage_totl`"), "{said}");
+    assert!(refused(&rule("=factor * 2", "ge = 1")).contains("looks at no size"));
+    assert!(refused(&rule("usage_totl", "ge = 1")).contains("did you mean `usage_total`?"));
+}
+
+#[test]
+fn a_counting_endpoint_tells_the_next_prompt_exactly() {
+    let rule = |limit: u64| {
+        format!("[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.level = {{ of = \"next_prompt\", ge = {limit} }}\nsummarise = {{}}\n")
+    };
+    // By its estimate the result is 300 tokens; in truth it is 900.
+    let dense = Session::default().user(4_000).step(400, Some((1_000, 100)), "t", text(1_200, 900)).reply(4, Some((2_000, 1))).trace();
+    assert_eq!(calls_of(&replay(&rule(2_000), &dense), EventKind::Compact), [1]);
+    assert!(calls_of(&replay(&rule(2_001), &dense), EventKind::Compact).is_empty());
+}
+
+#[test]
+fn a_rule_may_run_in_a_gap() {
+    let rule = "[summary]\ntokens = 100\n[[rule]]\nid = \"idle\"\nat = \"idle\"\nafter = \"54m\"\nwhen.level = { of = \"usage_total\", ge = 1100 }\nsummarise = { prompt_tokens = 0 }\n";
+    let session = |gap: i64| {
+        let begun = Session::default().user(4_000).at(0).reply(400, Some((1_000, 100))).at(60);
+        begun.user(400).at(60 + gap).reply(40, Some((1_200, 10))).at(70 + gap).trace()
+    };
+    // One that is resumed in time, and compacted behind its last reply, as nothing says that the program ended.
+    let outcome = replay(rule, &session(54 * 60 - 1));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), sizes(&outcome)), (vec![1], vec![1_000, 1_200]));
+    // One that is not: the summary and the new message are the next prompt, and the summariser has read the prompt and the reply.
+    let outcome = replay(rule, &session(54 * 60));
+    assert_eq!((calls_of(&outcome, EventKind::Compact), sizes(&outcome)), (vec![1], vec![1_000, 200]));
+    assert_eq!((outcome.summaries[0].prompt, outcome.summaries[0].prefix), (1_100, 1_000));
+    assert!(refused("[[rule]]\nid = \"r\"\nat = \"idle\"\nsummarise = {}\n").contains("they go together"));
+    assert!(refused("[[rule]]\nid = \"r\"\nat = \"idle\"\nafter = \"soon\"\nsummarise = {}\n").contains("`soon` is no time"));
+}
+
+#[test]
+fn failures_in_a_row_end_a_rule_and_a_success_forgives_them() {
+    let rule = |after: u32| {
+        format!(
+            "[summary]\ntokens = 5000\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nsummarise = {{ prompt_tokens = 0 }}\nno_inflate = true\ngive_up_after = {after}\n"
+        )
+    };
+    let trace = (0..6).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(400, 100))).reply(4, None).trace();
+    assert_eq!(calls_of(&replay(&rule(1), &trace), EventKind::NoGain), [0]);
+    assert_eq!(calls_of(&replay(&rule(3), &trace), EventKind::NoGain), [0, 1, 2]);
+    let said = refused("[[rule]]\nid = \"r\"\nat = \"pre_call\"\nsummarise = {}\nlatch_on_fail = true\n");
+    assert!(said.contains("`latch_on_fail` is now `give_up_after = 1`"), "{said}");
+}
+
+#[test]
+fn an_agent_may_give_up_instead_of_calling() {
+    let rules = "[[rule]]\nid = \"hard\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_plus_pending\", ge = 1400 }\nrefuse = true\n";
+    let trace = step().step(4, Some((1_400, 1)), "t", text(4, 1)).reply(4, Some((1_402, 1))).trace();
+    let outcome = replay(rules, &trace);
+    assert_eq!((outcome.ended_at(), calls_of(&outcome, EventKind::GiveUp)), (Some(1), vec![1]));
+    // Nothing was sent that a provider could refuse.
+    assert_eq!((outcome.totals.failed_sessions, outcome.totals.refused, outcome.totals.overflows), (1, 0, 0));
+    // A compaction that fails may end the session too.
+    let failed = "[summary]\ntokens = 9000\n[[rule]]\nid = \"compact\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_plus_pending\", ge = 1400 }\nsummarise = {}\nno_inflate = true\nelse = \"end\"\n[[rule]]\nid = \"end\"\nat = \"manual\"\nrefuse = true\n";
+    assert_eq!(replay(failed, &trace).ended_at(), Some(1));
+    assert!(refused("[[rule]]\nid = \"r\"\nat = \"post_call\"\nrefuse = true\n").contains("about to be made"));
+}
+
+#[test]
+fn items_go_until_what_is_left_is_small_enough() {
+    let rule = |take: &str| {
+        format!(
+            "[[rule]]\nid = \"r\"\nat = \"pre_call\"\nselect = {{ kind = [\"tool_result\"], tail = [{{ n = 1, unit = \"items\", of = \"selected\" }}], take = {take} }}\nmask = {{ text = \"\" }}\n"
+        )
+    };
+    // Results of 100, 200, 300 and 400 tokens: 1,000 in all, of which the newest always stays.
+    let results = [400, 800, 1_200, 1_600];
+    let session = results.iter().fold(Session::default().user(4), |session, chars| session.step(4, None, "t", text(*chars, chars / 4)));
+    let trace = session.reply(4, None).trace();
+    let cleared = |take: &str| {
+        let outcome = replay(&rule(take), &trace);
+        outcome.events.iter().filter(|event| event.kind == EventKind::Prune && event.call == 4).map(|event| event.touched).sum::<u32>()
+    };
+    assert_eq!(cleared("{ down_to = { tokens = 700, above = 999 } }"), 2);
+    assert_eq!(cleared("{ down_to = { tokens = 700, above = 1000 } }"), 0);
+    assert_eq!(cleared("{ down_to = { tokens = 10, above = 999 } }"), 3);
+    assert!(refused(&rule("{ down_to = { tokens = 1 } }").replace("mask = { text = \"\" }", "drop = {}")).contains("takes items"));
+}
+
+#[test]
+fn the_oldest_may_have_a_budget_beside_the_newest() {
+    let rule = |oldest: u64| {
+        format!(
+            "[summary]\ntokens = 10\n[[rule]]\nid = \"r\"\nat = \"manual\"\nsummarise = {{}}\n[[rule]]\nid = \"s\"\nat = \"pre_call\"\nwhen.count = {{ of = \"turns\", ge = 4 }}\nselect = {{ protect = [{{ kind = [\"user\"], tokens = 500, oldest = {oldest} }}] }}\nsummarise = {{ prompt_tokens = 0 }}\n"
+        )
+    };
+    // Four user messages of 400, 300, 200 and 100 tokens; replies of 10.
+    let trace = [1_600, 1_200, 800, 400].iter().fold(Session::default(), |session, chars| session.user(*chars).reply(40, None)).trace();
+    let last = |oldest| *sizes(&replay(&rule(oldest), &trace)).last().unwrap();
+    // 100 and 200 whole, and 200 of the 300; beside a summary of 10.
+    assert_eq!(last(0), 510);
+    // 100 and 200 whole and 50 of the 300, and 150 of the 400.
+    assert_eq!(last(150), 510);
+    assert!(refused(&rule(501)).contains("cannot be larger"));
+}
+
+#[test]
+fn a_summary_may_be_made_in_pieces_or_pair_by_pair() {
+    let rule = |per: &str| {
+        format!(
+            "[summary]\ntokens = 50\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.count = {{ of = \"calls\", ge = 3 }}\nselect = {{ kind = [\"assistant\", \"tool_result\"] }}\nsummarise = {{ input = \"selection\", prompt_tokens = 5, per = {per} }}\n"
+        )
+    };
+    let trace = (0..3).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(360, 90))).reply(4, None).trace();
+    let made = |per: &str| {
+        let outcome = replay(&rule(per), &trace);
+        let summary = outcome.summaries[0];
+        (summary.calls, summary.prompt, summary.output, outcome.calls.last().unwrap().actual)
+    };
+    // Three replies of 10 tokens, each with a call of 9 and a result of 90.
+    assert_eq!(made("\"all\""), (1, 332, 50, 150));
+    assert_eq!(made("\"pair\""), (3, 342, 150, 250));
+    // 327 tokens in four pieces of at most 100, their summaries in two, and those in one.
+    assert_eq!(made("{ tokens = 100 }"), (7, 327 + 20 + 200 + 10 + 100 + 5, 350, 150));
+    assert_eq!(made("{ tokens = 327 }"), (1, 332, 50, 150));
+}
+
+#[test]
+fn a_summary_may_be_made_in_the_background() {
+    let rule = |delay: u32, rest: &str| {
+        format!(
+            "[summary]\ntokens = 10\n[[rule]]\nid = \"r\"\nat = \"pre_call\"\nwhen.level = {{ of = \"usage_total\", ge = 400 }}\nsummarise = {{ prompt_tokens = 0 }}\ndelay = {delay}\n{rest}"
+        )
+    };
+    // Prompts of 100, 209, 318, 427, 536: each step adds a reply of 10, its call of 9 and a result of 90.
+    let trace = (0..4).fold(Session::default().user(400), |session, _| session.step(40, None, "t", text(360, 90))).reply(4, None).trace();
+    assert_eq!(sizes(&replay("", &trace)), [100, 209, 318, 427, 536]);
+    let at_once = replay(&rule(0, ""), &trace);
+    assert_eq!((sizes(&at_once), calls_of(&at_once, EventKind::Compact)), (vec![100, 209, 318, 427, 10], vec![4]));
+    // From 200 on: asked for before the third call, when 318 tokens stood there; it takes their place two calls later.
+    let later = replay(&rule(2, "").replace("400", "200"), &trace);
+    assert_eq!((sizes(&later), calls_of(&later, EventKind::Compact)), (vec![100, 209, 318, 427, 228], vec![4]));
+    assert_eq!((later.summaries.len(), later.summaries[0].call, later.summaries[0].prompt), (1, 2, 318));
+    // A rule that summarises meanwhile waits for it, and asks for no other.
+    let wait =
+        "[[rule]]\nid = \"wait\"\nat = \"pre_call\"\nwhen.level = { of = \"usage_total\", ge = 300 }\nsummarise = { prompt_tokens = 0 }\n";
+    let waited = replay(&rule(9, wait).replace("400", "200"), &trace);
+    assert_eq!((calls_of(&waited, EventKind::Compact), waited.summaries.len()), (vec![3], 1));
+    assert!(refused("[[rule]]\nid = \"r\"\nat = \"pre_call\"\ndrop = {}\ndelay = 1\n").contains("needs summarise"));
+}
+
+/// Presets of systems whose server counts the request itself: no other may look at the exact total.
+#[test]
+fn only_a_server_knows_the_next_prompt() {
+    let names = ["anthropic@context-editing", "anthropic@compaction", "anthropic@background", "openai@compaction"];
+    let asking = presets().iter().filter(|preset| preset.text.contains("\"next_prompt\"")).map(|preset| preset.name);
+    assert_eq!(asking.collect::<Vec<&str>>(), names);
+}
