@@ -1,10 +1,12 @@
 //! Two policies over every session: the first call at which their contexts part, and what each of them did there.
 
 use super::replay::{Ready, Replay, ReplaySettings};
+use super::sweep::{Difference, Sampling, Sums};
 use crate::context::{Context, Region, State};
 use crate::corpus::Corpus;
 use crate::policy::{Plan, Policy, PolicyError};
 use crate::sim::{Conditions, Event, Outcome, in_hindsight, watch};
+use crate::statistics::{RESAMPLES, SEED};
 use crate::trace::Trace;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -54,6 +56,19 @@ pub struct Dropped {
     pub by_region: BTreeMap<Region, u64>,
     /// The tokens of tool results by the name of their tool; results of unknown tools are left out.
     pub by_tool: BTreeMap<String, u64>,
+}
+
+impl Diff {
+    /// How the prompt tokens of the second policy differ from those of the first, over all sessions. Absent for too few of them.
+    pub fn difference(&self, corpus: &Corpus) -> Option<Difference> {
+        let sampling = Sampling::new(&corpus.traces, RESAMPLES, SEED);
+        let [one, other] = &self.replays;
+        let sums = |replay: &Replay| {
+            let tokens = replay.outcomes.iter().map(|outcome| i64::try_from(outcome.totals.prompt_tokens).unwrap_or(i64::MAX));
+            Sums { parts: sampling.sample.sums(tokens), wholes: Vec::new() }
+        };
+        sampling.difference(&sums(other), &sums(one))
+    }
 }
 
 /// Replays a corpus through two policies and finds where they part.

@@ -41,8 +41,11 @@ pub enum Measure {
     NextPrompt,
 }
 
+/// How a size is looked at.
+type Look = fn(&Sight<'_>) -> u64;
+
 /// What a formula may ask about the state, beside parameters and facts of the model: usage that is not known is 0.
-const ASKED: [(&str, fn(&Sight<'_>) -> u64); 9] = [
+const ASKED: [(&str, Look); 9] = [
     ("usage_in", |sight| sight.usage.map_or(0, |(prompt, _)| prompt)),
     ("usage_total", |sight| sight.usage.map_or(0, |(prompt, output)| prompt + output)),
     ("usage_plus_pending", |sight| Measure::UsagePlusPending.of(sight).unwrap_or(0)),

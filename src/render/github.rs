@@ -3,10 +3,14 @@
 use super::escape::escape;
 use crate::report::{Check, Outcome};
 
-/// A line a check: an error for each that is broken, a notice for each that is kept.
+/// A line a check: an error for each that is broken, a warning where that cannot be told, a notice for each that is kept.
 pub fn github(suite: &str, checks: &[Check]) -> String {
     let line = |check: &Check| {
-        let command = if check.outcome == Outcome::Broken { "error" } else { "notice" };
+        let command = match check.outcome {
+            Outcome::Broken => "error",
+            Outcome::CannotTell => "warning",
+            Outcome::Kept => "notice",
+        };
         format!("::{command} title={}::{}\n", property(&format!("{suite}: {}", check.name)), message(&check.sentence))
     };
     checks.iter().map(line).collect()

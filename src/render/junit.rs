@@ -16,6 +16,10 @@ pub fn junit(suite: &str, checks: &[Check]) -> String {
         let (name, sentence) = (markup(&check.name), markup(&check.sentence));
         out += &match check.outcome {
             Outcome::Kept => format!("    <testcase classname=\"{}\" name=\"{name}\"/>\n", markup(suite)),
+            Outcome::CannotTell => format!(
+                "    <testcase classname=\"{}\" name=\"{name}\">\n      <skipped message=\"{sentence}\"/>\n    </testcase>\n",
+                markup(suite)
+            ),
             Outcome::Broken => format!(
                 "    <testcase classname=\"{}\" name=\"{name}\">\n      <failure message=\"{sentence}\"/>\n    </testcase>\n",
                 markup(suite)

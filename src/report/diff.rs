@@ -7,10 +7,11 @@ use super::record::corpus::CorpusRecord;
 use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
 use super::title::title;
 use super::words::{counted, first_few, grouped, percent};
-use super::{explain, notes};
+use super::{explain, finding, notes};
 use crate::corpus::Corpus;
-use crate::experiment::{Diff, Dropped, Parting, Side};
+use crate::experiment::{Diff, Direction, Dropped, Parting, Side, found};
 use crate::sim::{CallOutcome, Event, Outcome};
+use crate::statistics::{Bars, FEWEST, Finding, WORTH};
 use crate::trace::Trace;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -119,6 +120,23 @@ fn summary(corpus: &Corpus, diff: &Diff, parted: &[Parted<'_>]) -> Vec<String> {
         None => format!("{} fewer ({}) for {}", grouped(there - here), share(there - here, there), one.policy),
     };
     lines.push(format!("Prompt tokens over all sessions: {} {}, {} {}: {less}.", one.policy, grouped(here), other.policy, grouped(there)));
+    let bars = Bars { own_error: None, worth: WORTH };
+    let difference = diff.difference(corpus);
+    let judged = found(difference.as_ref(), Direction::Minimise, &bars);
+    let told = difference.map_or_else(String::new, |difference| {
+        format!(", {}", finding::difference(&difference, None, &|tokens| grouped(tokens.unsigned_abs())))
+    });
+    lines.push(match judged {
+        Finding::Better | Finding::Worse => {
+            format!("By prompt tokens {} is {} than {}{told}.", other.policy, finding::named(judged), one.policy)
+        }
+        Finding::NoDifference(within) => {
+            format!("By prompt tokens there is no difference {}{told}.", finding::within(within, WORTH))
+        }
+        Finding::CannotJudge => {
+            format!("Which of them sends fewer on other sessions cannot be judged: it takes {FEWEST} sessions at the least.")
+        }
+    });
     for (place, name) in [&one.policy, &other.policy].into_iter().enumerate() {
         let halves = || parted.iter().filter_map(|parted| parted.halves().into_iter().nth(place).map(|half| (parted.parting.call, half)));
         let overflowing: Vec<u64> =

@@ -65,7 +65,7 @@ pub fn method(sample: &Sample, resamples: usize, effective: Option<f64>) -> Stri
         DrawnBy::Sessions => {
             let projects = counted(sample.projects as u64, "project");
             format!(
-                "{} (the logs name {projects}; below {FEWEST_PROJECTS} sessions are drawn, each with those that it started)",
+                "{}, each with those that it started (the logs name {projects}, and it takes {FEWEST_PROJECTS} to draw projects)",
                 counted(clusters, "session")
             )
         }

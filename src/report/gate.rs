@@ -4,14 +4,15 @@ use super::asked::Gated;
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::measures::{cell, phrase};
-use super::notes;
 use super::record::any::Record;
 use super::record::corpus::CorpusRecord;
 use super::record::gate::GateRecord;
 use super::title::title;
 use super::words::{counted, grouped};
+use super::{finding, notes};
 use crate::experiment::gate::{Comparison, Moved, MovedSession};
 use crate::experiment::{Measure, Value};
+use crate::statistics::LEVEL;
 
 /// So many sessions are named for each measure.
 const SHOWN: usize = 5;
@@ -34,6 +35,8 @@ pub enum Outcome {
     Kept,
     /// It is not.
     Broken,
+    /// The value lies beyond the limit, by no more than the uncertainty over sessions.
+    CannotTell,
 }
 
 /// The report on a gate.
@@ -42,11 +45,19 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let mut notes = comparison.changes.clone();
     notes.extend(notes::of_facts(&gated.corpus.facts));
     let table = table(&comparison.measures);
-    let broken = checks(comparison).iter().filter(|check| check.outcome == Outcome::Broken).count() as u64;
-    let verdict = match broken {
+    let checks = checks(comparison);
+    let count = |outcome: Outcome| checks.iter().filter(|check| check.outcome == outcome).count() as u64;
+    let mut verdict = match count(Outcome::Broken) {
         0 => "The gate is open: nothing has exceeded its limit.".to_owned(),
-        _ => format!("The gate is shut: {} exceeded.", counted(broken, "limit")),
+        broken => format!("The gate is shut: {} exceeded.", counted(broken, "limit")),
     };
+    let untold = count(Outcome::CannotTell);
+    if untold > 0 {
+        verdict += &format!(
+            " Beyond {}, but by no more than the uncertainty over sessions ({LEVEL} %): there it cannot be told.",
+            counted(untold, "other limit")
+        );
+    }
     let mut sections = vec![
         Section { title: String::new(), body: Body::Lines(vec![verdict]) },
         Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) },
@@ -74,7 +85,11 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
         let sentence = sentence(moved);
         let check = |words: &String| Check {
             name: words.clone(),
-            outcome: if moved.exceeded.contains(words) { Outcome::Broken } else { Outcome::Kept },
+            outcome: match () {
+                () if moved.exceeded.contains(words) => Outcome::Broken,
+                () if moved.untold.contains(words) => Outcome::CannotTell,
+                () => Outcome::Kept,
+            },
             sentence: sentence.clone(),
         };
         moved.allowed.iter().map(check).collect::<Vec<Check>>()
@@ -183,15 +198,22 @@ fn measure<'a>() -> Fields<'a, Row<'a>> {
 
 fn table(measures: &[Moved]) -> Table {
     let allowed = Column::name("allowed", "allowed").says("how far it may go; empty if no limit is set");
-    let verdict = |moved: &Moved| match (moved.allowed.is_empty(), moved.exceeded.is_empty()) {
-        (true, _) => "moved",
-        (false, true) => "kept",
-        (false, false) => "exceeded",
+    let verdict = |moved: &Moved| match (moved.allowed.is_empty(), moved.exceeded.is_empty(), moved.untold.is_empty()) {
+        (true, ..) => "moved",
+        (false, true, true) => "kept",
+        (false, true, false) => "cannot tell",
+        (false, false, _) => "exceeded",
     };
     let rows = measures.iter().map(|moved| (moved, Cell::Empty, Some((moved.baseline, moved.now))));
     measure()
         .and(values())
         .with(allowed, |(moved, ..)| Cell::Name(moved.allowed.join(", ")))
+        .with(Column::name("interval", "90 %").says("the interval of the change over sessions"), |(moved, ..)| {
+            let interval = moved.difference.filter(|difference| difference.whole.is_some()).map(|difference| difference.share);
+            Cell::Name(
+                interval.map_or_else(String::new, |share| format!("{} to {}", finding::share(share.low), finding::share(share.high))),
+            )
+        })
         .with(Column::name("verdict", "verdict"), move |(moved, ..)| Cell::name(verdict(moved)))
         .table(1, rows)
 }

@@ -79,7 +79,10 @@ pub fn bundled<'j, 'a>(swept: &Swept<'_>, judged: &'j [Judged<'a>]) -> Vec<Bundl
             let (one, other) = (bundle.judged, judged);
             one.setting.base == other.setting.base && one.row.totals == other.row.totals && one.row.charges == other.row.charges
         };
-        match bundles.iter_mut().rev().find(same) {
+        // They are sorted: what comes to the same stands together.
+        let value = |judged: &Judged<'_>| judged.row.value(&swept.objective.measure);
+        let near = |bundle: &&mut Bundle<'_, '_>| value(bundle.judged) == value(judged);
+        match bundles.iter_mut().rev().take_while(near).find(same) {
             Some(bundle) => {
                 bundle.others += 1;
                 if is_own(judged) && bundle.judged.verdict.standing != Standing::Best {

@@ -93,8 +93,35 @@ pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
         words.push(format!("At most {call} sources are read again before a call, and {session} in a session."));
     }
     let told = (!words.is_empty()).then(|| Section { title: String::new(), body: Body::Lines(words) });
-    std::iter::once(fields(cache).table(1, both).titled("Open and closed loop: with what the agent reads again")).chain(told).collect()
+    let mut table = fields(cache).table(1, both);
+    differing(&mut table);
+    std::iter::once(table.titled("Open and closed loop: with what the agent reads again")).chain(told).collect()
 }
+
+/// Of two columns that say the same of the open and the closed loop, in all rows, one is enough: it stays under the name of what it counts.
+fn differing(table: &mut Table) {
+    let place = |table: &Table, key: &str| table.columns.iter().position(|column| column.key == key);
+    for (open, closed, header) in PAIRS {
+        let Some((open, closed)) = place(table, open).zip(place(table, closed)) else { continue };
+        if table.rows.iter().any(|row| row.get(open) != row.get(closed)) {
+            continue;
+        }
+        table.columns.remove(closed);
+        table.rows.iter_mut().filter(|row| closed < row.len()).for_each(|row| drop(row.remove(closed)));
+        table.columns.iter_mut().skip(open).take(1).for_each(|column| {
+            (column.header, column.meaning) = (header, "the same whether lost sources are read again or not");
+        });
+    }
+}
+
+/// Columns of the open loop, those of the closed one, and what they are called where they are the same.
+const PAIRS: [(&str, &str, &str); 5] = [
+    ("saved_open", "saved_net", "saved"),
+    ("prompt_tokens_open", "prompt_tokens_closed", "prompt tokens"),
+    ("compactions_open", "compactions_closed", "compac\u{ad}tions"),
+    ("overflows_open", "overflows_closed", "over\u{ad}flows"),
+    ("cost_open_usd", "cost_closed_usd", "cost"),
+];
 
 fn still_broken(totals: &Totals) -> u64 {
     let refetches = &totals.refetches;

@@ -83,7 +83,10 @@ pub fn needed(difference: &Estimate, clusters: usize, bars: &Bars) -> Option<f64
     let size = difference.value.abs();
     let target = size.max(bars.worth);
     let beyond = bars.own_error.is_none_or(|error| target > error);
-    (target > 0.0 && size > 0.0 && beyond).then(|| clusters as f64 * ((difference.high - difference.low) / 2.0 / target).powi(2))
+    // Of an interval that leans, the side that reaches for nought counts where it is the longer one.
+    let near = if difference.value < 0.0 { difference.high - difference.value } else { difference.value - difference.low };
+    let reach = near.max((difference.high - difference.low) / 2.0);
+    (target > 0.0 && size > 0.0 && beyond).then(|| clusters as f64 * (reach / target).powi(2))
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! `ctxsim gate`: limits in words, baselines, what moved, and every form and exit code.
 
+use crate::population::{Population, Session};
 use ctxsim::experiment::Value;
-use ctxsim::experiment::gate::Allowance;
+use ctxsim::experiment::gate::{Allowance, Baseline, BaselineSession, SCHEMA, compare};
+use ctxsim::statistics::Chance;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -47,6 +49,52 @@ fn limits_in_words() {
     }
 }
 
+/// A run over made sessions: what they cost, or what they cost under the other setting.
+fn run(corpus: &[Session], of: fn(&Session) -> i64) -> Baseline {
+    let session = |(place, session): (usize, &Session)| BaselineSession {
+        session: format!("s{place:04}"),
+        digest: format!("{place:04}"),
+        values: vec![of(session)],
+        origin: session.origin,
+    };
+    Baseline {
+        schema: SCHEMA.to_owned(),
+        version: String::new(),
+        policy: String::new(),
+        policy_digest: String::new(),
+        conditions: String::new(),
+        metrics: vec!["tokens".to_owned()],
+        totals: vec![corpus.iter().map(of).sum()],
+        sessions: corpus.iter().enumerate().map(session).collect(),
+    }
+}
+
+/// Runs that differ by chance alone: what they come to in truth is just what the limit allows.
+#[test]
+fn false_alarms_are_no_more_than_stated() {
+    let limit = [Allowance::parse("tokens +2%").unwrap()];
+    let chance = &mut Chance::new(11);
+    let mut alarms = |difference: f64, runs: usize| {
+        let fails = |_: &usize| {
+            let corpus = Population::new(difference).corpus(60, chance);
+            compare(&run(&corpus, |session| session.cost), &run(&corpus, |session| session.other), &limit).unwrap().fails()
+        };
+        (0..runs).filter(fails).count()
+    };
+    let (by_chance, by_far) = (alarms(0.02, 150), alarms(0.3, 20));
+    println!("{by_chance} false alarms of 150, {by_far} of 20 true ones");
+    // One in twenty is stated: the limit may lie below the interval of a true difference as often.
+    assert!(by_chance <= 14, "{by_chance}");
+    assert!(by_far >= 18, "{by_far}");
+    // What may not happen at all is no matter of chance.
+    let corpus: Vec<Session> = Population::new(0.0).corpus(60, chance).into_iter().map(|one| Session { other: one.cost, ..one }).collect();
+    let mut now = run(&corpus, |session| session.cost);
+    (now.sessions[7].values[0], now.totals[0]) = (now.sessions[7].values[0] + 1, now.totals[0] + 1);
+    let was = run(&corpus, |session| session.cost);
+    assert!(compare(&was, &now, &[Allowance::parse("tokens +0").unwrap()]).unwrap().fails());
+    assert!(!compare(&was, &now, &limit).unwrap().fails());
+}
+
 #[test]
 fn a_baseline_is_kept_passed_and_written_anew() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +123,10 @@ fn a_baseline_is_kept_passed_and_written_anew() {
         String::from_utf8(told).unwrap()
     };
     let github = form("github");
-    assert!(github.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::notice title=")), "{github}");
+    assert!(
+        github.lines().all(|line| ["::error title=", "::warning title=", "::notice title="].iter().any(|start| line.starts_with(start))),
+        "{github}"
+    );
     assert!(github.contains("tokens +2%25::"), "{github}");
     let junit = form("junit");
     assert!(junit.contains("tests=\"3\"") && junit.contains("<failure message=") && junit.trim_end().ends_with("</testsuites>"), "{junit}");

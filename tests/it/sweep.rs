@@ -169,7 +169,7 @@ fn best_front_and_what_cannot_be_told() {
     assert_eq!(remoteness(&[("prune_protect", "40k")]), 0.0);
     assert_eq!(remoteness(&[("prune_protect", "20k"), ("prune_minimum", "40k")]), 1.0);
     assert_eq!(remoteness(&[("prune_protect", "=window")]), 1.0);
-    let share = Constraint::parse("overflows per session <= 50 %").unwrap();
+    let share = Constraint::parse("overflows per session <= 25 %").unwrap();
     assert!(share.holds(rows[3].value(&share.measure)) && !share.holds(rows[4].value(&share.measure)));
     // The own setting is always there, once.
     let vary = Dimension::parse("prune_protect=20k,40k").unwrap();

@@ -30,20 +30,6 @@ fn a_true_nought_is_not_recommended_and_five_percent_is_found() {
     assert_eq!(judge(&apart, 20, 480, Some(0.08)).better, 0.0);
 }
 
-/// Runs that differ by chance alone: a limit of the gate is said to be exceeded no oftener than stated.
-#[test]
-fn a_gate_gives_no_more_false_alarms_than_stated() {
-    let chance = &mut Chance::new(3);
-    let population = Population::new(0.02);
-    let alarms = (0..CORPORA).filter(|seed| {
-        let (change, _) = estimate(&population.corpus(60, chance), *seed as u64);
-        // The true change is just what `tokens +2%` allows.
-        change.low > 0.02
-    });
-    let alarms = alarms.count();
-    assert!(alarms as f64 <= CORPORA as f64 * 0.09, "{alarms} of {CORPORA}");
-}
-
 /// Neither the order of sessions nor the numbers of projects decide anything beyond the order of identities.
 #[test]
 fn the_same_sessions_give_the_same_interval() {

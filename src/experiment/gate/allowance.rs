@@ -4,6 +4,7 @@
 
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
+use crate::experiment::sweep::Difference;
 use crate::experiment::sweep::error::SweepError;
 use crate::policy::number;
 use std::cmp::Ordering;
@@ -80,6 +81,23 @@ impl Allowance {
             (measure, Room::Amount(millionths))
         };
         Ok(Allowance { measure, way, room, words: text.split_whitespace().collect::<Vec<_>>().join(" ") })
+    }
+
+    /// Is nothing allowed but what was? Then whatever goes beyond it is beyond it.
+    pub fn is_strict(&self) -> bool {
+        matches!(self.room, Room::Share(0) | Room::Amount(0))
+    }
+
+    /// Is it shown that a value goes beyond the limit: does it with the end of its interval that is nearest to the baseline?
+    pub fn is_shown(&self, baseline: Value, difference: &Difference) -> bool {
+        let nearest = difference.amount(if self.way == Way::Up { difference.share.low } else { difference.share.high });
+        let moved = match self.measure.whole {
+            None => Some(Value { part: baseline.part.saturating_add(nearest), whole: 1 }),
+            Some(_) => scaled(baseline)
+                .and_then(|was| i64::try_from(was + i128::from(nearest)).ok())
+                .map(|part| Value { part, whole: PARTS as u64 }),
+        };
+        moved.is_none_or(|moved| !self.allows(baseline, moved))
     }
 
     /// Is a value allowed beside that of the baseline? Worked out in whole numbers.

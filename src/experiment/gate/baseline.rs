@@ -4,9 +4,11 @@ use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::{Metric, OverSessions, judged_by};
+use crate::experiment::origin::origins;
 use crate::experiment::replay::ReplaySettings;
 use crate::experiment::sessions::{SessionFigures, by_session};
 use crate::policy::{Policy, PolicyError};
+use crate::statistics::Origin;
 use crate::trace::Trace;
 use crate::transcript::{Text, TextKind};
 use serde::{Deserialize, Serialize};
@@ -49,6 +51,9 @@ pub struct BaselineSession {
     pub digest: String,
     /// The values of the metrics.
     pub values: Vec<i64>,
+    /// Where the session belongs, which the file does not hold: limits are judged by the clusters of today.
+    #[serde(skip)]
+    pub origin: Origin,
 }
 
 impl Baseline {
@@ -66,7 +71,13 @@ impl Baseline {
             .traces
             .iter()
             .zip(&figures)
-            .map(|(trace, figures)| BaselineSession { session: name(trace), digest: digest(trace), values: values(figures) })
+            .zip(origins(&corpus.traces.iter().collect::<Vec<_>>()))
+            .map(|((trace, figures), origin)| BaselineSession {
+                session: name(trace),
+                digest: digest(trace),
+                values: values(figures),
+                origin,
+            })
             .collect();
         sessions.sort_by(|one, other| (&one.session, &one.digest).cmp(&(&other.session, &other.digest)));
         // Two sessions of one name are told apart by a number.

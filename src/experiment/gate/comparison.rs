@@ -3,7 +3,9 @@
 use super::allowance::Allowance;
 use super::baseline::{Baseline, BaselineSession, SCHEMA};
 use crate::experiment::measure::{Measure, Value};
-use crate::experiment::metric::judged_by;
+use crate::experiment::metric::{Metric, OverSessions, judged_by};
+use crate::experiment::sweep::{Difference, Sampling, Sums};
+use crate::statistics::{RESAMPLES, SEED, Sample};
 use std::collections::BTreeMap;
 
 /// Why two runs cannot be compared, as a sentence.
@@ -24,6 +26,10 @@ pub struct Moved {
     pub allowed: Vec<String>,
     /// Those of them that it exceeds.
     pub exceeded: Vec<String>,
+    /// Those of them that it goes beyond by no more than the uncertainty over sessions.
+    pub untold: Vec<String>,
+    /// The difference with its interval. Absent where it has no limit, where there are too few sessions, and where values of sessions do not add up.
+    pub difference: Option<Difference>,
     /// The sessions in which it moved, the farthest first.
     pub sessions: Vec<MovedSession>,
 }
@@ -58,17 +64,24 @@ impl Comparison {
 /// Compares a run with its baseline.
 pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) -> Result<Comparison, Mismatch> {
     comparable(baseline, now)?;
+    let pairs = pairs(baseline, now);
+    let sampling = Sampling::of(Sample::new(pairs.iter().map(|(_, is)| is.origin)), RESAMPLES, SEED);
     let mut measures: Vec<Moved> = Vec::new();
     for allowance in allowances {
         let measure = allowance.measure;
         let missing = || Mismatch(format!("the baseline knows nothing of {}: --update-baseline writes it anew", measure.name()));
         let was = baseline.value(&measure).ok_or_else(missing)?;
         let is = now.value(&measure).ok_or_else(missing)?;
-        let exceeded = (!allowance.allows(was, is)).then(|| allowance.words.clone());
+        let difference = difference(&pairs, &sampling, baseline, now, &measure);
+        let beyond = !allowance.allows(was, is);
+        let shown = allowance.is_strict() || difference.as_ref().is_none_or(|difference| allowance.is_shown(was, difference));
+        let exceeded = (beyond && shown).then(|| allowance.words.clone());
+        let untold = (beyond && !shown).then(|| allowance.words.clone());
         match measures.iter_mut().find(|moved| moved.measure.name() == measure.name()) {
             Some(moved) => {
                 moved.allowed.push(allowance.words.clone());
                 moved.exceeded.extend(exceeded);
+                moved.untold.extend(untold);
             }
             None => measures.push(Moved {
                 measure,
@@ -76,6 +89,8 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
                 now: is,
                 allowed: vec![allowance.words.clone()],
                 exceeded: exceeded.into_iter().collect(),
+                untold: untold.into_iter().collect(),
+                difference,
                 sessions: sessions(baseline, now, &measure),
             }),
         }
@@ -87,8 +102,8 @@ pub fn compare(baseline: &Baseline, now: &Baseline, allowances: &[Allowance]) ->
             && was != is
             && !named
         {
-            let (allowed, exceeded) = (Vec::new(), Vec::new());
-            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, sessions: sessions(baseline, now, &measure) });
+            let (allowed, exceeded, untold, sessions) = (Vec::new(), Vec::new(), Vec::new(), sessions(baseline, now, &measure));
+            measures.push(Moved { measure, baseline: was, now: is, allowed, exceeded, untold, difference: None, sessions });
         }
     }
     let changes = changes(baseline, now);
@@ -167,6 +182,28 @@ fn pairs<'a>(baseline: &'a Baseline, now: &'a Baseline) -> Vec<(&'a BaselineSess
     let is = by_digest(now);
     let beside = |(digest, was): (&str, Vec<&'a BaselineSession>)| was.into_iter().zip(is.get(digest).cloned().unwrap_or_default());
     by_digest(baseline).into_iter().flat_map(beside).collect()
+}
+
+/// How a measure differs from the baseline, with its interval over sessions.
+fn difference(
+    pairs: &[(&BaselineSession, &BaselineSession)],
+    sampling: &Sampling,
+    baseline: &Baseline,
+    now: &Baseline,
+    measure: &Measure,
+) -> Option<Difference> {
+    if measure.parts().any(|metric| metric.over_sessions != OverSessions::Sum) {
+        return None;
+    }
+    let (was, is): (Vec<&BaselineSession>, Vec<&BaselineSession>) = pairs.iter().copied().unzip();
+    let sums = |run: &Baseline, sessions: &[&BaselineSession]| {
+        let part = |metric: &'static Metric| {
+            let measure = Measure { part: metric, whole: None };
+            sampling.sample.sums(sessions.iter().map(|session| run.value_in(session, &measure).map_or(0, |value| value.part)))
+        };
+        Sums { parts: part(measure.part), wholes: measure.whole.map_or_else(Vec::new, part) }
+    };
+    sampling.difference(&sums(now, &is), &sums(baseline, &was))
 }
 
 fn sessions(baseline: &Baseline, now: &Baseline, measure: &Measure) -> Vec<MovedSession> {

@@ -100,12 +100,13 @@ pub fn judgements(rows: &[Row], by: &Judging<'_>) -> Vec<Judgement> {
     };
     let against = |row: &Row| {
         let own = by.own.get(row.setting).copied().flatten().filter(|own| *own != row.setting)?;
-        let own = rows.iter().find(|row| row.setting == own)?;
+        // Rows stand in the order of their settings.
+        let own = rows.get(rows.partition_point(|row| row.setting < own)).filter(|row| row.setting == own)?;
         let difference = row.difference(own, sampling);
         let finding = match row.failed_sessions().cmp(&own.failed_sessions()) {
             Ordering::Less if difference.is_some() => Finding::Better,
             Ordering::Greater if difference.is_some() => Finding::Worse,
-            _ => found(difference.as_ref(), objective, &by.bars),
+            _ => found(difference.as_ref(), objective.direction, &by.bars),
         };
         Some(Against { finding, difference })
     };

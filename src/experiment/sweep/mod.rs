@@ -19,6 +19,6 @@ pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Against, Judgement, Judging, Standing, judgements};
 pub use row::Row;
 pub use run::Sweep;
-pub use sampling::{Difference, Sampling};
+pub use sampling::{Difference, Sampling, found};
 pub use store::{Header, Known, Store};
 pub use sums::Sums;

@@ -1,6 +1,6 @@
 //! What settings come to by cluster of sessions, and how sure that makes their values, and the differences between them.
 
-use super::goal::{Comparator, Constraint, Direction, Objective};
+use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::Sums;
 use crate::experiment::origin::sample;
@@ -152,6 +152,6 @@ impl Row {
 }
 
 /// What is to be said of a difference in what is sought; `None` where there is too little to judge by.
-pub fn found(difference: Option<&Difference>, objective: &Objective, bars: &Bars) -> Finding {
-    difference.map_or(Finding::CannotJudge, |difference| difference.finding(objective.direction, bars))
+pub fn found(difference: Option<&Difference>, direction: Direction, bars: &Bars) -> Finding {
+    difference.map_or(Finding::CannotJudge, |difference| difference.finding(direction, bars))
 }

@@ -1,5 +1,6 @@
 //! The comparison of two policies for programs.
 
+use super::number::ShareRecord;
 use super::replay::PolicyRecord;
 use crate::corpus::Corpus;
 use crate::experiment::{Diff, Parting, Side};
@@ -16,6 +17,9 @@ pub struct DiffRecord {
     policies: Vec<PolicyRecord>,
     parted_sessions: u64,
     median_call: Option<u64>,
+    /// The prompt tokens of the second policy beside those of the first, as a share; absent for too few sessions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<ShareRecord>,
     sessions: Vec<SessionRecord>,
 }
 
@@ -63,6 +67,7 @@ impl DiffRecord {
             parted_sessions: diff.partings.iter().flatten().count() as u64,
             // Calls are counted from 0 here, as everywhere in records.
             median_call: median_call(diff).map(|call| call.saturating_sub(1)),
+            difference: ShareRecord::new(diff.difference(corpus)),
             sessions: sessions
                 .map(|((trace, parting), (one, other))| SessionRecord::new(trace, parting.as_ref(), names, [one, other]))
                 .collect(),

@@ -1,6 +1,6 @@
 //! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
 
-use super::number::number;
+use super::number::{ShareRecord, number};
 use crate::experiment::Measure;
 use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
@@ -22,6 +22,9 @@ struct MovedRecord {
     now: f64,
     allowed: Vec<String>,
     exceeded: Vec<String>,
+    cannot_tell: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    change: Option<ShareRecord>,
     sessions: Vec<SessionRecord>,
 }
 
@@ -45,6 +48,8 @@ impl GateRecord {
             now: number(moved.now, &moved.measure),
             allowed: moved.allowed.clone(),
             exceeded: moved.exceeded.clone(),
+            cannot_tell: moved.untold.clone(),
+            change: ShareRecord::new(moved.difference),
             sessions: moved.sessions.iter().map(|one| session(one, &moved.measure)).collect(),
         };
         GateRecord {

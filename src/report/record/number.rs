@@ -1,7 +1,24 @@
 //! Numbers of records: shares with six decimals, money as decimal dollars in a string.
 
-use crate::experiment::{Measure, Unit, Value};
+use crate::experiment::{Difference, Measure, Unit, Value};
 use crate::report::words::decimal_dollars;
+use serde::Serialize;
+
+/// A difference as a share of what it is held against, with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ShareRecord {
+    share: f64,
+    share_p05: f64,
+    share_p95: f64,
+}
+
+impl ShareRecord {
+    /// The record; `None` without a difference, and where that is no share.
+    pub fn new(difference: Option<Difference>) -> Option<ShareRecord> {
+        let share = difference.filter(|difference| difference.whole.is_some())?.share;
+        Some(ShareRecord { share: round(share.value), share_p05: round(share.low), share_p95: round(share.high) })
+    }
+}
 
 /// A share with six decimals; 0 of nothing.
 pub fn share(part: f64, whole: u64) -> f64 {

@@ -1,7 +1,7 @@
 //! A sweep for programs: schema `ctxsim.sweep/1`, as `docs/json.md` describes it.
 
 use super::figures::{Fields, FiguresRecord};
-use super::number::{bound_number, number, round};
+use super::number::{ShareRecord, bound_number, number, round};
 use crate::experiment::{Against, Charges, Direction, Measure};
 use crate::report::asked::{Billed, Swept};
 use crate::report::finding;
@@ -67,24 +67,17 @@ impl ChargesRecord {
     }
 }
 
-/// A setting beside the own one of its policy. Shares are of what that one comes to; absent where that is nought, and with too few sessions.
+/// A setting beside the own one of its policy. The share is absent where that one comes to nought, and with too few sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct AgainstRecord {
     finding: &'static str,
-    share: Option<f64>,
-    share_p05: Option<f64>,
-    share_p95: Option<f64>,
+    #[serde(flatten)]
+    share: Option<ShareRecord>,
 }
 
 impl AgainstRecord {
     fn new(against: &Against) -> AgainstRecord {
-        let share = against.difference.filter(|difference| difference.whole.is_some()).map(|difference| difference.share);
-        AgainstRecord {
-            finding: finding::key(against.finding),
-            share: share.map(|share| round(share.value)),
-            share_p05: share.map(|share| round(share.low)),
-            share_p95: share.map(|share| round(share.high)),
-        }
+        AgainstRecord { finding: finding::key(against.finding), share: ShareRecord::new(against.difference) }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tuning for programs: schema `ctxsim.tune/1`, as `docs/json.md` describes it.
 
 use super::figures::FiguresRecord;
-use super::number::{bound_number, number, round};
+use super::number::{ShareRecord, bound_number, number, round};
 use super::sweep::ChargesRecord;
 use crate::advice::Snippets;
 use crate::experiment::tune::{Bound, Part, Trial, Verdict};
@@ -62,18 +62,10 @@ struct DifferenceRecord {
     p05: f64,
     p95: f64,
     #[serde(flatten)]
-    shares: Option<SharesRecord>,
+    shares: Option<ShareRecord>,
     own_error_share: Option<f64>,
     clusters: usize,
     effective_clusters: f64,
-}
-
-/// The same as shares of what the defaults come to; absent where that is nought.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-struct SharesRecord {
-    share: f64,
-    share_p05: f64,
-    share_p95: f64,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -142,11 +134,7 @@ impl TuneRecord {
                 value: bounded(difference.amount(difference.share.value)),
                 p05: bounded(difference.amount(difference.share.low)),
                 p95: bounded(difference.amount(difference.share.high)),
-                shares: difference.whole.map(|_| SharesRecord {
-                    share: round(difference.share.value),
-                    share_p05: round(difference.share.low),
-                    share_p95: round(difference.share.high),
-                }),
+                shares: ShareRecord::new(Some(difference)),
                 own_error_share: tuned.bars.own_error.map(round),
                 clusters: difference.clusters,
                 effective_clusters: (difference.effective * 100.0).round() / 100.0,

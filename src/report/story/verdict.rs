@@ -5,6 +5,7 @@ use crate::experiment::{Choice, Replay};
 use crate::report::cost_figures;
 use crate::report::document::Cell;
 use crate::report::words::{counted, dollars, grouped, percent};
+use crate::statistics::LEVEL;
 use crate::trace::Evidence;
 
 /// What came out; `unchanged` is the replay without any policy.
@@ -57,7 +58,8 @@ fn saving(best: &Replay, choice: &Choice) -> String {
         None => format!("{what} (one session tells nothing of others)"),
         Some((low, high)) if low == high => what,
         Some((low, high)) => {
-            format!("{what} (90 % interval: {} to {})", percent(low, 1_000_000), percent(high, 1_000_000))
+            let none = if low <= 0 && high >= 0 { ", no difference larger than the uncertainty" } else { "" };
+            format!("{what} ({LEVEL} %: {} to {}{none})", percent(low, 1_000_000), percent(high, 1_000_000))
         }
     }
 }
