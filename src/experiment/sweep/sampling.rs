@@ -4,9 +4,7 @@ use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::Sums;
 use crate::experiment::origin::sample;
-use crate::statistics::{
-    Bars, Estimate, FEWEST, Finding, Keeping, RESAMPLES, Resamples, SEED, Sample, effective, finding, keeping, quotient,
-};
+use crate::statistics::{Bars, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, effective, finding, keeping, quotient};
 use crate::trace::Trace;
 
 /// The sessions as they are drawn.
@@ -47,12 +45,6 @@ impl Difference {
     /// The bars for a difference in its unit.
     pub fn bars(&self, bars: &Bars) -> Bars {
         if self.whole.is_some() { *bars } else { Bars::default() }
-    }
-}
-
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling::new(&[], RESAMPLES, SEED)
     }
 }
 
