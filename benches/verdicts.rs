@@ -30,7 +30,7 @@ fn main() {
         "| sessions | drawn | effective number | hold the truth | width / ideal | 5 % found | true nought recommended | and called worse |"
     );
     println!("|---|---|---|---|---|---|---|---|");
-    let heavy = |difference: f64| Population::new(difference);
+    let heavy = Population::new;
     let apart = |difference: f64| Population { project_size: 1.0, project_noise: 0.0, ..Population::new(difference) };
     let rows: [(&str, &dyn Fn(f64) -> Population, usize); 5] = [
         ("by project", &heavy, 20),

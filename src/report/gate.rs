@@ -85,10 +85,12 @@ pub fn checks(comparison: &Comparison) -> Vec<Check> {
         let sentence = sentence(moved);
         let check = |words: &String| Check {
             name: words.clone(),
-            outcome: match () {
-                () if moved.exceeded.contains(words) => Outcome::Broken,
-                () if moved.untold.contains(words) => Outcome::CannotTell,
-                () => Outcome::Kept,
+            outcome: if moved.exceeded.contains(words) {
+                Outcome::Broken
+            } else if moved.untold.contains(words) {
+                Outcome::CannotTell
+            } else {
+                Outcome::Kept
             },
             sentence: sentence.clone(),
         };

@@ -5,13 +5,14 @@ use ctxsim::corpus::{Corpus, ReadSettings, read};
 use ctxsim::cost::{CacheKind, Tariff};
 use ctxsim::experiment::tune::{Axis, Bound, Decided, Part, Split, Trial, Tune, Tuned, Verdict, split};
 use ctxsim::experiment::{
-    Billing, Constraint, Design, Dimension, Direction, Measure, Objective, ReplaySettings, Row, Setting, Sweep, by_session, settings,
+    Billing, Constraint, Design, Dimension, Direction, Measure, Objective, ReplaySettings, Row, Sampling, Setting, Sums, Sweep, by_session,
+    settings,
 };
 use ctxsim::policy::Policy;
 use ctxsim::render::markdown;
 use ctxsim::report::{Found, tune};
 use ctxsim::sim::Refetching;
-use ctxsim::statistics::{Bars, Sample, Within};
+use ctxsim::statistics::{Bars, Keeping, Sample, Within};
 use ctxsim::trace::Trace;
 use std::path::Path;
 
@@ -226,6 +227,53 @@ fn a_split_keeps_families_together_and_does_not_know_the_order_of_files() {
     for agent in ["a", "b"] {
         assert!(one.held_out.traces.iter().any(|trace| trace.agent == agent));
     }
+}
+
+#[test]
+fn what_is_asked_for_stands_beside_the_guards() {
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("tokens").unwrap() };
+    let words = |asked: &[&str]| {
+        let asked = asked.iter().map(|text| Bound::parse(text).unwrap()).collect();
+        Bound::guards_and(&objective, asked).unwrap().iter().map(Bound::words).collect::<Vec<_>>()
+    };
+    let broken = "no more broken references than the defaults";
+    assert_eq!(words(&["compactions per session <= 2"]), ["overflows = 0", broken, "compactions per session <= 2"]);
+    assert_eq!(words(&["overflows <= 3"]), [broken, "overflows <= 3"]);
+}
+
+/// One reference more decides nothing, many more in one session cannot be told, some more in all of them break.
+#[test]
+fn a_bound_is_kept_broken_or_cannot_be_told() {
+    let bound = Bound::parse("broken references <= default").unwrap();
+    let sampling = Sampling::of(Sample::apart(8), 400, 1);
+    let row = |parts: [i64; 8]| Row { sums: vec![Sums { parts: parts.to_vec(), wholes: Vec::new() }], ..Row::default() };
+    let keeping = |parts: [i64; 8]| bound.keeping(0, &row(parts), &row([10; 8]), &sampling, 0.02);
+    assert_eq!(keeping([10, 10, 10, 11, 10, 10, 10, 10]), Keeping::Kept);
+    assert_eq!(keeping([10, 10, 10, 10, 10, 10, 10, 10]), Keeping::Kept);
+    assert_eq!(keeping([10, 10, 10, 60, 10, 10, 10, 10]), Keeping::CannotTell);
+    assert_eq!(keeping([15, 16, 14, 15, 17, 13, 15, 15]), Keeping::Broken);
+    assert_eq!(keeping([9, 8, 9, 7, 9, 9, 8, 9]), Keeping::Kept);
+}
+
+#[test]
+fn both_parts_have_their_share_of_sessions_near_the_limits() {
+    let traces: Vec<Trace> = (0..40).map(|id| Trace { id: format!("s{id}"), agent: "a".to_owned(), ..Trace::default() }).collect();
+    let near: Vec<bool> = (0..40).map(|id| id % 5 == 0).collect();
+    for seed in 0..20 {
+        let parts = split(Corpus { traces: traces.clone(), ..Corpus::default() }, &near, 25, seed);
+        let nearing = parts.held_out.traces.iter().filter(|trace| trace.id[1..].parse::<usize>().unwrap() % 5 == 0).count();
+        assert_eq!((nearing, parts.held_out.traces.len()), (2, 10), "{seed}");
+    }
+}
+
+#[test]
+fn summaries_are_as_large_as_recorded_unless_an_option_says_how_large() {
+    let takes = |name: &str, set: &[&str]| {
+        let policy = Policy::load(name).unwrap().with_recorded_summaries(&|param| set.contains(&param));
+        policy.takes_recorded_summaries()
+    };
+    assert!(takes("opencode", &[]) && takes("opencode", &["tail_turns"]) && !takes("opencode", &["summary_tokens"]));
+    assert!(!takes("none", &[]));
 }
 
 /// A recommendation needs sessions enough; the same sessions many times over are enough for the arithmetic.

@@ -4,9 +4,7 @@ use super::goal::{Comparator, Constraint, Direction};
 use super::row::{PARTS, Row};
 use super::sums::Sums;
 use crate::experiment::origin::sample;
-use crate::statistics::{
-    Bars, Estimate, FEWEST, Finding, Keeping, RESAMPLES, Resamples, SEED, Sample, effective, finding, keeping, quotient,
-};
+use crate::statistics::{Bars, Estimate, FEWEST, Finding, Keeping, Resamples, Sample, effective, finding, keeping, quotient};
 use crate::trace::Trace;
 
 /// The sessions as they are drawn.
@@ -47,12 +45,6 @@ impl Difference {
     /// The bars for a difference in its unit.
     pub fn bars(&self, bars: &Bars) -> Bars {
         if self.whole.is_some() { *bars } else { Bars::default() }
-    }
-}
-
-impl Default for Sampling {
-    fn default() -> Sampling {
-        Sampling::new(&[], RESAMPLES, SEED)
     }
 }
 
@@ -132,8 +124,11 @@ impl Sampling {
 
     /// Does a setting come to no more of something than another one? A difference of one, or of what is not worth a change, decides nothing.
     pub fn no_more(&self, one: &Sums, other: &Sums, worth: f64) -> Keeping {
-        let sum = |sums: &Sums| sums.parts.iter().sum::<i64>();
-        let exact = if sum(one) - sum(other) <= 1 { Keeping::Kept } else { Keeping::Broken };
+        let moved = || one.parts.iter().zip(&other.parts).map(|(one, other)| one - other);
+        if one.wholes.is_empty() && moved().map(i64::abs).sum::<i64>() <= 1 {
+            return Keeping::Kept;
+        }
+        let exact = if moved().sum::<i64>() <= 1 { Keeping::Kept } else { Keeping::Broken };
         self.difference(one, other)
             .map_or(exact, |difference| keeping(&difference.share, difference.whole.map_or(1.0, |whole| worth.max(1.0 / whole))))
     }
