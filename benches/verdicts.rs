@@ -23,6 +23,9 @@ const COMPARED: [&str; 2] = ["pi", "baseagent"];
 /// Random halves of the sessions of an agent.
 const HALVES: usize = 200;
 
+/// A population of which so much is the true difference.
+type Made = dyn Fn(f64) -> Population;
+
 fn main() {
     let corpora = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(5_000);
     println!("{corpora} corpora each\n");
@@ -32,7 +35,7 @@ fn main() {
     println!("|---|---|---|---|---|---|---|---|");
     let heavy = Population::new;
     let apart = |difference: f64| Population { project_size: 1.0, project_noise: 0.0, ..Population::new(difference) };
-    let rows: [(&str, &dyn Fn(f64) -> Population, usize); 5] = [
+    let rows: [(&str, &Made, usize); 5] = [
         ("by project", &heavy, 20),
         ("by project", &heavy, 100),
         ("by project", &heavy, 500),

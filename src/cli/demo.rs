@@ -55,9 +55,10 @@ impl Demo {
         }
         let logs = Logs { logs: vec![folder.path().to_string_lossy().into_owned()], quiet: true, ..Logs::default() };
         let (first_look, catalog) = (Replay::of(logs), Catalog::builtin()?);
-        let mut corpus = first_look.read(&catalog)?;
+        let policies = first_look.named()?;
+        let mut corpus = first_look.read(&catalog, &policies)?;
         corpus.forget_folders();
-        first_look.show(door, &catalog, &corpus, "ctxsim demo".to_owned())?;
+        first_look.show(door, &catalog, &corpus, &policies, "ctxsim demo".to_owned())?;
         let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo --out demo-logs";
         print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
     }

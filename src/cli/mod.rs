@@ -35,12 +35,14 @@ mod sweep;
 mod trace;
 mod tune;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::{Discovered, Project};
 use door::Door;
 use failure::{Failure, tell};
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -83,8 +85,8 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     /// Take the project's defaults from this file, whosever it is; '' for none at all
-    #[arg(long = "config", value_name = "FILE", global = true)]
-    config_file: Option<std::path::PathBuf>,
+    #[arg(long = "config", value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
+    config_file: Option<PathBuf>,
 }
 
 #[derive(Subcommand)]
@@ -155,7 +157,7 @@ fn with_command(command: &clap::Command, mut typed: Vec<OsString>) -> Vec<OsStri
     let names_none = typed.get(place).is_none_or(|word| {
         let known = word.to_str().is_some_and(|word| command.find_subcommand(word).is_some() || ANSWERED_HERE.contains(&word));
         let option = word.to_str().is_some_and(|word| word.starts_with('-'));
-        !known && (option || std::path::Path::new(word).exists())
+        !known && (option || Path::new(word).exists())
     });
     if names_none {
         typed.insert(place.min(typed.len()), "replay".into());

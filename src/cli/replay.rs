@@ -67,6 +67,9 @@ pub struct Replay {
     series: bool,
 }
 
+/// Policies, and whether the oracle stands beside them.
+pub type Named = (Vec<Policy>, Oracle);
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum By {
     /// Sessions under policies, the worst first
@@ -106,8 +109,9 @@ impl Replay {
         self.output.check(door, "replay")?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
-        let corpus = self.read(&catalog)?;
-        let replays = self.show(door, &catalog, &corpus, self.command())?;
+        let policies = self.named()?;
+        let corpus = self.read(&catalog, &policies)?;
+        let replays = self.show(door, &catalog, &corpus, &policies, self.command())?;
         if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
             tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
         }
@@ -117,14 +121,13 @@ impl Replay {
     }
 
     /// Reads the logs, with what the policies need of them.
-    pub fn read(&self, catalog: &Catalog) -> Result<Corpus, Failure> {
-        let (policies, _) = self.named()?;
+    pub fn read(&self, catalog: &Catalog, (policies, _): &Named) -> Result<Corpus, Failure> {
         let recall = if self.with_paths { Recall::WithPaths } else { Recall::References };
-        self.logs_to_read().read_for(catalog, Policies::wanted(&policies, recall))
+        self.logs_to_read().read_for(catalog, Policies::wanted(policies, recall))
     }
 
     /// The policies, and whether the oracle stands beside them.
-    fn named(&self) -> Result<(Vec<Policy>, Oracle), Failure> {
+    pub fn named(&self) -> Result<Named, Failure> {
         let (named, oracle) = self.policies.beside_oracle()?;
         if let (Oracle::Beside, Some(by)) = (oracle, self.by) {
             return Err(Failure::Usage(format!(
@@ -137,10 +140,17 @@ impl Replay {
     }
 
     /// Replays a corpus and prints the report.
-    pub fn show(&self, door: &Door, catalog: &Catalog, corpus: &Corpus, command: String) -> Result<Vec<experiment::Replay>, Failure> {
-        let (policies, oracle) = self.named()?;
+    pub fn show(
+        &self,
+        door: &Door,
+        catalog: &Catalog,
+        corpus: &Corpus,
+        (policies, oracle): &Named,
+        command: String,
+    ) -> Result<Vec<experiment::Replay>, Failure> {
+        let oracle = *oracle;
         let tables = self.pricing.tables()?;
-        let mut replays = self.refetch.replay(&self.policies, &policies, corpus, catalog, &self.logs)?;
+        let mut replays = self.refetch.replay(&self.policies, policies, corpus, catalog, &self.logs)?;
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         experiment::price(corpus, &mut replays, &tariff);
         let recording = experiment::recording(corpus, &tariff);

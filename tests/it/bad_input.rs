@@ -52,7 +52,7 @@ pub fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
 }
 
 /// A small session of each format, with two messages and, in the last one, a call whose prompt is `$N`.
-const SESSIONS: [(&str, &str); 13] = [
+const SESSIONS: [(&str, &str); 14] = [
     (
         "native",
         r#"{"ctxsim":"native/1","session":"s"}
@@ -106,6 +106,13 @@ const SESSIONS: [(&str, &str); 13] = [
         "adk",
         r#"{"author":"user","invocationId":"e","content":{"role":"user","parts":[{"text":"question"}]}}
 {"author":"a","invocationId":"e","content":{"role":"model","parts":[{"text":"answer"}]},"usageMetadata":{"promptTokenCount":$N,"candidatesTokenCount":1}}
+"#,
+    ),
+    (
+        "amp",
+        r#"{"v":3,"id":"T-1","created":1750000000000,"messages":[
+{"role":"user","messageId":0,"content":[{"type":"text","text":"question"}]},
+{"role":"assistant","messageId":1,"content":[{"type":"text","text":"answer"}],"usage":{"model":"m","inputTokens":$N,"outputTokens":1}}]}
 "#,
     ),
     (

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 14] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 15] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
@@ -17,6 +17,7 @@ const DOCUMENTED: [(&str, &str, &[&str]); 14] = [
         &["model_auto_compact_token_limit", "tool_output_token_limit", "model_context_window", "COMPACT_USER_MESSAGE_MAX_TOKENS"],
     ),
     ("kilo", "../policies-2026-11/kilo-7.7.9.md", &["compaction.", "tool_output."]),
+    ("kimi-code", "../policies-2026-11/kimi-code-2.1.0.md", &["loop_control.", "COMPACT_", "DEFAULT_", "TOOL_RESULT_"]),
     ("zed", "../policies-2026-11/zed-1.14.md", &["agent.auto_compact."]),
     ("pi", "pi.md", &["compaction."]),
     (
@@ -35,7 +36,14 @@ const DOCUMENTED: [(&str, &str, &[&str]); 14] = [
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.
-const ELSEWHERE: [(&str, &str); 12] = [
+const ELSEWHERE: [(&str, &str); 18] = [
+    // Constants in the source of Kimi Code 2.1.0, packages/agent-core-v2/src/agent.
+    ("kimi-code", "COMPACT_USER_MESSAGE_MAX_TOKENS"),
+    ("kimi-code", "COMPACT_USER_MESSAGE_HEAD_TOKENS"),
+    ("kimi-code", "DEFAULT_TOOL_RESULT_MAX_CHARS"),
+    ("kimi-code", "TOOL_RESULT_MAX_LINE_CHARS"),
+    ("kimi-code", "TOOL_RESULT_PREVIEW_HEAD_CHARS"),
+    ("kimi-code", "TOOL_RESULT_PREVIEW_TAIL_CHARS"),
     // Claude Code's change log of 2.1.299, and tools that read its settings.
     ("claude-code", "idleCompaction"),
     ("claude-code", "CLAUDE_CODE_IDLE_COMPACT_MIN_TOKENS"),

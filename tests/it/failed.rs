@@ -119,7 +119,8 @@ fn holds_for(trace: &Trace, plan: &Plan, conditions: &Conditions, whole: &Outcom
     // The failed call adds its refusals, and what the policy did before and between them.
     let last = whole.calls.last().unwrap();
     assert!(last.unrecovered && whole.calls.len() == call + 1 && whole.totals.failed_sessions == 1);
-    assert_eq!(whole.totals.overflows, short.totals.overflows + 1);
+    // An agent may give up instead of calling: then nothing was refused.
+    assert_eq!(whole.totals.overflows, short.totals.overflows + u64::from(last.refused > 0));
     assert_eq!(whole.totals.refused, short.totals.refused + u64::from(last.refused));
     assert!(whole.events.iter().all(|event| event.call as usize <= call), "{name}");
     assert_eq!(whole.events.last().map(|event| event.kind), Some(EventKind::Unrecoverable), "{name}");

@@ -133,7 +133,15 @@ fn reading_again_adds_calls_and_mends_references() {
 fn program(arguments: &[&str]) -> String {
     let data = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/references");
     let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
-    let shown = command.current_dir(data).env("COLUMNS", "200").args(arguments).args(["-p", "newest_result.toml", "-q"]).assert().code(0);
+    let form = if arguments.iter().any(|word| ["--json", "--csv"].contains(word)) { None } else { Some("--details") };
+    let shown = command
+        .current_dir(data)
+        .env("COLUMNS", "200")
+        .args(arguments)
+        .args(form)
+        .args(["-p", "newest_result.toml", "-q"])
+        .assert()
+        .code(0);
     String::from_utf8(shown.get_output().stdout.clone()).unwrap()
 }
 

@@ -213,13 +213,10 @@ pub fn tool_result_truncation(case: &Case) -> Checked {
         Value::Array(_) => return Ok(Passed::NotModelled("a result with pictures, whose note names them")),
         output => output,
     };
-    let path = |saved: &str| {
-        let mut limits = limits.clone();
-        limits.header = limits.header.replace(own, saved);
-        limits.long_lines.as_mut().unwrap().footer = limits.long_lines.as_ref().unwrap().footer.replace(own, saved);
-        limits
-    };
-    limits = path("/HOME/tool-results/Bash-call_1-UUID.txt");
+    let saved = "/HOME/tool-results/Bash-call_1-UUID.txt";
+    limits.header = limits.header.replace(own, saved);
+    let footer = &mut limits.long_lines.as_mut().unwrap().footer;
+    *footer = footer.replace(own, saved);
     let cut = apply(&limits, given).filter(|_| looked_at);
     expect("truncated", Some(cut.is_some()), case.expected["truncated"].as_bool())?;
     digest::same(cut.as_deref().unwrap_or(given), expected)?;
