@@ -47,7 +47,7 @@ use std::path::{Path, PathBuf};
 const EXAMPLES: &str = "\
 Examples:
   ctxsim                           find logs, replay them under the main presets
-  ctxsim transcripts/              the same of these logs; every option of replay
+  ctxsim transcripts/              the same of these logs
   ctxsim demo                      try it without logs of your own
   ctxsim inspect logs/             what is in there?
   ctxsim replay transcripts/ --policy codex

@@ -52,7 +52,7 @@ pub fn read_bytes(reader: &str, bytes: impl Into<Vec<u8>>) -> Outcome {
 }
 
 /// A small session of each format, with two messages and, in the last one, a call whose prompt is `$N`.
-const SESSIONS: [(&str, &str); 14] = [
+const SESSIONS: [(&str, &str); 13] = [
     (
         "native",
         r#"{"ctxsim":"native/1","session":"s"}
@@ -109,13 +109,6 @@ const SESSIONS: [(&str, &str); 14] = [
 "#,
     ),
     (
-        "amp",
-        r#"{"v":3,"id":"T-1","created":1750000000000,"messages":[
-{"role":"user","messageId":0,"content":[{"type":"text","text":"question"}]},
-{"role":"assistant","messageId":1,"content":[{"type":"text","text":"answer"}],"usage":{"model":"m","inputTokens":$N,"outputTokens":1}}]}
-"#,
-    ),
-    (
         "pydantic-ai",
         r#"{"kind":"request","parts":[{"part_kind":"user-prompt","content":"question"}]}
 {"kind":"response","parts":[{"part_kind":"text","content":"answer"}],"usage":{"input_tokens":$N,"output_tokens":1}}
@@ -152,7 +145,8 @@ const SESSIONS: [(&str, &str); 14] = [
 const DOCUMENTS: [&str; 2] = ["opencode", "mini-swe-agent"];
 
 /// Readers of frameworks and benchmarks: each has a broken fixture of its own, whose losses `read_<name>.rs` names one by one.
-const ELSEWHERE: [&str; 34] = [
+const ELSEWHERE: [&str; 35] = [
+    "amp",
     "tau2",
     "swe-agent",
     "litellm",
