@@ -151,17 +151,17 @@ fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked:
     let name = others.get(best.place).map_or("", |replay| replay.policy.as_str());
     let by = best
         .difference
-        .map(|cost| format!("{} ({} to {})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high)));
+        .map(|cost| format!("{} (90 %: {} to {})", finding::share(cost.value), finding::share(cost.low), finding::share(cost.high)));
     let share = |share: f64| percent((share * 1e6).round() as i64, 1_000_000);
     let by = by.unwrap_or_default();
     Some(if best.keeps_as_much() {
         format!(
-            "{name} is better: {by} against your own agent over the same sessions, 90 % interval; it fails no more of them and keeps as much of the reused text."
+            "{name} is cheaper than your own agent over the same sessions, {by}; it fails no more of them and keeps as much of the reused text."
         )
     } else {
         let (kept, mine) = (share(best.kept.0), share(best.kept.1));
         format!(
-            "No policy is cheaper and keeps as much. {name} costs {by} against your own agent, 90 % interval, but keeps {kept} of the reused text instead of {mine}."
+            "No policy is cheaper and keeps as much. {name} is cheaper than your own agent, {by}, but keeps {kept} of the reused text instead of {mine}."
         )
     })
 }
