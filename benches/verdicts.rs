@@ -1,5 +1,5 @@
 //! How sure verdicts are: 5,000 corpora each of 20, 100 and 500 sessions of a made population of which the truth is known. How many of the 90 % intervals hold the truth,
-//! how wide they are beside the ideal ones, how often a true difference of 5 % is found, and how often a true nought is recommended. Beside it random halves of
+//! how wide they are beside the ideal ones, how often a true difference of 5 % is found, and how often a true zero is recommended. Beside it random halves of
 //! recorded sessions, by agent: how often the interval of the one half holds what the other half comes to. That one has noise of its own, so that of two halves of one population
 //! some 75 to 80 of 100 would be right; sessions are few, and no bar is set.
 //!
@@ -30,7 +30,7 @@ fn main() {
     let corpora = std::env::args().skip(1).find_map(|word| word.parse().ok()).unwrap_or(5_000);
     println!("{corpora} corpora each\n");
     println!(
-        "| sessions | drawn | effective number | hold the truth | width / ideal | 5 % found | true nought recommended | and called worse |"
+        "| sessions | drawn | effective number | contain the truth | width / ideal | 5 % found | true zero recommended | and called worse |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     let heavy = Population::new;
@@ -43,15 +43,15 @@ fn main() {
         ("apart", &apart, 400),
     ];
     for (drawn, of, sessions) in rows {
-        let (five, nought) = (judge(&of(-0.05), corpora, sessions, None), judge(&of(0.0), corpora, sessions, None));
+        let (five, zero) = (judge(&of(-0.05), corpora, sessions, None), judge(&of(0.0), corpora, sessions, None));
         println!(
             "| {sessions} | {drawn} | {:.0} | {:.1} % | {:.2} | {:.1} % | {:.1} % | {:.1} % |",
             five.effective,
             five.coverage * 100.0,
             five.width,
             five.better * 100.0,
-            nought.better * 100.0,
-            nought.worse * 100.0
+            zero.better * 100.0,
+            zero.worse * 100.0
         );
     }
     halves();

@@ -3,9 +3,9 @@
 
 use super::escape::escape;
 use super::layout::{NARROWEST, wrap};
-use super::text::{Figures, Page, paragraph, section};
-use crate::report::{Body, Depth, Report, Section, counted, grouped};
-use std::collections::BTreeSet;
+use super::text::{Figures, Page, is_number, paragraph, section};
+use crate::report::{Body, Depth, Provenance, Report, Section, counted, grouped};
+use std::collections::{BTreeMap, BTreeSet};
 use unicode_width::UnicodeWidthStr;
 
 /// Lines of a screen, that of the prompt that follows left out.
@@ -28,15 +28,18 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let title = own.map(|screen| screen.title.as_str()).filter(|title| !title.is_empty()).unwrap_or(&report.title);
     paragraph(&mut out, title, "", page);
     let next = next(report, page);
-    // One line says what is left out, between two blank ones; where commands follow, one of them does.
+    // One line says what is left out, between two blank ones, and two where figures come from; where commands follow, one of them does.
     let mut unused = String::new();
     report.unused.iter().for_each(|sentence| paragraph(&mut unused, sentence, "! ", page));
-    let below = lines(&unused) + if next.is_empty() { 2 } else { lines(&next) + 1 };
-    let mut left_out = 0;
+    let below = lines(&unused) + if next.is_empty() { 4 } else { lines(&next) + 1 };
+    let (mut left_out, mut shown) = (0, Vec::new());
     for one in report.on_screen() {
         let room = LINES.saturating_sub(lines(&out) + below + 1);
         match told(one, page, depth, room) {
-            Some(told) => out += &format!("\n{told}"),
+            Some(told) => {
+                out += &format!("\n{told}");
+                shown.push(one);
+            }
             None => left_out += 1,
         }
     }
@@ -44,6 +47,9 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     if let Some(sentence) = rest(behind, report.notes.len()).filter(|_| next.is_empty()) {
         out.push('\n');
         paragraph(&mut out, &sentence, "", page);
+    }
+    if own.is_none() {
+        provenances(&shown).iter().for_each(|sentence| paragraph(&mut out, sentence, "", page));
     }
     out += &unused;
     if !next.is_empty() {
@@ -89,6 +95,31 @@ fn rendered(one: &Section, page: Page) -> String {
 
 fn lines(text: &str) -> usize {
     text.matches('\n').count()
+}
+
+/// Where the figures of the tables that are shown come from, in one sentence; `None` where there are none.
+fn provenances(shown: &[&Section]) -> Option<String> {
+    let mut of: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for one in shown {
+        let Body::Table(table) = &one.body else { continue };
+        for column in table.columns.iter().skip(table.labels).filter(|column| is_number(column)) {
+            let kind = match column.provenance {
+                Provenance::Recorded => "recorded",
+                Provenance::Estimated => "estimated",
+                Provenance::Simulated => "simulated",
+            };
+            let (names, name) = (of.entry(kind).or_default(), column.plain_header());
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    // The kind of most columns is that of all others.
+    let most = of.iter().max_by_key(|(_, names)| names.len()).map(|(kind, _)| *kind)?;
+    let rest = of.iter().filter(|(kind, _)| **kind != most).map(|(kind, names)| format!("{kind}: {}", names.join(", ")));
+    let rest: Vec<String> = rest.collect();
+    let others = if rest.is_empty() { format!("Figures are {most}") } else { format!("; other figures are {most}") };
+    Some(format!("{}{others}.", rest.join("; ")))
 }
 
 /// What is not shown here.

@@ -117,11 +117,11 @@ pub fn table_alone(table: &Table, page: Page) -> String {
 }
 
 fn table(out: &mut String, table: &Table, page: Page) {
-    let told = |(column, cell): (&Column, &Cell)| match page.figures {
+    let told = |cell: &Cell| match page.figures {
         Figures::Exact => figure(cell),
-        Figures::ThreeDigits => short(column, cell),
+        Figures::ThreeDigits => short(cell),
     };
-    let cells: Vec<Vec<String>> = table.rows.iter().map(|row| table.columns.iter().zip(row).map(told).collect()).collect();
+    let cells: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().map(told).collect()).collect();
     let names = table.columns.iter().take(table.labels).filter(|column| column.unit == Unit::Name).count().max(1);
     // Names are shortened so far that at least half of the page is left for numbers.
     let longest_name = (page.width / 2 / names).max(8);
@@ -241,14 +241,13 @@ pub(super) fn figure(cell: &Cell) -> String {
     }
 }
 
-/// A cell in three digits, and with its sign where it is a difference.
-fn short(column: &Column, cell: &Cell) -> String {
+/// A cell in three digits.
+fn short(cell: &Cell) -> String {
     match cell {
         Cell::Tokens(number) => three_digits(*number),
         Cell::SignedTokens(number) if *number < 0 => format!("-{}", three_digits(number.unsigned_abs())),
         Cell::SignedTokens(number) => three_digits(number.unsigned_abs()),
         Cell::Money(nano_usd) => short_dollars(*nano_usd),
-        Cell::Share { part, .. } if *part > 0 && column.key.ends_with("vs_recorded") => format!("+{}", figure(cell)),
         cell => figure(cell),
     }
 }

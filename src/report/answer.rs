@@ -18,7 +18,7 @@ use crate::statistics::{Bars, Finding, WORTH, Within};
 use crate::trace::Trace;
 use std::collections::BTreeSet;
 
-const OPEN_LOOP: &str = "Replay keeps the recorded messages; a real agent might have acted differently.";
+const OPEN_LOOP: &str = "`recorded` is what the logs say, all other rows are simulated. Replay keeps the recorded messages; a real agent might have acted differently.";
 
 /// So many warnings are shown.
 const WARNED: usize = 2;
@@ -96,8 +96,8 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
     let tokens = metric_of("vs_recorded");
     let beside = |row: &Row<'_>| match row {
         Row::Of(replay) if tells(replay) => match baselines.cost_beside(replay, asked.cache) {
-            Some(Cell::Empty) | None => tokens.map_or(Cell::Empty, |metric| figures::cell(metric, &replay.totals)),
-            Some(cell) => cell,
+            Some(Cell::Empty) | None => signed(tokens.map_or(Cell::Empty, |metric| figures::cell(metric, &replay.totals))),
+            Some(cell) => signed(cell),
         },
         _ => Cell::Empty,
     };
@@ -108,6 +108,14 @@ fn table(replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Sec
     }
     let table: Table = fields.table(1, rows);
     Section { title: String::new(), body: Body::Table(table) }
+}
+
+/// A share with its sign, as a difference is read.
+fn signed(cell: Cell) -> Cell {
+    match cell {
+        Cell::Share { part, whole } if whole > 0 => Cell::Name(finding::share(part as f64 / whole as f64)),
+        cell => cell,
+    }
 }
 
 /// The two warnings that hold for the most sessions, and policies that never act.

@@ -5,9 +5,7 @@ use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, T
 use super::field::Fields;
 use super::record::any::Record;
 use super::record::backtest::{BacktestRecord, GroupRecord};
-use super::record::corpus::CorpusRecord;
 use super::tested_rows::{TestedRow, tested_rows};
-use super::title::title;
 use super::verdict::{kind_name, named, scores, why};
 use super::words::{counted, grouped, percent};
 use super::{notes, read_again};
@@ -47,17 +45,7 @@ pub fn backtest(corpus: &Corpus, result: &Backtest, asked: &AskedBacktest) -> Re
     sections.extend(of_again);
     let record = Record::Backtest(Box::new(BacktestRecord::new(corpus, result, &again, asked.mode, GroupRecord::all(&groups, by))));
     let facts = &corpus.facts;
-    Report {
-        title: title(facts),
-        command: asked.command.clone(),
-        sections,
-        screen: None,
-        unused: notes::unused(facts),
-        notes,
-        rows,
-        corpus: Some(CorpusRecord::new(facts)),
-        record,
-    }
+    Report::over(facts, asked.command.clone(), sections, notes, rows, record)
 }
 
 fn summary(result: &Backtest) -> Vec<String> {

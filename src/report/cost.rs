@@ -7,7 +7,6 @@ use super::field::Fields;
 use super::record::any::Record;
 use super::record::cost::CostRecord;
 use super::recording::{self, COST_BESIDE, RECORDED};
-use super::title::title;
 use super::words::{counted, dollars, grouped, percent};
 use super::{cost_figures, notes, refetch};
 use crate::cost::{Bill, Bills, CacheKind, Check, Prunes};
@@ -44,17 +43,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     sections.push(by_agent(priced.checks).titled("The unchanged recording, recorded beside modelled"));
     sections.extend(priced.break_even.into_iter().flat_map(|found| break_even(found, priced.cache)));
     let record = Record::Cost(Box::new(CostRecord::new(priced)));
-    Report {
-        title: title(&priced.corpus.facts),
-        command: priced.command.clone(),
-        sections,
-        screen: None,
-        unused: notes::unused(&priced.corpus.facts),
-        notes,
-        rows: table,
-        corpus: None,
-        record,
-    }
+    Report { corpus: None, ..Report::over(&priced.corpus.facts, priced.command.clone(), sections, notes, table, record) }
 }
 
 const fn money(key: &'static str, header: &'static str, meaning: &'static str, provenance: Provenance) -> Column {

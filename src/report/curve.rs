@@ -2,9 +2,7 @@
 
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::curve::{AXES, CurveRecord, KINDS};
-use super::title::title;
 use super::words::{FEWEST, counted, grouped, percent};
 use super::{notes, references};
 use crate::corpus::Corpus;
@@ -34,17 +32,7 @@ pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
     notes.splice(0..0, std::iter::once(DISTANCE.to_owned()).chain(references::notes(corpus)));
     let record = Record::Curve(Box::new(CurveRecord::new(&by_kind, window)));
     let facts = &corpus.facts;
-    Report {
-        title: title(facts),
-        command,
-        sections,
-        screen: None,
-        unused: notes::unused(facts),
-        notes,
-        rows: flat(&by_kind),
-        corpus: Some(CorpusRecord::new(facts)),
-        record,
-    }
+    Report::over(facts, command, sections, notes, flat(&by_kind), record)
 }
 
 fn facts(all: &[Distance], by_kind: &[(&str, Vec<&Distance>)]) -> Vec<String> {

@@ -3,9 +3,7 @@
 use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::field::Fields;
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::diff::{DiffRecord, difference, later, median_call, overflows_from};
-use super::title::title;
 use super::words::{counted, first_few, grouped, percent};
 use super::{explain, finding, notes};
 use crate::corpus::Corpus;
@@ -30,17 +28,7 @@ pub fn diff(corpus: &Corpus, diff: &Diff, command: Option<String>) -> Report {
     }
     let record = Record::Diff(Box::new(DiffRecord::new(corpus, diff)));
     let (facts, rows) = (&corpus.facts, flat(corpus, diff));
-    Report {
-        title: title(facts),
-        command,
-        sections,
-        screen: None,
-        unused: notes::unused(facts),
-        notes,
-        rows,
-        corpus: Some(CorpusRecord::new(facts)),
-        record,
-    }
+    Report::over(facts, command, sections, notes, rows, record)
 }
 
 /// A session in which they part.

@@ -40,17 +40,10 @@ pub fn explain(subject: &Subject<'_>) -> Report {
     if subject.replay.closed.is_some() {
         notes.insert(0, refetch::NOTE.to_owned());
     }
-    Report {
-        title: format!("Session {} under {}", trace.id, subject.replay.policy),
-        command: subject.command.clone(),
-        sections,
-        screen,
-        unused: notes::unused(&subject.corpus.facts),
-        notes,
-        rows: timeline(&rules, outcome, &BTreeMap::new()),
-        corpus: None,
-        record: Record::Explain(Box::new(ExplainRecord::new(trace, replay, outcome))),
-    }
+    let title = format!("Session {} under {}", trace.id, subject.replay.policy);
+    let (facts, rows) = (&subject.corpus.facts, timeline(&rules, outcome, &BTreeMap::new()));
+    let record = Record::Explain(Box::new(ExplainRecord::new(trace, replay, outcome)));
+    Report { title, screen, corpus: None, ..Report::over(facts, subject.command.clone(), sections, notes, rows, record) }
 }
 
 fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {

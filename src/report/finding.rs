@@ -45,7 +45,7 @@ pub fn drawn_by(sample: &Sample) -> &'static str {
 /// A share with its sign: `-4.2 %`.
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;
-    // What rounds to nought has no sign.
+    // What rounds to zero has no sign.
     if percent.abs() < 0.05 { "0.0 %".to_owned() } else { format!("{percent:+.1} %") }
 }
 

@@ -5,7 +5,6 @@ use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Un
 use super::field::Fields;
 use super::measures::{cell, phrase};
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::gate::GateRecord;
 use super::title::title;
 use super::words::{counted, grouped};
@@ -66,17 +65,9 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     if !movers.rows.is_empty() {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
-    Report {
-        title: format!("Policy {} over {}", gated.policy, title(&gated.corpus.facts)),
-        command: gated.command.clone(),
-        sections,
-        screen: None,
-        unused: notes::unused(&gated.corpus.facts),
-        corpus: Some(CorpusRecord::new(&gated.corpus.facts)),
-        record: Record::Gate(Box::new(GateRecord::new(gated))),
-        notes,
-        rows: table,
-    }
+    let (facts, record) = (&gated.corpus.facts, Record::Gate(Box::new(GateRecord::new(gated))));
+    let title = format!("Policy {} over {}", gated.policy, title(facts));
+    Report { title, ..Report::over(facts, gated.command.clone(), sections, notes, table, record) }
 }
 
 /// Each limit as a check.
@@ -141,21 +132,21 @@ fn signed(baseline: Value, now: Value, measure: &Measure) -> String {
     if difference.part > 0 { format!("+{words}") } else { words }
 }
 
-/// The difference as a share of the baseline; empty where that is nought.
+/// The difference as a share of the baseline; empty where that is zero.
 fn change(baseline: Value, now: Value) -> String {
     let (difference, _) = exact(baseline, now);
     let whole = i128::from(baseline.part.unsigned_abs()) * i128::from(now.whole.max(1));
     if whole == 0 { String::new() } else { format!("{} %", hundredths(difference.saturating_mul(10_000), whole)) }
 }
 
-/// The second quotient less the first, as a quotient; those of nothing are nought.
+/// The second quotient less the first, as a quotient; those of nothing are zero.
 fn exact(baseline: Value, now: Value) -> (i128, i128) {
     let parts = |value: Value| if value.whole == 0 { (0, 1) } else { (i128::from(value.part), i128::from(value.whole)) };
     let ((was, of), (is, of_now)) = (parts(baseline), parts(now));
     (is * of - was * of_now, of * of_now)
 }
 
-/// A quotient, which is in hundredths, with its sign. It is rounded away from nought, so that what exceeds a limit is seen to.
+/// A quotient, which is in hundredths, with its sign. It is rounded away from zero, so that what exceeds a limit is seen to.
 fn hundredths(part: i128, whole: i128) -> String {
     let size = part.unsigned_abs().div_ceil(whole.unsigned_abs().max(1));
     let sign = match part.signum() {
@@ -181,7 +172,7 @@ type Row<'a> = (&'a Moved, Cell, Option<(Value, Value)>);
 fn values<'a>() -> Fields<'a, Row<'a>> {
     let simulated = |key, header, meaning| Column::number(key, header, Unit::Count, Provenance::Simulated).says(meaning);
     let told = |values: &Option<(Value, Value)>, cell: &dyn Fn(Value, Value) -> Cell| values.map_or(Cell::Empty, |(was, is)| cell(was, is));
-    let change_says = "the difference in percent of the baseline, as limits in percent are judged; rounded away from nought";
+    let change_says = "the difference in percent of the baseline, as limits in percent are judged; rounded away from zero";
     Fields::<Row<'a>>::new()
         .with(simulated("baseline", "baseline", "what the policy came to when the baseline was written"), move |(moved, _, values)| {
             told(values, &|was, _| cell(was, &moved.measure))

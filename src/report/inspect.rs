@@ -4,9 +4,7 @@ use super::document::{Body, Cell, Column, Provenance, Report, Section, Table, Un
 use super::field::Fields;
 use super::notes;
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::inspect::InspectRecord;
-use super::title::title;
 use super::words::{counted, grouped, percent};
 use crate::catalog::Catalog;
 use crate::corpus::Corpus;
@@ -42,17 +40,7 @@ pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> R
     let record = Record::Inspect(Box::new(InspectRecord::new(&sessions, &models)));
     let facts = &corpus.facts;
     let rows = session_table(&sessions, sessions.len());
-    Report {
-        title: title(facts),
-        command,
-        sections,
-        screen: None,
-        unused: notes::unused(facts),
-        notes,
-        rows,
-        corpus: Some(CorpusRecord::new(facts)),
-        record,
-    }
+    Report::over(facts, command, sections, notes, rows, record)
 }
 
 fn facts(corpus: &Corpus, agents: &BTreeMap<String, Contents>) -> Vec<String> {

@@ -26,6 +26,7 @@ mod inspect;
 mod judged;
 mod measures;
 mod notes;
+mod over;
 mod read_again;
 mod record;
 mod recording;

@@ -5,9 +5,7 @@ use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
 use super::document::{Body, Cell, Column, Report, Section, Table};
 use super::figures::{cells as figure_cells, column, oracle_cell, told};
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::replay::ReplayRecord;
-use super::title::title;
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
@@ -71,17 +69,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
     let screen = (asked.by == By::Policy).then(|| answer(corpus, replays, baselines, asked));
-    Report {
-        title: title(facts),
-        command: asked.command.clone(),
-        sections,
-        screen,
-        unused: notes::unused(facts),
-        notes,
-        rows,
-        corpus: Some(CorpusRecord::new(facts)),
-        record,
-    }
+    Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }
 
 /// A row a policy, below those of the recording and the user's own agents.

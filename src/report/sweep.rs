@@ -6,7 +6,6 @@ use super::figures::{cells, column, told};
 use super::judged::{Bundle, Judged, bundled, judged, words};
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::sweep::SweepRecord;
 use super::ties::ties;
 use super::title::title;
@@ -40,17 +39,9 @@ pub fn sweep(swept: &Swept<'_>) -> Report {
     }
     sections.push(Section { title: goal(swept), body: Body::Table(table(swept, &rows, &figures)) });
     let all: Vec<(&Judged<'_>, String)> = judged.iter().map(|judged| (judged, judged.setting.words())).collect();
-    Report {
-        title: format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(&swept.corpus.facts)),
-        command: swept.command.clone(),
-        sections,
-        screen: None,
-        unused: notes::unused(&swept.corpus.facts),
-        notes,
-        rows: table(swept, &all, &further),
-        corpus: Some(CorpusRecord::new(&swept.corpus.facts)),
-        record: Record::Sweep(Box::new(SweepRecord::new(swept, &judged))),
-    }
+    let (facts, record) = (&swept.corpus.facts, Record::Sweep(Box::new(SweepRecord::new(swept, &judged))));
+    let title = format!("{} over {}", counted(swept.rows.len() as u64, "setting"), title(facts));
+    Report { title, ..Report::over(facts, swept.command.clone(), sections, notes, table(swept, &all, &further), record) }
 }
 
 /// The best setting beside the own one of its policy.

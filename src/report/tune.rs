@@ -6,7 +6,6 @@ use super::field::Fields;
 use super::figures::{cell as figure_cell, column};
 use super::measures::{CLOSED_LOOP, bound_cell, bound_phrase, cell, phrase};
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::tune::TuneRecord;
 use super::title::title;
 use super::words::{counted, grouped};
@@ -36,17 +35,9 @@ pub fn tune(found: &Found<'_>) -> Report {
     ];
     sections.extend(configuration(found.policy, &snippets));
     sections.extend(found.decided.map(|decided| explained(found, decided)));
-    Report {
-        title: format!("Policy {} tuned over {}", found.policy.name, title(&found.split.facts)),
-        command: found.command.clone(),
-        sections,
-        screen: None,
-        unused: notes::unused(&found.split.facts),
-        notes,
-        rows: table,
-        corpus: Some(CorpusRecord::new(&found.split.facts)),
-        record: Record::Tune(Box::new(TuneRecord::new(found, &snippets))),
-    }
+    let (facts, record) = (&found.split.facts, Record::Tune(Box::new(TuneRecord::new(found, &snippets))));
+    let title = format!("Policy {} tuned over {}", found.policy.name, title(facts));
+    Report { title, ..Report::over(facts, found.command.clone(), sections, notes, table, record) }
 }
 
 /// Each configuration file with what is to be put there, and a line on what no file takes.

@@ -100,7 +100,7 @@ impl Resamples {
         Some(estimates)
     }
 
-    /// The quotient of two sums over clusters, with its interval. `None` for fewer than two clusters, and where the divisor is nought.
+    /// The quotient of two sums over clusters, with its interval. `None` for fewer than two clusters, and where the divisor is zero.
     pub fn ratio(&self, parts: &[i64], wholes: &[i64]) -> Option<Estimate> {
         let sum = |values: &[i64], times: &[u16]| -> f64 {
             values.iter().zip(times).map(|(value, times)| *value as f64 * f64::from(*times)).sum()
@@ -122,7 +122,7 @@ pub fn intervals<const N: usize>(sample: &Sample, figure: impl Fn(&[u32]) -> [i6
     Some(found.map(|estimate| Interval { low: estimate.low.round() as i64, high: estimate.high.round() as i64 }))
 }
 
-/// A quotient; that of nothing is nought.
+/// A quotient; that of nothing is zero.
 pub fn quotient(part: f64, whole: f64) -> f64 {
     if whole == 0.0 { 0.0 } else { part / whole }
 }

@@ -30,7 +30,7 @@ pub enum Finding {
 /// Within what a difference lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Within {
-    /// Its interval holds nought.
+    /// Its interval contains zero.
     Sampling,
     /// The model's own error is as large.
     OwnError,
@@ -77,13 +77,13 @@ pub fn keeping(difference: &Estimate, most: f64) -> Keeping {
     }
 }
 
-/// About so many clusters in all would part a difference from nought, or show that it is not worth a change; an interval narrows with the root of their
-/// number. `None` where no number would: what the model is off is no smaller with more of them, and nought is nought.
+/// About so many clusters in all would part a difference from zero, or show that it is not worth a change; an interval narrows with the root of their
+/// number. `None` where no number would: what the model is off is no smaller with more of them, and zero is zero.
 pub fn needed(difference: &Estimate, clusters: usize, bars: &Bars) -> Option<f64> {
     let size = difference.value.abs();
     let target = size.max(bars.worth);
     let beyond = bars.own_error.is_none_or(|error| target > error);
-    // Of an interval that leans, the side that reaches for nought counts where it is the longer one.
+    // Of an interval that leans, the side that reaches for zero counts where it is the longer one.
     let near = if difference.value < 0.0 { difference.high - difference.value } else { difference.value - difference.low };
     let reach = near.max((difference.high - difference.low) / 2.0);
     (target > 0.0 && size > 0.0 && beyond).then(|| clusters as f64 * (reach / target).powi(2))

@@ -68,6 +68,42 @@ fn the_root_takes_logs() {
     assert!(shown(&["--version"], 80).starts_with("ctxsim "));
 }
 
+/// The verdict of the first screen, from the rows by session alone: what each session cost under a policy and under the own agents.
+#[test]
+fn the_verdict_is_what_the_sessions_come_to() {
+    let csv = shown(&["replay", "transcripts/", "-p", "picoclaw", "-p", "pi", "--by", "session", "--csv", "--quiet"], 80);
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let heads = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().unwrap();
+    let text = |row: &csv::StringRecord, key: &str| row[heads.iter().position(|head| head == key).unwrap()].to_owned();
+    let number = |row: &csv::StringRecord, key: &str| text(row, key).parse::<f64>().unwrap_or(0.0);
+    let ends = |row: &csv::StringRecord| number(row, "calls") > 0.0 && number(row, "failed_sessions") == 0.0;
+    let (mut cost, mut kept, mut all) = ([0.0; 2], [0.0; 2], [0.0; 2]);
+    for row in rows.iter().filter(|row| text(row, "policy") == "picoclaw") {
+        let same = |other: &&csv::StringRecord| ["session", "source"].iter().all(|key| text(row, key) == text(other, key));
+        let own = rows.iter().find(|other| text(other, "policy").starts_with("own agents") && same(other));
+        let Some(own) = own.filter(|own| ends(row) && ends(own)) else { continue };
+        for (place, row) in [row, own].into_iter().enumerate() {
+            cost[place] += number(row, "cost_usd");
+            all[place] += number(row, "line_references");
+            kept[place] += number(row, "line_references") - number(row, "line_references_broken");
+        }
+    }
+    let screen = shown(&["transcripts/", "-p", "picoclaw", "-p", "pi", "--quiet"], 200);
+    let difference = format!("cheaper than your own agent, {:+.1} %", (cost[0] / cost[1] - 1.0) * 100.0);
+    let trade = format!("keeps {:.1} % of the reused text instead of {:.1} %", kept[0] / all[0] * 100.0, kept[1] / all[1] * 100.0);
+    assert!(screen.contains(&difference) && screen.contains(&trade), "{difference}; {trade}\n{screen}");
+}
+
+/// Each table of figures says where they come from.
+#[test]
+fn figures_are_recorded_estimated_or_simulated() {
+    for arguments in COMMANDS.iter().filter(|arguments| !["drift"].contains(&arguments[0])) {
+        let shown = shown(&[arguments, &["--quiet"][..]].concat(), 80);
+        assert!(["recorded", "estimated", "simulated"].iter().any(|word| shown.contains(word)), "{arguments:?}: {shown}");
+    }
+}
+
 /// What could not be read is said on the first screen too.
 #[test]
 fn what_was_not_used_stands_on_the_first_screen() {

@@ -18,9 +18,9 @@ fn intervals_hold_what_they_say() {
 }
 
 #[test]
-fn a_true_nought_is_not_recommended_and_five_percent_is_found() {
-    let nought = judge(&Population::new(0.0), CORPORA, 100, None);
-    assert!(nought.better <= 0.07 && nought.worse <= 0.07, "{} {}", nought.better, nought.worse);
+fn a_true_zero_is_not_recommended_and_five_percent_is_found() {
+    let zero = judge(&Population::new(0.0), CORPORA, 100, None);
+    assert!(zero.better <= 0.07 && zero.worse <= 0.07, "{} {}", zero.better, zero.worse);
     // By session, with an effective number of 100 or so.
     let apart = Population { project_size: 1.0, project_noise: 0.0, ..Population::new(-0.05) };
     let found = judge(&apart, 60, 480, None);

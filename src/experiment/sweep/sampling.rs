@@ -19,7 +19,7 @@ pub struct Sampling {
 /// A difference from another setting.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Difference {
-    /// As a share of the other's value; where that is nought, the amount itself.
+    /// As a share of the other's value; where that is zero, the amount itself.
     pub share: Estimate,
     /// What it is a share of: in what the measure counts, and in millionths for quotients. `None` where the difference is no share.
     pub whole: Option<f64>,

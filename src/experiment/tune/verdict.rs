@@ -160,7 +160,7 @@ impl Tuned {
     }
 }
 
-/// So many more sessions, in all, would part the difference from nought, or show that it is not worth a change.
+/// So many more sessions, in all, would part the difference from zero, or show that it is not worth a change.
 fn more_sessions(difference: &Difference, bars: &Bars, held_out: usize, percent: u8) -> Option<u64> {
     let wanted = needed(&difference.share, difference.clusters, &difference.bars(bars))? / difference.clusters.max(1) as f64;
     let more = (held_out as f64 * (wanted - 1.0)).max(1.0) * 100.0 / f64::from(percent.max(1));

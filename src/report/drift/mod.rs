@@ -7,9 +7,7 @@ mod content;
 use super::document::{Body, Report, Section};
 use super::notes;
 use super::record::any::Record;
-use super::record::corpus::CorpusRecord;
 use super::record::drift::EstimatorsRecord;
-use super::title::title;
 use super::words::{counted, grouped, percent};
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Basis, Buffers, Findings, LeftOut, Separated, Use};
@@ -32,17 +30,9 @@ pub fn drift(corpus: &Corpus, findings: &Findings, basis: Basis, command: Option
         consequences::policies(findings),
         consequences::buffers(findings),
     ];
-    Report {
-        title: title(&corpus.facts),
-        command,
-        sections: sections.into_iter().flatten().collect(),
-        screen: None,
-        unused: notes::unused(&corpus.facts),
-        notes,
-        rows: accuracy::flat(corpus, findings),
-        corpus: Some(CorpusRecord::new(&corpus.facts)),
-        record: Record::Drift(Box::new(EstimatorsRecord::new(corpus, findings))),
-    }
+    let record = Record::Drift(Box::new(EstimatorsRecord::new(corpus, findings)));
+    let sections = sections.into_iter().flatten().collect();
+    Report::over(&corpus.facts, command, sections, notes, accuracy::flat(corpus, findings), record)
 }
 
 /// What most readers came for.

@@ -36,7 +36,7 @@ fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     };
     vec![
         format!("{}, {model}, {}, window {}", agent.trim(), counted(trace.calls.len() as u64, "call"), three_digits(outcome.window)),
-        format!("{overflows}; {than}; contexts up to {}", three_digits(totals.peak_tokens)),
+        format!("simulated: {overflows}; {than}; contexts up to {}", three_digits(totals.peak_tokens)),
         format!("window {}", letters(outcome, LETTERS)),
     ]
 }

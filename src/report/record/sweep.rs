@@ -67,7 +67,7 @@ impl ChargesRecord {
     }
 }
 
-/// A setting beside the own one of its policy. The share is absent where that one comes to nought, and with too few sessions.
+/// A setting beside the own one of its policy. The share is absent where that one comes to zero, and with too few sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 struct AgainstRecord {
     finding: &'static str,
