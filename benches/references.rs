@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 7;
 
-/// Lines of the session that has as many as nobody's.
+/// Lines of the session, as many as no real one has.
 const LINES: usize = 10_000_000;
 
 /// They come in results of so many.

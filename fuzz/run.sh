@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Fuzzes all targets in slices, the one with the least time first, and goes on where it was stopped. Needs a Rust toolchain and a C++ compiler, no cargo-fuzz.
 #   fuzz/run.sh [MINUTES=10] [SECONDS=120]   so many minutes in all, in slices of so many seconds
-#   fuzz/run.sh report                       what was run so far, a line a target
+#   fuzz/run.sh report                       what was run so far, one line per target
 # fuzz/progress.tsv keeps the slices, fuzz/corpus the inputs, fuzz/artifacts what was found. It ends with 1 at the first finding.
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -26,7 +26,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! On no road of their own: [`context`] (what stands in a window), [`estimate`] (what agents believe that texts cost), [`statistics`] (how sure a
+//! On no road of their own: [`context`] (what stands in a window), [`estimate`] (what texts cost by the agents' estimates), [`statistics`] (how sure a
 //! figure is), [`mod@catalog`] (models, prices, windows), [`reading`] (the one door to files), [`units`].
 //!
 //! The library prints nothing, asks no environment and opens no file for writing. The architecture, its floors and its invariants stand in `ARCHITECTURE.md`.

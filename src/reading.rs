@@ -161,7 +161,7 @@ pub fn regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Opens a file that nobody named, because it lies beside one that was named or is listed in it.
+/// Opens a file that the user did not name, because it lies beside one that was named or is listed in it.
 pub fn beside(path: &Path) -> io::Result<File> {
     refuse(fs::symlink_metadata(path)?.file_type())?;
     regular(path)
@@ -172,7 +172,7 @@ pub fn is_beside(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| data.is_file())
 }
 
-/// What lies in a folder that nobody named. A link to a folder is not followed.
+/// What lies in a folder that the user did not name. A link to a folder is not followed.
 pub fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     if fs::symlink_metadata(folder)?.is_symlink() {
         return Err(io::Error::other(LINK));

@@ -102,7 +102,7 @@ pub enum BaseFrom {
     Corpus,
     /// From the catalogue: the median of the agent.
     Catalogue,
-    /// From nowhere: all that the first prompt held beyond the log counts as overhead.
+    /// Without an earlier call: all that the first prompt held beyond the log counts as overhead.
     Unknown,
 }
 
@@ -306,7 +306,7 @@ pub struct Trace {
     pub prints: Vec<u64>,
     /// Session calibration: truth over weight, in thousandths.
     pub calibration_thousandths: u64,
-    /// What assistant messages take up again from earlier ones, in the order of the messages that do so.
+    /// What assistant messages repeat from earlier ones, in the order of the messages that do so.
     pub references: Vec<Reference>,
     /// Results that something later shows again, in the order of what shows them.
     pub repetitions: Vec<Repetition>,
@@ -325,7 +325,7 @@ pub struct Trace {
     /// read, and never written down.
     #[serde(skip)]
     pub imposed: Vec<u32>,
-    /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where somebody asks
+    /// The file or address that a call names under one of the usual keys, by the call's part. It is content: kept only where the user asks
     /// for it, and never written down.
     #[serde(skip)]
     pub paths: BTreeMap<u32, String>,

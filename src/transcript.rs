@@ -1,6 +1,6 @@
 //! Recorded facts: what one conversation held, as its log tells it.
 //!
-//! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless somebody
+//! A reader builds a [`Transcript`] while it reads. Every text passes the [`Scale`] at once, which measures it and, unless the caller
 //! needs the words themselves, lets them go: no text outlives the line that it stood on, so a session of a gigabyte needs no gigabyte.
 
 mod evidence;
@@ -25,7 +25,7 @@ pub struct Text {
     pub length: Length,
     /// Its exact token count in the vocabulary of the [`Scale`].
     pub tokens: u32,
-    /// Its exact counts in the two vocabularies that agents use most. Absent where nobody asked for them.
+    /// Its exact counts in the two vocabularies that agents use most. Absent where they were not asked for.
     pub counts: Option<Counts>,
     /// What it is made of, by its bytes.
     pub kind: TextKind,
@@ -157,7 +157,7 @@ pub enum Part {
     Other(Text),
 }
 
-/// A picture, by what the log tells of it. Its base64 text is never counted as text.
+/// A picture, by what the log says about it. Its base64 text is never counted as text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Image {
     /// Pixels; 0 where unknown.
@@ -257,7 +257,7 @@ pub struct Compaction {
     pub before: usize,
     /// What was done.
     pub kind: CompactionKind,
-    /// By itself, or because somebody asked for it. Absent where the log does not say.
+    /// By itself, or because the user asked for it. Absent where the log does not say.
     pub automatic: Option<bool>,
     /// Context tokens before, where the log says so.
     pub tokens_before: Option<u64>,

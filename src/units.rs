@@ -57,7 +57,7 @@ impl fmt::Display for Tokens {
     }
 }
 
-/// What something weighs: as the policy guesses it and as it really is.
+/// The size of something: by the policy's estimate and as it really is.
 /// A policy's editor hands out the first alone, so that no trigger can be fed the truth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Size {

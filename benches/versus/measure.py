@@ -74,7 +74,7 @@ def main():
         "one": ctxsim("replay", *policy, "--threads", "1"),
         "two": ctxsim("replay", *policy, "--threads", "2"),
         "eleven": ctxsim("replay", *policy, *further, "--threads", "1"),
-        # What somebody types who wants to see many settings of one policy.
+        # What a user types to see many settings of one policy.
         "sweep": ctxsim("sweep", *policy, "--vary", "prune_protect=20000", "--threads", "1"),
         "sweep_many": ctxsim("sweep", *policy, "--vary", f"prune_protect=20000..{20000 + 50 * SETTINGS}:50", "--threads", "1"),
         "inspect": ctxsim("inspect", "--threads", "1"),

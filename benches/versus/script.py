@@ -1,4 +1,4 @@
-"""What somebody would write in an afternoon: Claude Code logs through prune policies, counts remembered.
+"""A script of one afternoon: Claude Code logs through prune policies, counts remembered.
 
     python script.py POLICIES FILE...
 

@@ -1,4 +1,4 @@
-//! Agents that write a line a record.
+//! Agents that write one line per record.
 #![no_main]
 
 const READERS: &[&str] = &[

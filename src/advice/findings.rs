@@ -238,7 +238,7 @@ impl Adviser<'_> {
                 format!("it never fires before a refusal: the limit is {sum}, and {why}{limits}")
             }
         };
-        // A rule for what no provider should report hurts nobody where another rule acts in time.
+        // A rule for what no provider should report does no harm where another rule acts in time.
         let spare = fate != Fate::Always && self.others_act(rule);
         self.add(if spare { Gravity::Doubt } else { Gravity::Defect }, &keys, sentence);
     }

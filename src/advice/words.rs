@@ -60,12 +60,12 @@ impl Plan {
                     estimator.per_message
                 ),
             ),
-            ("belief after a rewrite", named(&belief.after_rewrite)),
-            ("belief after a refusal", named(&belief.after_overflow)),
-            ("full, to its belief", belief.full.map_or_else(|| "the window".to_owned(), |full| figure(full as f64))),
-            ("cache writes in its belief", named(&belief.cache_write)),
-            ("replies in its belief", named(&belief.output)),
-            ("earlier reasoning in its belief", named(&belief.old_reasoning)),
+            ("estimate after a rewrite", named(&belief.after_rewrite)),
+            ("estimate after a refusal", named(&belief.after_overflow)),
+            ("full, by its estimate", belief.full.map_or_else(|| "the window".to_owned(), |full| figure(full as f64))),
+            ("cache writes in its estimate", named(&belief.cache_write)),
+            ("replies in its estimate", named(&belief.output)),
+            ("earlier reasoning in its estimate", named(&belief.old_reasoning)),
             ("size of a summary", size),
             ("tries after a refusal", self.reactive.retries.to_string()),
         ]

@@ -59,7 +59,7 @@ pub struct CacheRule {
     pub refresh: Refresh,
     /// What a write costs.
     pub writes: Writes,
-    /// Of a thousand tokens that are alive by these rules, how many are not read all the same: hits that nobody guarantees. 0 where they are.
+    /// Of a thousand tokens that are alive by these rules, how many are not read all the same: the provider does not guarantee every hit. 0 where it does.
     #[serde(default)]
     pub misses: u64,
 }
@@ -102,7 +102,7 @@ impl CacheRules {
         }
     }
 
-    /// The rule for a model, or for one that nobody knows; absent where the table has none for it.
+    /// The rule for a model, or for an unknown one; absent where the table has none for it.
     pub fn of(&self, model: Option<&Model>) -> Option<&CacheRule> {
         let lists = |rule: &&CacheRule, model: &Model| rule.models.iter().any(|name| name == model.plain_id());
         let named = |model: &Model| self.rows.iter().find(|rule| rule.provider == model.provider && lists(rule, model));

@@ -76,7 +76,7 @@ pub struct FamilyFacts {
     /// What a token of each kind of content costs, where it was fitted on recorded usage; it then stands for `tokens_per_1000_o200k`.
     #[serde(default)]
     pub tokens: Option<ContentCosts>,
-    /// What a code point of each kind of content costs. Absent where nobody has counted it.
+    /// What a code point of each kind of content costs. Absent where it has not been counted.
     #[serde(default)]
     pub chars: Option<ContentCosts>,
     /// What a picture costs.

@@ -22,7 +22,7 @@ impl<'a> Name<'a> {
         Name { spelled: without_revision(spelled), long_context }
     }
 
-    /// The spelling under which names are compared: lower case, and a dash wherever somebody writes a dot, a colon, an at sign.
+    /// The spelling under which names are compared: lower case, and a dash for each dot, colon and at sign.
     pub(super) fn key(self) -> String {
         self.spelled.chars().map(|letter| if letter.is_alphanumeric() { letter.to_ascii_lowercase() } else { '-' }).collect()
     }

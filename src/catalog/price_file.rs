@@ -19,7 +19,7 @@ pub(super) struct PriceFile {
 enum Rank {
     /// The maker's own.
     Maker,
-    /// Somebody's who hosts it.
+    /// The price of another host.
     Host,
 }
 

@@ -48,7 +48,7 @@ impl Prices {
     }
 
     /// The price of a model, as a log names it, at a time (milliseconds since 1970; on the day of the table where no time is known).
-    /// `model` is what the catalogue makes of the name. Absent where nobody knows the price.
+    /// `model` is what the catalogue makes of the name. Absent where the price is unknown.
     pub fn of(&self, name: &str, model: Option<&Model>, time: Option<i64>) -> Option<&Price> {
         let id = model.map(Model::plain_id);
         if let Some(price) = self.own.as_ref().and_then(|own| own.find(name, id)) {

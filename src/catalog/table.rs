@@ -131,7 +131,7 @@ impl Catalog {
         self.hosts.find(host, model.plain_id(), day)
     }
 
-    /// Tokens that the first prompt of an agent usually carries beside what its log shows. `None` where nobody counted.
+    /// Tokens that the first prompt of an agent usually carries beside what its log shows. `None` where it has not been counted.
     pub fn overhead(&self, agent: &str) -> Option<u64> {
         self.overheads.iter().find(|overhead| overhead.agent == agent).map(|overhead| overhead.tokens.0)
     }

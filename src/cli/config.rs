@@ -128,7 +128,7 @@ impl Project {
     fn read(path: PathBuf, command: &Command) -> Result<Project, Failure> {
         let wrong = |reason: &dyn std::fmt::Display| Failure::Usage(format!("{}: {reason}", path.display()));
         let text = ctxsim::reading::text(&path).map_err(|error| wrong(&error))?;
-        // The place of the mistake, without the line: a link could lead to a file that is nobody's business.
+        // The place of the mistake, without the line: a link could lead to a private file.
         let line =
             |error: &toml::de::Error| text.get(..error.span().map_or(0, |span| span.start)).unwrap_or_default().matches('\n').count() + 1;
         let table: toml::Table =
@@ -322,7 +322,7 @@ fn upwards() -> Option<PathBuf> {
     (0..=root).map(|steps| PathBuf::from("../".repeat(steps)).join(NAME)).find(|path| path.is_file())
 }
 
-/// Why a file that nobody named is not obeyed: it belongs to another account, or lies elsewhere and is linked.
+/// Why a file that the command line does not name is not obeyed: it belongs to another account, or lies elsewhere and is linked.
 fn why_strange(path: &Path) -> Option<&'static str> {
     if std::fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink()) {
         return Some("is a link");

@@ -1,4 +1,4 @@
-//! `ctxsim curve`: from how far back texts are taken up again.
+//! `ctxsim curve`: from how far back the model repeats texts.
 
 use super::door::Door;
 use super::failure::Failure;

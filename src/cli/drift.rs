@@ -65,7 +65,7 @@ impl Drift {
         let named = !self.policies.policies.is_empty();
         let mut policies = self.policies.load(&self.logs)?;
         if !named {
-            // An estimator that nobody looks at is none.
+            // An estimator that no rule looks at counts as none.
             policies.retain(|policy| MAIN_PRESETS.iter().skip(1).any(|name| policy.name.split('@').next() == Some(name)));
         }
         let catalog = Catalog::builtin()?;

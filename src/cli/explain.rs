@@ -53,7 +53,7 @@ impl Explain {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         self.output.check(door, "explain")?;
         if self.policies.policies.len() != 1 {
-            return Err(Failure::Usage("explain tells of one policy: name it with --policy".to_owned()));
+            return Err(Failure::Usage("explain describes one policy: name it with --policy".to_owned()));
         }
         if self.logs.logs.is_empty() && std::path::Path::new(&self.session).is_dir() {
             return Err(Failure::Usage(format!(
@@ -114,7 +114,7 @@ fn narrow(replay: &mut Replay, place: usize, model: &str) {
     replay.outgrown.retain(|(name, _)| name == model);
 }
 
-/// The place of the session that somebody means: by its id, else as a table shortens it, else by the beginning of one id, else by the
+/// The place of the session that the user names: by its id, else as a table shortens it, else by the beginning of one id, else by the
 /// name of one file, else by any part of one id.
 pub fn find(traces: &[Trace], wanted: &str) -> Result<usize, Failure> {
     let named_so = |trace: &Trace| {

@@ -60,7 +60,7 @@ pub fn tell(sentence: &str) {
 fn tell_lines(lines: &[String]) {
     use std::io::Write;
     let lines: Vec<_> = lines.iter().map(|line| escape(line)).collect();
-    // Nobody is left to hear of a failure here.
+    // No caller is left that could report a failure here.
     let _ = writeln!(io::stderr(), "ctxsim: {}", lines.join("\n"));
 }
 

@@ -1,4 +1,4 @@
-//! `ctxsim gate`: a policy beside what it came to when somebody was content with it, for the tests of an agent's project.
+//! `ctxsim gate`: a policy beside its accepted baseline, for the tests of an agent's project.
 
 use super::door::{Door, Place, WRITES};
 use super::failure::{Failure, tell};
@@ -47,7 +47,7 @@ pub struct Gate {
     policies: Policies,
     #[command(flatten)]
     pricing: Pricing,
-    /// What the policy came to when somebody was content with it
+    /// The accepted figures that the policy is compared with
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
     /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'failed sessions +0', 'broken references +2%']
@@ -120,7 +120,7 @@ impl Gate {
         } else {
             self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?
         };
-        // A baseline that cannot be read, or written, is told of before any log is.
+        // A baseline that cannot be read or written is reported before any log is read.
         let place = if self.update_baseline { Some(self.place(door)?) } else { None };
         let known = if place.is_some() { None } else { Some(read(&self.baseline)?) };
         let tables = self.pricing.tables()?;

@@ -1,4 +1,4 @@
-//! THE COMMAND: arguments, terminal, progress, exit codes. One file a subcommand.
+//! THE COMMAND: arguments, terminal, progress, exit codes. One file per subcommand.
 
 mod backtest;
 mod chart;
@@ -121,7 +121,7 @@ enum Command {
 /// Parses the arguments and does what they say.
 pub fn run() -> Result<(), Failure> {
     let command = Cli::command();
-    // Somebody who asks for help with a broken file of defaults is helped all the same: the file is read again before anything is done.
+    // A broken file of defaults does not keep --help from printing: the file is read again before anything is done.
     let discovered = Project::discover(&command);
     let command = match &discovered {
         Ok(Discovered { project: Some(project), .. }) => project.apply(command),

@@ -92,7 +92,7 @@ impl Policies {
         Ok(policies)
     }
 
-    /// As [`Policies::load`], but a policy that is named twice is taken once, and somebody is told so.
+    /// As [`Policies::load`], but a policy that is named twice is taken once, and a warning says so.
     pub fn load_once_each(&self, logs: &Logs) -> Result<Vec<Policy>, Failure> {
         let mut policies: Vec<Policy> = Vec::new();
         for policy in self.load(logs)? {
@@ -153,7 +153,7 @@ impl Policies {
         Ok(diff(corpus, [one, other], &self.settings(catalog, logs))?)
     }
 
-    /// A model that nobody knows says nothing of its window.
+    /// An unknown model does not give its window.
     pub fn check_model(&self, catalog: &Catalog, logs: &Logs) -> Result<(), Failure> {
         match &logs.model {
             Some(model) if self.window.is_none() && catalog.find(model).is_none() => {
@@ -209,7 +209,7 @@ fn set(policies: &mut [Policy], setting: &str) -> Result<(), Failure> {
         let hint = suggestion(wanted, known.iter().map(String::as_str));
         return Err(Failure::Usage(format!("`--set {setting}` names the policy `{wanted}`, which is not replayed{hint}")));
     }
-    // Where nobody has the parameter, the policy that somebody was most likely to mean says what it has instead.
+    // Where no policy has the parameter, the error lists the parameters of the policy that was most likely meant.
     let nobody = !named.iter().any(|policy| policy.params.contains_key(param));
     let takers = named.iter_mut().filter(|policy| nobody || policy.params.contains_key(param));
     let mut failure = None;

@@ -1,4 +1,4 @@
-//! A bar on stderr for whatever takes longer than half a second, where somebody watches.
+//! A bar on stderr for whatever takes longer than half a second, where stderr is a terminal.
 
 use ctxsim::corpus::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,7 +15,7 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A bar that shows itself after half a second, unless nobody watches or wants it.
+    /// A bar that shows itself after half a second, unless stderr is no terminal or the user turned it off.
     pub fn new(quiet: bool) -> Bar {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template("reading {bar:30} {pos}/{len} files, {eta} left") {

@@ -78,9 +78,9 @@ enum By {
     Tool,
     /// What the window was filled with
     Region,
-    /// What replies took up again, and what had become of it
+    /// Text that the model repeated later, and whether it was still there
     Reference,
-    /// Rules of the policies, by what they broke of it
+    /// Rules of the policies, by how much reused text they removed
     Rule,
 }
 

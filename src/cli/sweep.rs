@@ -42,7 +42,7 @@ missed, early, refused tries, prunes, compactions, drops, truncations, broken
 references (of lines); with prices: cost and net cost (in dollars), hit rate,
 cache reads; and `X per session`, `X per call`.";
 
-/// Replay logs under many settings of policies: a row a setting, the best first
+/// Replay logs under many settings of policies: one row per setting, the best first
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Sweep {

@@ -4,7 +4,7 @@ use super::contents::Context;
 use super::item::Arrival;
 
 impl Context {
-    /// How often it was edited. Messages that came at its end, and what they tell of others, are no edits.
+    /// How often it was edited. Messages that came at its end, and what they say about others, are no edits.
     pub fn edits(&self) -> u64 {
         self.edits
     }

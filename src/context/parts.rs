@@ -27,7 +27,7 @@ impl Context {
         there.map_or(0, |item| item.actual)
     }
 
-    /// Edits are this rule's from now on; nobody's with `None`.
+    /// Edits are this rule's from now on; no rule's with `None`.
     pub fn edit_for(&mut self, rule: Option<u32>) {
         self.acting = rule;
     }

@@ -124,7 +124,7 @@ fn leads_into(pattern: &str, folder: &Path) -> bool {
 /// whoever calls this owns the environment.
 pub fn homes(variable: &dyn Fn(&str) -> Option<String>) -> Vec<Home> {
     let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    // Without a home there are no folders below it: a relative path would be somebody else's.
+    // Without a home there are no folders below it: a relative path would belong to another account.
     let home = set("HOME").or_else(|| set("USERPROFILE")).unwrap_or_default();
     let data = set("XDG_DATA_HOME").unwrap_or_else(|| home.join(".local/share"));
     let config = set("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));

@@ -1,4 +1,4 @@
-//! How texts begin: the one place where content is read again for somebody who asked to see it.
+//! How texts begin: the one place where content is read again, for users who ask to see it.
 
 use super::gathered::Corpus;
 use crate::format::{Reader, Source, sniff};

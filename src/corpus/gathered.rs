@@ -84,7 +84,7 @@ pub struct CorpusFacts {
     pub mirrored: Mirrored,
     /// Conversation from before logs that begin in the middle.
     pub unseen: UnseenFacts,
-    /// Sessions that another one started and that were left out because somebody asked for it.
+    /// Sessions that another one started and that were left out because the user asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
     /// Files that gave nothing, each with its reason.

@@ -3,7 +3,7 @@
 //!
 //! What the compaction left (summary, messages that stayed, files that came back) is one message whose size follows from the first recorded prompt
 //! after it: the prompt less the hidden overhead and less what arrived since. A pruning within the stretch shows again what stands behind the first thing
-//! that it took, with placeholders. Up to the compaction that closes the stretch every prompt is the recorded one; behind it the session goes on as if nobody had compacted, so that a policy that fires late is seen to do so.
+//! that it took, with placeholders. Up to the compaction that closes the stretch every prompt is the recorded one; behind it the session goes on as if the agent had not compacted, so that a policy that fires late is seen to do so.
 
 use crate::policy::Plan;
 use crate::sim::{Conditions, watch};

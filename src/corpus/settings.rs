@@ -53,7 +53,7 @@ pub enum Vocabularies {
     Own,
     /// In `o200k_base` and `cl100k_base` too, which takes about as long again.
     Public,
-    /// In none: tokens are guessed from lengths, which is enough to say what was recorded.
+    /// In none: tokens are estimated from lengths, which is enough to say what was recorded.
     None,
 }
 

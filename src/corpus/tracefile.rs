@@ -21,7 +21,7 @@ pub enum TraceFileError {
     /// It is none, or one of another version.
     #[error("not a trace file of this version (ctxtrace/10); build it again from the logs")]
     Foreign,
-    /// It holds more than anybody should unpack.
+    /// It unpacks to more than the limit.
     #[error("unpacks to more than {0} bytes, which is the most that a trace file may hold; build several of them from parts of the logs")]
     TooLarge(u64),
     /// It cannot be unpacked.

@@ -1,5 +1,5 @@
 //! The hidden overhead of sessions whose logs begin in the middle, taken from other sessions of the same agent, else from the catalogue. What lies above it in their first prompt is
-//! conversation that nobody recorded.
+//! conversation that was not recorded.
 
 use super::gathered::{Corpus, UnseenFacts};
 use super::overhead::expected_overhead;

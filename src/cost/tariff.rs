@@ -22,7 +22,7 @@ pub struct Tariff<'a> {
 pub struct Known<'a> {
     /// The model as the log names it.
     pub name: &'a str,
-    /// Its price at that time; absent where nobody knows it.
+    /// Its price at that time; absent where it is unknown.
     pub price: Option<&'a Price>,
     /// Its cache; absent where there is no rule for it.
     pub cache: Option<&'a CacheRule>,

@@ -127,7 +127,7 @@ impl Counter {
         }
     }
 
-    /// The number of tokens of a text, and on the way the sums so far: `reached` is told of the first seam at or behind the place
+    /// The number of tokens of a text, and on the way the sums so far: `reached` is called at the first seam at or behind the place
     /// `wanted` and of the tokens up to there, and says which place is wanted next.
     pub fn count_along(&self, text: &str, mut wanted: usize, reached: &mut dyn FnMut(usize, u64) -> usize) -> u64 {
         if self.reference.is_none()

@@ -1,4 +1,4 @@
-//! What a policy believes that messages cost: its system's own arithmetic, unit, rounding and all.
+//! The policy's estimate of what messages cost: its system's own arithmetic, unit, rounding and all.
 
 use super::content::ContentKind;
 use super::length::{Rounding, Unit};
@@ -390,7 +390,7 @@ impl Estimator {
         (u64::from(bytes) * 3 / 4).saturating_sub(650)
     }
 
-    /// What encrypted reasoning would be taken for that somebody has taken out of a log, by the tokens that its provider reported. In a log
+    /// The estimate for encrypted reasoning that has been removed from a log, by the tokens that its provider reported. In a log
     /// of February 2026 that has the encrypted form, a token takes 6.46 bytes of it beyond a fixed head (51 pieces), and the head is what the
     /// estimate leaves out; `docs/fidelity.md` holds recorded compactions against it.
     pub fn sealed_by_report(&self, tokens: u64) -> u64 {

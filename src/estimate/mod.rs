@@ -1,4 +1,4 @@
-//! HOW AN AGENT GUESSES tokens, and how they are counted exactly.
+//! HOW AN AGENT ESTIMATES tokens, and how they are counted exactly.
 
 mod clean;
 mod content;

@@ -283,7 +283,7 @@ impl<'a> Session<'a> {
             summary: summary_of(self.trace, row),
             automatic: row.automatic,
         };
-        // What it believed after it had compacted itself is no estimate of what the agent had.
+        // Its estimate after its own compaction is no estimate of what the agent had.
         let estimate = case.estimate(recorded.call).filter(|_| predicted.is_none_or(|predicted| predicted.call >= recorded.call));
         let (verdict, reason) = judge(case, &recorded, predicted.as_ref(), estimate);
         let modelled_summary = self.modelled_summary(&recorded).filter(|_| row.kind == CompactionKind::Compact);

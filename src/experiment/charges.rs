@@ -16,18 +16,18 @@ pub struct Billing<'a> {
     pub tariff: &'a Tariff<'a>,
     /// The prompt cache.
     pub cache: CacheKind,
-    /// What the agent reads again in the bill net of refetches; `Never` where nobody asks for that bill, which then is the plain one.
+    /// What the agent reads again in the bill net of refetches; `Never` where that bill is not asked for; it then is the plain one.
     pub refetch: Refetching,
 }
 
-/// Sums of bills with one prompt cache. All nought where nobody made bills.
+/// Sums of bills with one prompt cache. All 0 where no bills were made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charges {
     /// The list price of all calls that have one, in thousand-millionths of a dollar.
     pub nano_usd: u64,
     /// The same in a closed loop, in which the agent reads again what the policy took from it.
     pub net_nano_usd: u64,
-    /// Sessions with a refusal that nothing mended in that loop: nothing is read again before a call that is refused to the end.
+    /// Sessions that fail in that loop: nothing is read again before a call that is refused to the end.
     pub net_failed_sessions: u64,
     /// Prompt tokens that the cache reads.
     pub cache_read: u64,

@@ -1,4 +1,4 @@
-//! What stood in the context of each call, by kind and age: the replay of a corpus with somebody who looks at every request.
+//! What stood in the context of each call, by kind and age: the replay of a corpus with an observer of every request.
 
 use super::replay::{Ready, Replay, ReplaySettings};
 use crate::context::{Context, Region, State};
@@ -68,7 +68,7 @@ impl Content {
         }
     }
 
-    /// Where a region counts; results count as older until somebody looks at their age.
+    /// Where a region counts; results count as older until their age is looked at.
     fn of(region: Region) -> Content {
         match region {
             Region::System | Region::Tools => Content::System,
@@ -90,7 +90,7 @@ pub type Composition = [u64; 10];
 /// Replays, and what stood in the context of each call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Composed {
-    /// A replay a policy.
+    /// One replay per policy.
     pub replays: Vec<Replay>,
     /// By policy, session and call.
     pub compositions: Vec<Vec<Vec<Composition>>>,
@@ -114,7 +114,7 @@ pub fn compose(corpus: &Corpus, policies: &[Policy], settings: &ReplaySettings<'
     Ok(composed)
 }
 
-/// What stood in the context of each call of a session that nobody shortens.
+/// What stood in the context of each call of a session that is never shortened.
 pub fn whole(trace: &Trace) -> Vec<Composition> {
     let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     let mut seen = Vec::with_capacity(trace.calls.len());

@@ -127,7 +127,7 @@ fn sums(distances: &[&Distance], clusters: &[usize], is_such: &dyn Fn(&Distance)
 /// This is the rule of Satopää and others ("Finding a 'Kneedle' in a Haystack", 2011) without smoothing.
 fn knee(sorted: &[u64], axis: Axis) -> Option<u64> {
     let last = *sorted.last()?;
-    // Below a thousand tokens nobody would put a limit: there the scale is nearly even.
+    // Limits below a thousand tokens are of no use: there the scale is nearly even.
     let unit = if matches!(axis, Axis::Tokens | Axis::OutputTokens) { 1_000.0 } else { 1.0 };
     let logarithm = |distance: u64| (distance as f64 / unit + 1.0).ln();
     if last == 0 {
@@ -188,7 +188,7 @@ pub fn protections(window: u64) -> Vec<Protection> {
     found
 }
 
-/// References to tool results of one kind of evidence, in the order of sessions.
+/// Reuse of tool results of one kind of evidence, in the order of sessions.
 pub fn to_results(distances: &[Distance], kind: crate::trace::Evidence) -> Vec<&Distance> {
     distances.iter().filter(|distance| distance.kind == kind && distance.result).collect()
 }

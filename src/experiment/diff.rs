@@ -119,7 +119,7 @@ fn compare(trace: &Trace, sides: [(&Plan, Conditions); 2]) -> Compared {
         contents || sizes(&outcomes[0], *call) != sizes(&outcomes[1], *call)
     };
     let parting = (0..trace.calls.len()).find(differ).and_then(|call| {
-        // A third look, at a conversation that nobody shortens, tells what has arrived and what the user took back.
+        // A third look, at a conversation that is never shortened, tells what has arrived and what the user took back.
         let alike = call.checked_sub(1).map(|before| held(trace, &sides[0], before)).unwrap_or_default();
         let expected = expected(trace, call, &alike);
         let row = trace.calls.get(call)?;

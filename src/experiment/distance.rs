@@ -13,7 +13,7 @@ pub struct Distance {
     pub session: usize,
     /// The cluster with which the session is drawn.
     pub cluster: usize,
-    /// What was taken up.
+    /// What was reused.
     pub kind: Evidence,
     /// Is the source a tool's result?
     pub result: bool,

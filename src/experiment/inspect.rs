@@ -26,7 +26,7 @@ pub struct Contents {
     pub results: u64,
     /// Requests to run a tool.
     pub tool_calls: u64,
-    /// Results that tell of a failure.
+    /// Results that report a failure.
     pub failures: u64,
     /// Pictures.
     pub images: u64,

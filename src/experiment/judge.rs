@@ -1,4 +1,4 @@
-//! What became of a recorded event, and why: only what the log itself bears out.
+//! What became of a recorded event, and why: only what the log itself shows.
 
 use super::tested::{Predicted, Recorded, TOLERANCE, Verdict};
 use crate::corpus::{Segment, prompt_of};
@@ -7,12 +7,12 @@ use crate::sim::Outcome;
 use crate::trace::{CompactionRow, PartKind, Trace};
 use crate::transcript::CompactionKind;
 
-/// Why an event is no hit, as far as the log bears it out. Sizes are tokens.
+/// Why an event is no hit, where the log shows it. Sizes are tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// It is one.
     None,
-    /// The log says that somebody asked for it.
+    /// The log says that the user asked for it.
     AskedFor,
     /// The policy has no rule that does such a thing, or it is off.
     NoRule,
@@ -172,7 +172,7 @@ impl Case<'_> {
         }
     }
 
-    /// What the policy believed at its last look before this call, from 1.
+    /// The policy's estimate at its last look before this call, from 1.
     pub fn estimate(&self, call: u64) -> Option<u64> {
         let place = usize::try_from(call).ok()?.checked_sub(1 + self.segment.first_call)?;
         self.outcome.calls.get(place)?.belief

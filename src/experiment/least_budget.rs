@@ -13,7 +13,7 @@ const POINTS: usize = 400;
 /// So many percent of the references are to be kept.
 pub const PERCENT: u64 = 99;
 
-/// What it takes to keep [`PERCENT`] of a corpus's references to lines.
+/// What it takes to keep [`PERCENT`] of a corpus's reused lines.
 ///
 /// A budget is the visible content of each call's context, in tokens; what has just arrived and what the system says stands in it even where that alone is more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct LeastBudget {
     pub references: u64,
     /// So many of them are to be kept.
     pub needed: u64,
-    /// With no more than this nobody keeps so many; by the bound. `None` where even nothing at all is enough.
+    /// With no more than this no policy keeps so many; by the bound. `None` where even an empty budget is enough.
     pub impossible: Option<u64>,
     /// With this the oracle keeps so many.
     pub attained: u64,
@@ -40,7 +40,7 @@ pub fn least_budget(corpus: &Corpus) -> Option<LeastBudget> {
     };
     let bound = |budget: u64| -> u64 { all.par_iter().map(|ahead| ahead.at_budget(budget).bound(0)).sum() };
     let attained = first(largest.div_ceil(STEP), |steps| kept(steps * STEP) >= needed) * STEP;
-    // Nobody keeps more in less, so what is too little for everybody is so for all smaller budgets.
+    // No policy keeps more with less, so a budget that is too small for all makes all smaller budgets too small.
     let possible = first(attained / STEP, |steps| bound(steps * STEP) >= needed);
     Some(LeastBudget { references, needed, impossible: possible.checked_sub(1).map(|steps| steps * STEP), attained })
 }

@@ -33,7 +33,7 @@ pub fn calibrate(trace: &Trace, tariff: &Tariff<'_>) -> Calibration {
     Calibration::of(trace, &unchanged(trace), tariff)
 }
 
-/// A session as nobody compacted it.
+/// A session without any compaction.
 fn unchanged(trace: &Trace) -> Outcome {
     let unlimited = Conditions { window: u64::MAX / 2, prompt_limit: u64::MAX / 2, ..Conditions::default() };
     simulate(trace, &Plan::default(), &unlimited)

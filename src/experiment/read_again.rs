@@ -15,18 +15,18 @@ pub enum Standing {
     Removed,
     /// It left it.
     Kept,
-    /// Nobody compacted the session: looked at from the middle of its messages on, as if something had happened there.
+    /// The session was not compacted: looked at from the middle of its messages on, as if something had happened there.
     Undisturbed,
 }
 
 /// What makes a result one that was needed later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
-    /// A later reply takes up lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
+    /// A later reply repeats lines of it, before it, or its file, is asked for again: the reading again cannot have made the reference.
     Lines,
     /// The same with names.
     Names,
-    /// A later reply takes up lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
+    /// A later reply repeats lines of it, at any time. Where the result was taken away, most such replies can only be written once it is read again: circular,
     /// and shown to say so.
     LinesAnyTime,
 }
@@ -41,7 +41,7 @@ impl Basis {
 struct Watched {
     session: usize,
     standing: Standing,
-    /// By [`Basis::ALL`]: was it taken up?
+    /// By [`Basis::ALL`]: was it reused?
     taken_up: [bool; 3],
     /// Was the same asked for again?
     again: bool,

@@ -26,7 +26,7 @@ pub struct Replay {
     pub outcomes: Vec<Outcome>,
     /// Their sum.
     pub totals: Totals,
-    /// What each session cost; empty until somebody makes the bills.
+    /// What each session cost; empty until the bills are made.
     pub bills: Vec<Bills>,
     /// Their sum.
     pub bill: Bills,
@@ -40,7 +40,7 @@ pub struct Replay {
     pub windows: Vec<WindowFrom>,
     /// Sessions that were replayed with manual compactions imposed, as they were replayed, by their places: the user's own agents alone.
     pub imposed: BTreeMap<usize, Trace>,
-    /// The same in a closed loop: the agent reads again what the policy took from it. `None` where nobody asked for it.
+    /// The same in a closed loop: the agent reads again what the policy took from it. `None` where it was not asked for.
     pub closed: Option<Box<Replay>>,
     /// For a policy that acts in pauses: the sums where it never does, as if the program had been closed. `None` for all others.
     pub closed_in_pauses: Option<Box<Totals>>,

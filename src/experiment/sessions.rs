@@ -14,7 +14,7 @@ use rayon::prelude::*;
 pub struct SessionFigures {
     /// What the replay counts.
     pub totals: Totals,
-    /// What it costs; nought where nobody asked.
+    /// What it costs; 0 where no bill was asked for.
     pub charges: Charges,
 }
 

@@ -14,9 +14,9 @@ pub enum Verdict {
     Missed,
     /// It was predicted, and did not happen.
     FalseAlarm,
-    /// Somebody asked for it: nothing to predict.
+    /// The user asked for it: nothing to predict.
     Manual,
-    /// The log does not say so, but all speaks for somebody having asked for it.
+    /// The log does not say so, but everything suggests that the user asked for it.
     ProbablyManual,
     /// Nothing to predict it from, or no rule that could.
     Untested,
@@ -42,7 +42,7 @@ pub struct Recorded {
 pub struct Predicted {
     /// The first call after it, from 1.
     pub call: u64,
-    /// What the policy believed when its trigger fired.
+    /// The policy's estimate when its trigger fired.
     pub tokens: u64,
     /// The limit that this was held against.
     pub limit: Option<u64>,

@@ -25,7 +25,7 @@ pub enum WindowFrom {
     Catalogue,
     /// The known window was smaller than a recorded prompt: a larger one was in force.
     Outgrown,
-    /// Nobody knows the model: the policy's own default.
+    /// The model is unknown: the policy's own default.
     Policy,
 }
 
@@ -52,13 +52,13 @@ impl Window {
     }
 }
 
-/// The window of a session; `default` is what the policy takes for a model that nobody knows.
+/// The window of a session; `default` is what the policy takes for an unknown model.
 pub(super) fn window_of(trace: &Trace, default: Option<u64>, settings: &ReplaySettings<'_>) -> Window {
     let name = settings.model.as_deref().or_else(|| trace.main_model()).unwrap_or("");
     let model = settings.catalog.find(name);
     let max_output = model.and_then(|model| model.max_output).map_or(0, |tokens| tokens.0);
     let max_input = model.and_then(|model| model.max_input).map_or(0, |tokens| tokens.0);
-    // As in every comparison with recorded usage, a model that nobody knows is of the family `other`.
+    // As in every comparison with recorded usage, an unknown model is of the family `other`.
     let family = Some(model.map_or(Family::Other, |model| model.family));
     let catalogue = model.map_or(0, |model| model.context.0);
     let known = |window: u64, max_input: u64, from: WindowFrom| Window {

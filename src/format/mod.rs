@@ -1,4 +1,4 @@
-//! FILE -> TRANSCRIPT. One file a recorded format, one row a format in [`READERS`].
+//! FILE -> TRANSCRIPT. One file per recorded format, one row per format in [`READERS`].
 //!
 //! A reader looks at the head of a file and says whether it is its own ([`Reader::claims`]), and turns a whole file into
 //! transcripts ([`Reader::read`]). Damage is reported through [`Source::lose`] and never ends a file that has more to give.
@@ -77,7 +77,7 @@ pub fn by_name(name: &str) -> Option<&'static Reader> {
     READERS.iter().find(|reader| reader.name == name).copied()
 }
 
-/// The reader that claims this file, and how surely; `None` where nobody knows it.
+/// The reader that claims this file, and how surely; `None` where no reader knows it.
 pub fn sniff(source: &Source) -> Option<(&'static Reader, Claim)> {
     let mut best: Option<(&'static Reader, Claim)> = None;
     for reader in READERS {

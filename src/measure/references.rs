@@ -1,4 +1,4 @@
-//! Which earlier texts a message takes up again: from the pieces that both hold, in one pass over the session.
+//! Which earlier texts a message repeats: from the pieces that both hold, in one pass over the session.
 
 use crate::trace::{Evidence, PartKind, Place, Reference, Trace};
 use crate::transcript::{Compaction, Role, Unit};

@@ -87,7 +87,7 @@ impl TextScale {
         TextScale { public, ..self }
     }
 
-    /// The counts in the public vocabularies, where somebody wants them.
+    /// The counts in the public vocabularies, where they are asked for.
     fn counts(&self, text: &str, tokens: u32) -> Option<Counts> {
         let public = self.public.as_ref()?;
         let own = self.counter.vocabulary();

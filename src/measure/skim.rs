@@ -1,4 +1,4 @@
-//! A scale for whoever reports what was recorded: it guesses sizes from lengths, and needs no vocabulary.
+//! A scale for whoever reports what was recorded: it estimates sizes from lengths, and needs no vocabulary.
 
 use super::evidence::identity;
 use crate::transcript::{Evidence, Length, Scale, Text};
@@ -6,7 +6,7 @@ use crate::transcript::{Evidence, Length, Scale, Text};
 /// Takes so many bytes of UTF-8 for one token.
 pub const BYTES_PER_TOKEN: u32 = 4;
 
-/// Weighs a text by its length alone, in a small part of the time that counting takes. Lengths are exact, tokens are guesses. Copies are
+/// Weighs a text by its length alone, in a small part of the time that counting takes. Lengths are exact, tokens are estimates. Copies are
 /// known by the hashes of their texts, and nothing else is measured.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SkimScale;

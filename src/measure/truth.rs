@@ -294,7 +294,7 @@ fn first_prompt(trace: &Trace) -> Option<u64> {
     trace.calls.iter().find_map(anchor).map(|usage| usage.prompt)
 }
 
-/// Walks the session as nobody ever shrank it, and gives each call what was visible, hidden and missing.
+/// Walks the session as if it had never been shrunk, and gives each call what was visible, hidden and missing.
 pub(super) fn contexts(trace: &mut Trace) {
     let mut walk = Walk::default();
     let mut compactions = trace.compactions.iter().map(|compaction| compaction.before as usize).peekable();

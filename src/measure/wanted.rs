@@ -3,7 +3,7 @@
 /// What is measured beside sizes. What later results show again is always known: policies may act on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// What later messages take up again.
+    /// What later messages repeat.
     pub references: Recall,
     /// What texts are made of.
     pub kinds: Kinds,

@@ -48,13 +48,13 @@ pub struct Policy {
 /// What a formula may ask about the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Facts {
-    /// The total window; `None` where nobody knows it and the policy's own default must do.
+    /// The total window; `None` where it is unknown and the policy's own default applies.
     pub window: Option<u64>,
     /// The provider's limit of the prompt alone, 0 where it has none apart from the window.
     pub max_input: u64,
     /// The longest reply, 0 where unknown.
     pub max_output: u64,
-    /// The model's family; `None` where nobody knows it.
+    /// The model's family; `None` where it is unknown.
     pub family: Option<Family>,
 }
 
@@ -191,7 +191,7 @@ impl Policy {
         Ok(plan)
     }
 
-    /// The window that the policy takes for a model that nobody knows.
+    /// The window that the policy takes for an unknown model.
     pub fn default_window(&self) -> Option<u64> {
         let value = self.body.get("window")?.get("default")?;
         let scope = self.params.iter().filter_map(|(name, parameter)| Some((name.clone(), as_number(&parameter.value)?))).collect();
@@ -289,7 +289,7 @@ fn misspelt(origin: &str, text: &str, error: &ExpressionError) -> PolicyError {
     PolicyError::Invalid { origin: origin.to_owned(), line, column, reason: error.to_string() }
 }
 
-/// The window of a policy that names no default, for a model that nobody knows.
+/// The window of a policy that names no default, for an unknown model.
 pub const FALLBACK_WINDOW: u64 = 200_000;
 
 /// The window that the policy reckons with for a model.

@@ -61,7 +61,7 @@ enum Leaf {
 /// A setting of the base policy: its parameters, ready for any model.
 pub struct Dialled<'p> {
     policy: &'p Policy,
-    /// Facts and formulas at nought, numbers as they are.
+    /// Facts and formulas at 0, numbers as they are.
     slots: Vec<f64>,
     /// Formulas among the parameters, in an order in which they can be worked out; `None` where they must be left to the policy.
     formulas: Option<Vec<(usize, Resolved)>>,

@@ -10,7 +10,7 @@ use super::selector::{Crossing, End, EndOf, EndUnit, Kind, Select, Stop, Take};
 use super::switch::Switch;
 use crate::context::{Seen, State, View};
 
-/// What a selection has found so far in a context that grows at its end and changes nowhere else.
+/// What a selection has found so far in a context that grows at its end and does not change before it.
 #[derive(Clone, Debug)]
 pub struct Growing<'a> {
     select: &'a Select,

@@ -4,7 +4,7 @@ use super::action::Truncate;
 use super::expression::{Expression, Scope};
 use crate::transcript::Length;
 
-/// A text before and after a cut, for markers that tell of it.
+/// A text before and after a cut, for markers that name it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Extents {
     /// The text as it was.

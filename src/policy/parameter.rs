@@ -1,4 +1,4 @@
-//! One parameter of a policy: its value, and what people are told of it.
+//! One parameter of a policy: its value, and its description.
 
 use super::error::PolicyError;
 use super::expression::number;
@@ -75,8 +75,8 @@ impl Parameter {
         }
     }
 
-    /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are. What was meant
-    /// by 1.5 nobody knows.
+    /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are. What
+    /// 1.5 stands for is unknown.
     pub fn doubt(&self, number: f64) -> Option<String> {
         let (wrong, likely) = if self.unit.starts_with("share") && number > 1.0 {
             (format!("{} %", figure(number * 100.0)), Some(number / 100.0).filter(|share| (0.1..=1.0).contains(share)))

@@ -19,9 +19,9 @@ pub struct Plan {
     pub agents: Vec<String>,
     /// What the policy takes the window to be.
     pub window: Window,
-    /// What it believes that texts cost.
+    /// Its estimate of what texts cost.
     pub estimator: Estimator,
-    /// How its belief about the whole context comes about.
+    /// How its estimate of the whole context comes about.
     pub belief: Belief,
     /// How large its summaries are.
     pub summary: Summary,
@@ -43,7 +43,7 @@ pub struct Window {
     pub safety_buffer: u64,
 }
 
-/// The belief about the whole context.
+/// The estimate of the whole context.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Belief {
@@ -108,7 +108,7 @@ pub enum AfterRewrite {
     Estimate,
     /// It knows nothing until the next response: triggers on usage stay silent.
     Unknown,
-    /// It goes on believing the old usage.
+    /// It keeps the old usage.
     Stale,
 }
 

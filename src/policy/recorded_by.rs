@@ -66,7 +66,7 @@ pub struct Recorder<'a> {
     pub version: &'a str,
     /// The day of the session as `2026-03-15`; empty where the log has no times.
     pub day: &'a str,
-    /// The session's window. Where nobody knows it yet, it excludes nothing.
+    /// The session's window. Where it is still unknown, it excludes nothing.
     pub window: Option<u64>,
 }
 

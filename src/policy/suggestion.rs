@@ -1,4 +1,4 @@
-//! What somebody meant who mistyped a name.
+//! What a mistyped name most likely stands for.
 
 /// "; did you mean `x`?" for the known name that is nearest to an unknown one, or nothing where none is near.
 pub fn suggestion<'a>(unknown: &str, known: impl Iterator<Item = &'a str>) -> String {

@@ -1,4 +1,4 @@
-//! When a rule fires: the policy's belief against its limits.
+//! When a rule fires: the policy's estimate against its limits.
 
 use super::sight::Sight;
 use super::size::Size;
@@ -87,7 +87,7 @@ impl Counted {
 pub struct Verdict {
     /// Does it fire?
     pub fires: bool,
-    /// Belief and limit of the size that came nearest to its limit; `None` where no size was looked at.
+    /// Estimate and limit of the size that came nearest to its limit; `None` where no size was looked at.
     pub level: Option<Belief>,
     /// The count that reached its limit; `None` where none did.
     pub count: Option<Tally>,
@@ -104,7 +104,7 @@ pub struct Tally {
     pub limit: u64,
 }
 
-/// A belief beside the limit that it was held against.
+/// An estimate beside the limit that it was held against.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Belief {
     /// What the policy thought the context's size to be, rounded down.
@@ -115,7 +115,7 @@ pub struct Belief {
     pub limit: f64,
     /// Is the limit reached?
     pub reached: bool,
-    /// Does this belief know of what came after the last reply?
+    /// Does this estimate include what came after the last reply?
     pub sees_pending: bool,
 }
 

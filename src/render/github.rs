@@ -3,7 +3,7 @@
 use super::escape::escape;
 use crate::report::{Check, Outcome};
 
-/// A line a check: an error for each that is broken, a warning where that cannot be told, a notice for each that is kept.
+/// One line per check: an error for each that is broken, a warning where that cannot be told, a notice for each that is kept.
 pub fn github(suite: &str, checks: &[Check]) -> String {
     let line = |check: &Check| {
         let command = match check.outcome {

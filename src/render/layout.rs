@@ -8,7 +8,7 @@ pub const NARROWEST: usize = 60;
 /// Between two columns, where there is room.
 const GAP: usize = 2;
 
-/// Sentences are not squeezed below this.
+/// Sentences are not made narrower than this.
 const NARROWEST_PROSE: usize = 16;
 
 /// A column before it is laid out.

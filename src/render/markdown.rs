@@ -86,7 +86,7 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// Text in which Markdown and HTML find nothing to act upon: nobody is called by a name, and no address becomes a link.
+/// Text in which Markdown and HTML find nothing to act upon: no `@name` notifies its owner, and no address becomes a link.
 fn plain(text: &str) -> String {
     let text = escape(text);
     let mut out = String::with_capacity(text.len());
@@ -108,7 +108,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// Does this sign, with what follows, call somebody by name, or is it the sign in a mail address? That of a preset's version is neither.
+/// Does this sign, with what follows, mention an account, or is it the sign in a mail address? That of a preset's version is neither.
 fn calls(before: char, rest: &str) -> bool {
     let name: &str = rest.get(1..).unwrap_or_default();
     let end = name.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_').unwrap_or(name.len());

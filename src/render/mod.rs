@@ -1,4 +1,4 @@
-//! REPORT -> BYTES. One file a form. Knows the report and nothing below it.
+//! REPORT -> BYTES. One file per form. Knows the report and nothing below it.
 
 pub mod chart;
 mod csv;

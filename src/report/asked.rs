@@ -57,7 +57,7 @@ pub struct Priced<'a> {
     pub unchanged: &'a Replay,
     /// The model of the cache held against the recording, by agent.
     pub checks: &'a BTreeMap<String, Check>,
-    /// What minimums do to a policy's cost, where somebody asked for it.
+    /// What minimums do to a policy's cost, where it is asked for.
     pub break_even: Option<&'a BreakEven>,
     /// The cache by which policies are compared.
     pub cache: CacheKind,
@@ -104,7 +104,7 @@ pub struct Gated<'a> {
 /// What policies stand beside.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Baselines<'a> {
-    /// What the logs say happened. Absent where nobody worked it out.
+    /// What the logs say happened. Absent where it was not worked out.
     pub recording: Option<&'a Recording>,
     /// The user's own agents. Absent where no session has a preset of its agent.
     pub own: Option<&'a Own>,
@@ -216,7 +216,7 @@ pub struct Swept<'a> {
 pub enum Billed {
     /// They do.
     Yes,
-    /// They do not: nobody asked.
+    /// They do not: it was not asked for.
     #[default]
     No,
 }
@@ -231,7 +231,7 @@ pub struct Found<'a> {
     pub split: &'a Split,
     /// What came of it.
     pub tuned: &'a Tuned,
-    /// What each session came to; `None` where nobody asked which of them decided.
+    /// What each session came to; `None` where it was not asked which of them decided.
     pub decided: Option<&'a [Decided]>,
     /// What the user's own settings set in the policy, in words; `None` where they are not known, and the defaults are compared with.
     pub yours: Option<&'a str>,

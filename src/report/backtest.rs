@@ -92,7 +92,7 @@ fn number(key: &'static str, header: &'static str, meaning: &'static str, unit: 
     Column::number(key, header, unit, provenance).says(meaning)
 }
 
-/// What is told of each event.
+/// The columns of each event.
 fn fields(corpus: &Corpus) -> Fields<'_, Row<'_>> {
     use Provenance::{Estimated, Recorded, Simulated};
     use Unit::{Count, Tokens};
@@ -167,7 +167,7 @@ fn reasons(corpus: &Corpus, result: &Backtest) -> Option<Section> {
         .told("What was no hit, and why")
 }
 
-/// The flat table: an event a row, with all that is known of it.
+/// The flat table: one row per event, with all that is known of it.
 fn flat(corpus: &Corpus, result: &Backtest) -> Table {
     let text = |session: &TestedSession, of: fn(&Trace) -> &String| {
         corpus.traces.get(session.place).map_or(Cell::Empty, |trace| Cell::text(of(trace)))

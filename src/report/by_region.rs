@@ -24,7 +24,7 @@ fn fields<'a>() -> Fields<'a, Row<'a>> {
         })
 }
 
-/// A table a policy: regions in their order, then the sum.
+/// One table per policy: regions in their order, then the sum.
 pub fn sections(replays: &[Replay]) -> Vec<Section> {
     let section = |replay| fields().table(1, rows(replay)).titled(format!("The window under {}", replay.policy));
     replays.iter().map(section).collect()

@@ -12,7 +12,7 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
 }
 
 const SHARE: Column = Column::number("broken_share", "share", Unit::Share, Provenance::Simulated)
-    .says("broken by this rule, of all references to lines or names")
+    .says("lost by this rule, of all reused lines or names")
     .better(Better::Less);
 
 /// The rules of all policies. Absent where nothing is broken.
@@ -20,7 +20,7 @@ pub fn section(replays: &[Replay]) -> Option<Section> {
     flat(replays).told("What broke them, by rule")
 }
 
-/// A row a policy, rule and kind of evidence, the rules in the order of their names.
+/// One row per policy, rule and kind of evidence, the rules in the order of their names.
 pub fn flat(replays: &[Replay]) -> Table {
     let rows = replays.iter().flat_map(|replay| {
         let by_rule = replay.totals.retention.by_rule.iter();

@@ -1,4 +1,4 @@
-//! A row a session and policy: the worst first for people, in the order of the corpus for spreadsheets.
+//! One row per session and policy: the worst first for people, in the order of the corpus for spreadsheets.
 
 use super::asked::Baselines;
 use super::document::{Body, Cell, Column, Provenance, Section, Table, Unit};

@@ -34,7 +34,7 @@ fn fields<'a>() -> Fields<'a, Row<'a>> {
         .with(number("overflows", "overflows", largest, Count, Simulated), |(.., carried)| Cell::Count(carried.overflows))
 }
 
-/// A table a policy, the heaviest tool first.
+/// One table per policy, the heaviest tool first.
 pub fn sections(replays: &[Replay]) -> Vec<Section> {
     let section = |replay| fields().table(1, rows(replay)).titled(format!("Tools under {}", replay.policy));
     replays.iter().map(section).collect()

@@ -20,7 +20,7 @@ const ABOUT_CACHES: &str = "Perfect: whatever a prompt has in common with the se
                             Recorded: what the modelled cache reads at a call, times what the recorded call read over what the model \
                             reads of its prompt; modelled where a log tells nothing of its cache.";
 
-const REFUSED: &str = "Tries that a provider refuses are not billed; calls that nothing could mend are, as if they had gone through.";
+const REFUSED: &str = "Tries that a provider refuses are not billed. A failed session is billed up to the call at which it fails.";
 
 /// The report on cost.
 pub fn cost(priced: &Priced<'_>) -> Report {

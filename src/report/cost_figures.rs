@@ -93,7 +93,7 @@ pub fn estimated(checks: &BTreeMap<String, Check>) -> Option<String> {
     (sum.tokens > 0).then(sentence)
 }
 
-/// Says whose price nobody knows.
+/// Names the models without a known price.
 pub fn unpriced<'a>(replays: impl Iterator<Item = &'a Replay>) -> Option<String> {
     let mut models: BTreeSet<&str> = BTreeSet::new();
     let mut calls = 0;

@@ -1,4 +1,4 @@
-//! `curve`: from how far back replies take up earlier texts again, and what a limit on retention would keep of it.
+//! `curve`: from how far back replies repeat earlier text, and what a limit on retention would keep of it.
 
 use super::document::{Better, Body, Cell, Column, Provenance, Report, Section, Table, Unit};
 use super::record::any::Record;
@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 const DISTANCE: &str = "Distance is what stands between the end of the source and the message that refers to it; a limit keeps what is no farther away. \
-                        Shown are references to tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
+                        Shown is the reuse of tool results. Bands: 90 % intervals over 1,000 resamples of whole projects (of sessions, with fewer than ten projects).";
 
 /// The report on a corpus; the presets' limits are worked out for this window.
 pub fn curve(corpus: &Corpus, window: u64, command: Option<String>) -> Report {
@@ -66,10 +66,10 @@ fn points(axis: Axis, curves: &[(&str, Curve)]) -> Table {
     let unit = if axis == Axis::Tokens { Unit::Tokens } else { Unit::Count };
     let columns = vec![
         Column::number("retained", "newest", unit, Provenance::Estimated),
-        share("lines", "lines", "share of the references to lines that would be kept"),
+        share("lines", "lines", "share of the reused lines that would be kept"),
         Column { meaning: "its band", ..share("lines_low", "from", "its band") },
         share("lines_high", "to", ""),
-        share("names", "names", "share of the references to names that would be kept"),
+        share("names", "names", "share of the reused names that would be kept"),
         share("names_low", "from", ""),
         share("names_high", "to", ""),
     ];
@@ -94,7 +94,7 @@ fn presets(by_kind: &[(&str, Vec<&Distance>)], window: u64) -> Table {
         Column::name("preset", "preset"),
         Column { meaning: "how much its rule keeps of the newest", ..Column::number("limit", "keeps", Unit::Count, Provenance::Simulated) },
         Column::name("axis", "of"),
-        share("lines", "lines", "share of the references to lines that stand nearer than that"),
+        share("lines", "lines", "share of the reused lines that stand nearer than that"),
         share("names", "names", "the same for names"),
     ];
     let row = |protection: crate::experiment::Protection| {

@@ -262,7 +262,7 @@ fn places(dropped: &Dropped) -> String {
     named(&regions) + &tools
 }
 
-/// A row a session and policy, in the corpus's order; those that never part have no call.
+/// One row per session and policy, in the corpus's order; those that never part have no call.
 fn flat(corpus: &Corpus, diff: &Diff) -> Table {
     let [one, other] = &diff.replays;
     let rows = sessions(corpus, diff).flat_map(|(trace, parted)| match parted {

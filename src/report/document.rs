@@ -9,7 +9,7 @@ pub use crate::experiment::{Better, Provenance, Unit};
 pub struct Report {
     /// One line: what was looked at.
     pub title: String,
-    /// The command that makes this report again. Absent where it is shown to whoever has just typed it.
+    /// The command that makes this report again. Absent on a screen, where the user has just typed it.
     pub command: Option<String>,
     /// Tables, in the order in which they are read.
     pub sections: Vec<Section>,
@@ -132,7 +132,7 @@ pub enum Cell {
     },
     /// Money in thousand-millionths of a dollar.
     Money(i64),
-    /// Words from a transcript: nobody knows what is in them.
+    /// Words from a transcript: they may hold anything.
     Text(String),
     /// Words of the program or of the user.
     Name(String),

@@ -62,7 +62,7 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     let saved = percent(totals.tokens_saved(), totals.recorded_tokens);
     let prompts = format!("{} prompt tokens, {saved} saved, peak {}", grouped(totals.prompt_tokens), grouped(totals.peak_tokens));
     facts.push(format!("{}, {prompts}", counted(totals.calls, "call")));
-    facts.push(format!("{}, {} of them mended", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
+    facts.push(format!("{}, {} of them recovered", counted(totals.overflows, "overflow"), grouped(totals.recovered)));
     facts.extend(outcome.ended_at().map(|call| {
         let behind = counted(totals.after_end.calls, "call");
         format!(
@@ -73,7 +73,7 @@ fn facts(trace: &Trace, outcome: &Outcome) -> Vec<String> {
     facts
 }
 
-/// Calls and events in order; of events that are folded only the first has a row, which tells of all.
+/// Calls and events in order; of events that are folded only the first has a row, which stands for all.
 fn timeline(rules: &Rules, outcome: &Outcome, folds: &BTreeMap<usize, Fold>) -> Table {
     let columns = vec![
         Column::number("call", "call", Unit::Count, Provenance::Recorded),
@@ -138,7 +138,7 @@ fn call_row(index: usize, call: &CallOutcome) -> Vec<Cell> {
     }
     if let Some(belief) = call.belief {
         let when = if call.rewritten { "before it was rewritten" } else { "at the last look" };
-        words.push(format!("believed {} {when}", grouped(belief)));
+        words.push(format!("estimated {} {when}", grouped(belief)));
     }
     let marks = [
         (call.unrecovered, "refused, session fails"),
@@ -176,7 +176,7 @@ fn refetch_row(event: &Event, refetch: &Refetch) -> Vec<Cell> {
     vec![Cell::Count(u64::from(event.call) + 1), name, Cell::Tokens(event.after), Cell::Tokens(request.output), Cell::Text(story)]
 }
 
-/// Several events of a rule that fired in vain, call after call.
+/// Several events of a rule that fired without effect, call after call.
 fn folded_row(event: &Event, last: u32, calls: u64) -> Vec<Cell> {
     let (first, last) = (u64::from(event.call) + 1, u64::from(last) + 1);
     let calls = counted(calls, "call");
@@ -195,7 +195,7 @@ pub(super) fn story(event: &Event) -> String {
         EventKind::Overflow => {
             let limit = event.limit.map(|limit| format!(" of {} allowed", grouped(limit))).unwrap_or_default();
             let cause = event.cause.map(|cause| format!("; cause: {}", cause.name())).unwrap_or_default();
-            let belief = event.belief.map(|belief| format!("; the policy believed {}", grouped(belief))).unwrap_or_default();
+            let belief = event.belief.map(|belief| format!("; the policy's estimate: {}", grouped(belief))).unwrap_or_default();
             let tool = event.tool.as_ref().map(|tool| format!("; largest arrival: a result of {tool}")).unwrap_or_default();
             format!("{}{limit}{cause}{belief}{tool}", grouped(event.before))
         }
@@ -219,8 +219,8 @@ fn fired(event: &Event) -> String {
         return format!("{rule}: {} {}, limit {}", grouped(tally.number), tally.of.name(), grouped(tally.limit));
     }
     match (event.belief, event.limit) {
-        (Some(belief), Some(limit)) => format!("{rule}: believed {}, limit {}", grouped(belief), grouped(limit)),
-        (Some(belief), None) => format!("{rule}: believed {}", grouped(belief)),
+        (Some(belief), Some(limit)) => format!("{rule}: estimated {}, limit {}", grouped(belief), grouped(limit)),
+        (Some(belief), None) => format!("{rule}: estimated {}", grouped(belief)),
         _ => rule,
     }
 }

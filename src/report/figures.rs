@@ -12,7 +12,7 @@ pub fn column(metric: &Metric) -> Column {
     Column { key, header, meaning, unit, provenance, priority, better }
 }
 
-/// Its cell, for these sums; empty where it cannot be told of them.
+/// Its cell, for these sums; empty where they do not have it.
 pub fn cell(metric: &Metric, totals: &Totals) -> Cell {
     match metric.amount(totals) {
         None => Cell::Empty,

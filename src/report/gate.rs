@@ -47,8 +47,8 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let checks = checks(comparison);
     let count = |outcome: Outcome| checks.iter().filter(|check| check.outcome == outcome).count() as u64;
     let mut verdict = match count(Outcome::Broken) {
-        0 => "The gate is open: nothing has exceeded its limit.".to_owned(),
-        broken => format!("The gate is shut: {} exceeded.", counted(broken, "limit")),
+        0 => "PASS: no measure exceeds its limit.".to_owned(),
+        broken => format!("FAIL: {} exceeded.", counted(broken, "limit")),
     };
     let untold = count(Outcome::CannotTell);
     if untold > 0 {

@@ -1,4 +1,4 @@
-//! How far a policy's guesses were from recorded usage.
+//! How far a policy's estimates were from recorded usage.
 
 use super::document::{Cell, Column, Provenance, Section, Unit};
 use super::field::Fields;
@@ -9,25 +9,25 @@ const fn number(key: &'static str, header: &'static str, meaning: &'static str, 
     Column::number(key, header, unit, Provenance::Estimated).says(meaning)
 }
 
-/// A row a policy and kind of guess. Absent where no usage is recorded.
+/// One row per policy and kind of estimate. Absent where no usage is recorded.
 pub fn guesses(replays: &[Replay]) -> Option<Section> {
     let rows = replays.iter().flat_map(|Replay { totals, policy, .. }| {
-        [(policy.as_str(), "estimator", &totals.estimates), (policy.as_str(), "belief", &totals.beliefs)]
+        [(policy.as_str(), "estimator", &totals.estimates), (policy.as_str(), "at triggers", &totals.beliefs)]
     });
-    let bias = "guesses less actual sizes, as a share of the latter: below zero, the policy thinks too little";
+    let bias = "estimates less actual sizes, as a share of the latter: below zero, the estimates are too low";
     Fields::<(&str, &str, &Drift)>::new()
         .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
-        .with(Column::name("guess", "guess"), |(_, guess, _)| Cell::name(guess))
+        .with(Column::name("guess", "estimate"), |(_, guess, _)| Cell::name(guess))
         .with(number("compared", "calls", "calls with recorded usage that were compared", Unit::Count), |row| Cell::Count(row.2.calls))
         .with(number("bias", "bias", bias, Unit::Share), |(.., drift)| {
             let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);
             Cell::Share { part: signed(drift.guessed_tokens) - signed(drift.actual_tokens), whole: drift.actual_tokens }
         })
-        .with(number("p05", "p5", "actual / guessed: a twentieth of the calls lies below", Unit::Count), |row| ratio(row.2, 5))
+        .with(number("p05", "p5", "actual / estimated: 5th percentile over calls", Unit::Count), |row| ratio(row.2, 5))
         .with(number("p50", "p50", "half of them", Unit::Count), |row| ratio(row.2, 50))
-        .with(number("p95", "p95", "all but a twentieth", Unit::Count), |row| ratio(row.2, 95))
+        .with(number("p95", "p95", "95th percentile", Unit::Count), |row| ratio(row.2, 95))
         .table(2, rows.filter(|(.., drift)| drift.calls > 0))
-        .told("How far guesses were from recorded usage")
+        .told("How far estimates were from recorded usage")
 }
 
 fn ratio(drift: &Drift, hundredths: u64) -> Cell {

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 /// So many sessions are shown to people; spreadsheets and programs get all.
 const SHOWN: usize = 20;
 
-const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are guessed from their lengths unless --tokenizer asks for counts.";
+const OVERHEAD: &str = "Overhead is what a call carries and the log does not show (system prompt, tool definitions): the recorded prompt of a session's first call less the visible messages, whose sizes are estimated from their lengths unless --tokenizer asks for counts.";
 
 /// The report on what a corpus holds.
 pub fn inspect(corpus: &Corpus, catalog: &Catalog, command: Option<String>) -> Report {
@@ -185,7 +185,7 @@ fn message_table(agents: &BTreeMap<String, Contents>) -> Table {
         .with(count("assistant", "assis\u{ad}tant", "replies"), |(_, contents)| Cell::Count(contents.assistant))
         .with(count("results", "results", "messages with results of tools"), |(_, contents)| Cell::Count(contents.results))
         .with(count("tool_calls", "tool calls", "requests to run a tool"), |(_, contents)| Cell::Count(contents.tool_calls))
-        .with(count("failures", "fail\u{ad}ures", "results that tell of a failure"), |(_, contents)| Cell::Count(contents.failures))
+        .with(count("failures", "fail\u{ad}ures", "results that report a failure"), |(_, contents)| Cell::Count(contents.failures))
         .with(count("images", "pic\u{ad}tures", ""), |(_, contents)| Cell::Count(contents.images))
         .table(1, agents)
 }

@@ -5,7 +5,7 @@ use super::words::dollars;
 use crate::experiment::{Measure, Unit, Value};
 
 /// What is said where a net cost is sought or limited.
-pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is taken up again later, is read again; what was \
+pub const CLOSED_LOOP: &str = "Net cost is that of a closed loop: what was cut away, cleared or dropped, and is needed later, is read again; what was \
                                summarised is taken to be known. It may lie below the cost, as what is read again makes the policy act at other calls: that is no \
                                saving to count on. All other figures are those of the open loop.";
 

@@ -1,4 +1,4 @@
-//! OUTCOMES -> REPORT. One file a question. Knows no width, no colour, no separator.
+//! OUTCOMES -> REPORT. One file per question. Knows no width, no colour, no separator.
 
 mod answer;
 mod asked;

@@ -14,8 +14,7 @@ const NAMED: usize = 3;
 /// Below this share of anchored tokens a report says plainly that it rests on estimates, in millionths.
 const LOW_ANCHORAGE: u64 = 500_000;
 
-const OPEN_LOOP: &str =
-    "Replay is open-loop: the recorded messages follow whatever a policy does; a real agent might have acted otherwise.";
+const OPEN_LOOP: &str = "Replay keeps the recorded messages; a real agent might have acted differently.";
 
 const PROVENANCE: &str = "Calls are recorded. Sizes are recorded usage as far as they are anchored, tokenizer estimates beyond. \
                           What policies do, and all that follows from it, is simulated.";

@@ -1,4 +1,4 @@
-//! What was forgotten: what replies took up again, by the kind of text that they refer to, and what had become of it.
+//! What was forgotten: text that the model repeated later, by the kind of its source, and whether it was still there.
 
 use super::by_rule;
 use super::document::{Better, Body, Cell, Column, Provenance, Section, Table, Unit};
@@ -10,7 +10,7 @@ use crate::sim::{Broken, Category, Fates, Outcome};
 use crate::trace::Evidence;
 use std::cmp::Reverse;
 
-/// So many broken references of a corpus are named: the heaviest.
+/// So many losses of a corpus are named: the heaviest.
 const NAMED: usize = 10;
 
 /// A policy, a kind of text, where it stood, and what became of references to it.
@@ -21,7 +21,7 @@ const fn count(key: &'static str, header: &'static str, meaning: &'static str) -
 }
 
 const REFERENCES: Column =
-    Column::number("references", "references", Unit::Count, Provenance::Estimated).says("times that a reply takes up text of one source");
+    Column::number("references", "references", Unit::Count, Provenance::Estimated).says("times that a reply repeats text of one source");
 
 const fn kept_share(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
     Column::number(key, header, Unit::Share, Provenance::Simulated).says(meaning).better(Better::More)
@@ -37,7 +37,7 @@ fn fields<'a>() -> Fields<'a, Row<'a>> {
         .with(kept_share("kept_share", "kept, share", "kept as a share of all"), |(.., fates)| Cell::share(fates.kept, fates.all()))
 }
 
-/// A table a policy, and the worst cases.
+/// One table per policy, and the worst cases.
 pub fn sections(corpus: &Corpus, replays: &[Replay], least: Option<&LeastBudget>) -> Vec<Section> {
     let section = |replay: &Replay| fields().table(2, rows(replay)).titled(format!("References under {}", replay.policy));
     let could = [achievable(replays)].into_iter().chain(least.map(least_section));
@@ -62,12 +62,12 @@ pub(super) fn achievable(replays: &[Replay]) -> Section {
     let needed = "with less content than this in the mean context no policy keeps 99 % of them";
     Fields::<&Replay>::new()
         .with(Column::name("policy", "policy"), |replay| Cell::name(&replay.policy))
-        .with(count("kept", "kept", "references to lines that it kept"), move |replay| Cell::Count(kept(replay)))
+        .with(count("kept", "kept", "reused lines that it kept"), move |replay| Cell::Count(kept(replay)))
         .with(count("oracle", "oracle", oracle), |replay| Cell::Count(replay.totals.retention.oracle))
-        .with(count("achievable", "achievable", "the most that contexts of the same sizes can keep"), |replay| {
+        .with(count("achievable", "best possible", "the most that contexts of the same sizes can keep"), |replay| {
             Cell::Count(replay.totals.retention.achievable)
         })
-        .with(kept_share("achieved_share", "of achievable", "kept as a share of that"), move |replay| {
+        .with(kept_share("achieved_share", "of best possible", "kept as a share of that"), move |replay| {
             Cell::share(kept(replay), replay.totals.retention.achievable)
         })
         .with(tokens("content_tokens", "content", "recorded content in the mean context"), move |replay| {
@@ -90,7 +90,7 @@ fn least_section(least: &LeastBudget) -> Section {
 
 /// What an oracle's row is.
 pub const ORACLE: &str = "An oracle knows what comes. Its contexts are as large as those of the policy above it, call by call; what stands in them is chosen so \
-                          that later replies find the lines that they take up. Figures that follow from anything but size and references are left empty.";
+                          that later replies find the lines that they repeat. Figures that follow from anything but size and references are left empty.";
 
 /// What the figures rest on.
 pub fn notes(corpus: &Corpus) -> Vec<String> {
@@ -109,7 +109,7 @@ pub fn left_out(corpus: &Corpus) -> Option<String> {
     })
 }
 
-/// The heaviest broken references of one session.
+/// The heaviest lost text of one session.
 pub fn worst_of(outcome: &Outcome) -> Option<Section> {
     let all: Vec<Case<'_>> = outcome.broken.iter().map(|broken| ("", "", broken)).collect();
     cases(&all).table(1, all).told(WORST)
@@ -131,7 +131,7 @@ fn worst(corpus: &Corpus, replays: &[Replay]) -> Option<Section> {
     names.and(cases(&all)).table(2, all).told(WORST)
 }
 
-const WORST: &str = "Broken references, the heaviest";
+const WORST: &str = "Reused text that was lost, the heaviest first";
 
 /// A policy, a session and a reference that broke there.
 type Case<'a> = (&'a str, &'a str, &'a Broken);
@@ -152,7 +152,7 @@ fn cases<'a>(all: &[Case<'a>]) -> Fields<'a, Case<'a>> {
         .with(Column::name("tool", "tool"), move |(.., broken)| text(&broken.tool))
         .with(Column::name("fate", "fate"), |(.., broken)| Cell::name(broken.fate.name()))
         .with(Column::name("rule", "rule"), move |(.., broken)| text(&broken.rule))
-        .with(count("weight", "pieces", "how many lines or names are taken up"), |(.., broken)| Cell::Count(u64::from(broken.weight)))
+        .with(count("weight", "pieces", "how many lines or names are repeated"), |(.., broken)| Cell::Count(u64::from(broken.weight)))
         .with(distance, |(.., broken)| Cell::Tokens(broken.distance_tokens))
         .with(count("distance_calls", "calls ago", "calls between the two"), |(.., broken)| Cell::Count(u64::from(broken.distance_calls)));
     let with_path = all.iter().any(|(.., broken)| broken.path.is_some());

@@ -11,7 +11,7 @@ use crate::experiment::metric::{Metric, Of, compactions, count, metric, tokens};
 use crate::sim::{EventKind, MOST_IN_A_CALL, MOST_IN_A_SESSION, Totals};
 
 /// What the closed loop supposes.
-pub const NOTE: &str = "Closed loop: before a call whose reply takes up lines that are gone, the agent makes one more call for each source, \
+pub const NOTE: &str = "Closed loop: before a call whose reply repeats lines that are gone, the agent makes one more call for each source, \
                         which brings the source back at its size. That it would do just this is a supposition.";
 
 const fn column(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit) -> Column {
@@ -76,12 +76,12 @@ fn fields<'a>(cache: CacheKind) -> Fields<'a, (&'a Replay, &'a Replay)> {
             move |(open, _)| cost(open),
         )
         .with(less("cost_closed_usd", "cost, closed", IF_READ_AGAIN, Money), move |(_, closed)| cost(closed))
-        .with(less("still_broken", "still broken", "references to lines that are broken all the same", Count), |(_, closed)| {
+        .with(less("still_broken", "still broken", "reused lines that are lost all the same", Count), |(_, closed)| {
             Cell::Count(still_broken(&closed.totals))
         })
 }
 
-/// Open and closed loop side by side, a row a policy, and what stands out in words. Nothing where no loop was closed.
+/// Open and closed loop side by side, one row per policy, and what stands out in words. Nothing where no loop was closed.
 pub fn sections(replays: &[Replay], cache: CacheKind) -> Vec<Section> {
     let both: Vec<(&Replay, &Replay)> = replays.iter().filter_map(|open| Some((open, open.closed.as_deref()?))).collect();
     if both.is_empty() {
@@ -156,7 +156,7 @@ fn sentences(open: &Replay, closed: &Replay, cache: CacheKind) -> Vec<String> {
     let (ended_open, ended) = (before.failed_sessions, after.failed_sessions);
     if ended_open != ended {
         words.push(format!(
-            "{policy}: {} with a refusal that nothing mends in the closed loop, {} in the open one. Nothing is read again before such a call, so \
+            "{policy}: {} fail in the closed loop, {} in the open one. Nothing is read again before such a call, so \
              that the costs of the two cannot be compared.",
             counted(ended, "session"),
             grouped(ended_open),
@@ -191,7 +191,7 @@ const CLOSED: &[Metric] = &[
     count("closed_sources_again", "sources again", "sources that were read again more than once", |totals| totals.refetches.sources_again),
 ];
 
-/// Puts the closed loop's figures behind the rows of a flat table, a row a policy and session in the order of both.
+/// Puts the closed loop's figures behind the rows of a flat table, one row per policy and session in the order of both.
 pub fn widen(table: &mut Table, replays: &[Replay]) {
     if replays.iter().all(|replay| replay.closed.is_none()) {
         return;

@@ -1,4 +1,4 @@
-//! `replay`: what each policy would have done to the recorded sessions, a row a policy.
+//! `replay`: what each policy would have done to the recorded sessions, one row per policy.
 
 use super::answer::answer;
 use super::asked::{Asked, Baselines, By, Oracle, SubAgents};
@@ -72,7 +72,7 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }
 
-/// A row a policy, below those of the recording and the user's own agents.
+/// One row per policy, below those of the recording and the user's own agents.
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
     let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
     let mut columns: Vec<Column> =

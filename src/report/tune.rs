@@ -212,7 +212,7 @@ fn defaults_break(found: &Found<'_>) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{} themselves break {}.", capital(point(found)), parts.join(", and ")))
 }
 
-/// Sessions with a refusal that nothing mends: no figure of theirs is that of a session that ran to its end.
+/// Failed sessions: no figure of theirs is that of a session that ran to its end.
 fn ended_early(found: &Found<'_>) -> Option<String> {
     let closed = found.tuned.objective.measure.known_from() == KnownFrom::ClosedLoop;
     let best = found.tuned.best.as_ref().filter(|best| !best.setting.values.is_empty());
@@ -234,9 +234,7 @@ fn ended_early(found: &Found<'_>) -> Option<String> {
     } else {
         ""
     };
-    (!trials.is_empty()).then(|| {
-        format!("Sessions with a refusal that nothing mends: {}. What the logs hold behind it counts in no figure{net}.", trials.join("; "))
-    })
+    (!trials.is_empty()).then(|| format!("Failed sessions: {}. Calls after the refused one count in no figure{net}.", trials.join("; ")))
 }
 
 /// The sessions that differ, or that none does.
@@ -282,8 +280,7 @@ fn table(found: &Found<'_>) -> Table {
     let bound = move |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| bound_cell(bound, &measure));
     let simulated = |key, header, unit, meaning| Column::number(key, header, unit, Provenance::Simulated).says(meaning);
     let unit = measure.part.unit;
-    let broken =
-        simulated("broken_references", "broken refe\u{ad}rences", Unit::Count, "lines that a reply takes up again and that were gone");
+    let broken = simulated("broken_references", "reused text lost", Unit::Count, "lines that a reply repeats and that were gone");
     let parts = Column::name("part", "part").says("training: sought on these; held-out: judged on these");
     let mut fields = Fields::<Row<'_>>::new()
         .with(Column::name("setting", "setting"), |row| Cell::Name(setting_words(found, row.trial)))

@@ -81,7 +81,7 @@ pub fn why(reason: Reason) -> String {
             grouped(limit),
             grouped(went_on)
         ),
-        Reason::NothingNoted => "the policy's belief reached its limit; the log notes nothing there".to_owned(),
+        Reason::NothingNoted => "the policy's estimate reached its limit; the log notes nothing there".to_owned(),
     }
 }
 

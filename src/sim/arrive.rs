@@ -31,7 +31,7 @@ pub(super) fn arrive<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>
         }
         state.window.next_message = message + 1;
         if imposed {
-            // The history was rewritten, whoever did it: the last usage says no more than after a compaction of the policy's own.
+            // The history was rewritten, by the policy or not: the last usage says no more than after a compaction of the policy's own.
             state.rewritten();
         }
         if row.role == Role::Tool {

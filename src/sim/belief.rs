@@ -1,4 +1,4 @@
-//! What a policy believes about its context, and what it remembers of its own work.
+//! The policy's estimate of its context, and what it remembers of its own work.
 
 use super::event::Cause;
 use super::inputs::Inputs;
@@ -7,7 +7,7 @@ use crate::context::{Context, Entry, Item, Region, State as ItemState};
 use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Plan, Rule, Selection, Sight, Switch, Trigger};
 use crate::trace::CallRow;
 
-/// Encrypted reasoning takes more bytes than this; where a log has fewer, somebody has taken it out.
+/// Encrypted reasoning takes more bytes than this; where a log has fewer, it has been removed.
 const LEAST_SEALED_BYTES: u32 = 100;
 
 /// What a policy knows, and what it takes the context for.
@@ -37,7 +37,7 @@ pub(super) struct Belief {
     pub turn_ended: bool,
     /// What it took the last request for that the provider refused; 0 where none was.
     pub refused: u64,
-    /// Actual size right after the last reply: what a belief from usage covers.
+    /// Actual size right after the last reply: what an estimate from usage covers.
     pub actual_after_reply: u64,
 }
 
@@ -77,7 +77,7 @@ pub(super) struct Look {
     pub belief: u64,
     /// What it was held against.
     pub limit: f64,
-    /// The actual size of all that the belief knew of.
+    /// The actual size of all that the estimate covers.
     pub covers: u64,
     /// The actual size of everything at that moment.
     pub whole: u64,

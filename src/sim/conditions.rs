@@ -39,7 +39,7 @@ pub enum Guesses {
 /// Does the agent read again what it misses?
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Refetching {
-    /// It does not: the recorded messages follow whatever the policy did (open loop).
+    /// It does not: replay keeps the recorded messages (open loop).
     #[default]
     Never,
     /// It reads again what was cut away, cleared or dropped. What was summarised it is taken to know.

@@ -133,7 +133,7 @@ pub struct Event {
     pub kind: EventKind,
     /// The rule that did it; empty for overflows.
     pub rule: String,
-    /// Belief at that moment, where the rule looked at a size.
+    /// The policy's estimate at that moment, where the rule looked at a size.
     pub belief: Option<u64>,
     /// The limit that it was held against, rounded down; `None` where the rule fired because of a count.
     pub limit: Option<u64>,
@@ -161,7 +161,7 @@ pub enum Warning {
     RepeatedCompaction,
     /// The context swings about the threshold: several compactions within ten calls.
     Oscillation,
-    /// A compaction that freed less than a twentieth of the context.
+    /// A compaction that freed less than 5 % of the context.
     NoGain,
     /// The fallback ran again and again without the call going through.
     Loop,

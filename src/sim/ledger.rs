@@ -1,6 +1,6 @@
 //! What a replay writes down: outcome, events and sums, up to the end of the session.
 //!
-//! A session that a policy fails ends at the call at which a refusal stands that nothing mended. The run goes on behind it, but what it
+//! A session that a policy fails ends at the call that is refused to the end. The run goes on behind it, but what it
 //! comes to there is kept apart.
 
 use super::belief::Look;
@@ -24,7 +24,7 @@ pub(super) enum Detail {
     /// All of it.
     #[default]
     Everything,
-    /// Sums alone: no events by name, no ratios of guesses, no tools.
+    /// Sums alone: no events by name, no ratios of estimates, no tools.
     Sums,
 }
 
@@ -111,7 +111,7 @@ impl Ledger {
             let add = if self.detail == Detail::Everything { Drift::add } else { Drift::add_sums };
             add(&mut totals.estimates, row.estimated, row.actual);
             if let Some(look) = look {
-                // What a policy believed before it shrank the context is no belief about what was left.
+                // An estimate from before the context shrank is no estimate of what was left.
                 add(&mut totals.beliefs, look.belief, if look.left.is_some() { look.whole } else { row.attempted });
             }
         }

@@ -1,7 +1,7 @@
 //! ONE TRACE x ONE POLICY -> OUTCOME. The loop is in `run`; [`simulate`] is one way into it, a replay of many policies ([`SharedSession`]) another.
 //!
 //! To read: `run` (the calls in order), `arrive` (messages enter), `checkpoint` (the rules of one place), `act` and `summarise` (what a rule does),
-//! `attempt` (the call, refused or made). What they work on: `window` (the context), `belief` (what the policy knows), `ledger` (what is
+//! `attempt` (the call, refused or made). What they work on: `window` (the context), `belief` (what the policy knows and estimates), `ledger` (what is
 //! written down). `many/` runs settings together that act alike; `hindsight/` asks what could have been kept.
 
 mod act;

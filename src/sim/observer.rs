@@ -16,5 +16,5 @@ pub(super) trait Observer<'a> {
     fn overflow(&mut self, _state: &State<'a>, _cause: Cause) {}
 }
 
-/// Nobody looks on.
+/// No observer.
 impl Observer<'_> for () {}

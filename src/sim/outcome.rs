@@ -14,9 +14,9 @@ pub struct CallOutcome {
     pub actual: u64,
     /// The part of it that rests on recorded usage.
     pub anchored: u64,
-    /// B(k): what the policy believed at its last look before the call; `None` where it looked at no size.
+    /// B(k): the policy's estimate at its last look before the call; `None` where it looked at no size.
     pub belief: Option<u64>,
-    /// The policy has changed the context's size since that look: the belief is about what it was before.
+    /// The policy has changed the context's size since that look: the estimate is of what it was before.
     pub rewritten: bool,
     /// What the policy's estimator makes of the request, whether the policy looks at it or not.
     pub estimated: u64,

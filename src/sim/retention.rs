@@ -173,11 +173,11 @@ pub struct Retention {
     pub fates: BTreeMap<(Evidence, Category), Fates>,
     /// Calls with a broken reference of whole lines.
     pub broken_calls: u64,
-    /// References to lines that any policy could have kept at most in contexts of the same sizes. 0 where nobody asked for it.
+    /// References to lines that any policy could have kept at most in contexts of the same sizes. 0 where it was not asked for.
     pub achievable: u64,
-    /// References to lines that the oracle keeps in contexts of the same sizes. 0 where nobody asked for it.
+    /// References to lines that the oracle keeps in contexts of the same sizes. 0 where it was not asked for.
     pub oracle: u64,
-    /// Calls with a reference to lines that the oracle does not keep. 0 where nobody asked for it.
+    /// Calls with a reference to lines that the oracle does not keep. 0 where it was not asked for.
     pub oracle_broken_calls: u64,
     /// Tokens of recorded content, summed over calls.
     pub carried_tokens: u64,
@@ -207,7 +207,7 @@ impl Retention {
         sum
     }
 
-    /// Has anybody asked what could have been kept? Then the oracle keeps at least what the policy keeps, and something can be kept where
+    /// Was it asked what could have been kept? Then the oracle keeps at least what the policy keeps, and something can be kept where
     /// there are references at all.
     pub fn knows_hindsight(&self) -> bool {
         let lines = self.of(Evidence::Line);

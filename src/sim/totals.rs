@@ -119,7 +119,7 @@ pub struct Totals {
     pub calls: u64,
     /// Calls whose prompt was larger than the window at the first try: the provider would have refused them. A failed call is among them.
     pub overflows: u64,
-    /// Overflows that the policy's fallback mended.
+    /// Overflows after which the policy's fallback brought the call through.
     pub recovered: u64,
     /// Sessions with at least one of them.
     pub overflowing_sessions: u64,
@@ -127,13 +127,13 @@ pub struct Totals {
     pub reply_cut: u64,
     /// Calls above window less reserve, a failed one included.
     pub over_budget: u64,
-    /// Refused calls at which the policy had believed that all was well.
+    /// Refused calls at which the policy's estimate was within its limit.
     pub missed: u64,
     /// Compactions and prunings although the context was still below the limit by more than the safety buffer.
     pub early: u64,
     /// Tries that were refused.
     pub refused: u64,
-    /// Sessions that end in a refusal that nothing mends.
+    /// Sessions that end at a refused call.
     pub failed_sessions: u64,
     /// What follows in the logs of those sessions. No part of any other sum.
     pub after_end: AfterEnd,
@@ -176,9 +176,9 @@ pub struct Totals {
     pub tools: BTreeMap<String, Carried>,
     /// The policy's estimator over whole requests, beside their actual size.
     pub estimates: Drift,
-    /// What the policy believed at its last look before a call, beside the actual size of the call's prompt.
+    /// The policy's estimate at its last look before a call, beside the actual size of the call's prompt.
     pub beliefs: Drift,
-    /// What was still there of what later messages took up again.
+    /// What was still there of what later messages repeat.
     pub retention: Retention,
     /// What the agent read again; all of it is part of the other sums. Nothing in an open loop.
     pub refetches: Refetches,
@@ -190,7 +190,7 @@ impl Totals {
         *self.events.entry(kind).or_default() += 1;
     }
 
-    /// These totals without the ratios of guesses, without tools and regions, and without what is behind the end of failed sessions: what
+    /// These totals without the ratios of estimates, without tools and regions, and without what is behind the end of failed sessions: what
     /// settings that share a run come to.
     pub fn sums(&self) -> Totals {
         let (estimates, beliefs) = (self.estimates.sums(), self.beliefs.sums());

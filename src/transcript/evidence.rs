@@ -16,7 +16,7 @@ pub struct Evidence {
     /// For arguments: hash of the command by which a shell is told to look at something and change nothing, or of all of them where an editor is told to
     /// show a file; 0 for all others.
     pub looks: u64,
-    /// For arguments: that file or address itself, kept only where somebody asked for it.
+    /// For arguments: that file or address itself, kept only where the user asked for it.
     pub path: Option<Box<str>>,
 }
 

@@ -32,7 +32,7 @@ fn ages_are_counted_up_to_the_day_that_is_printed() {
     cargo_bin_cmd!("ctxsim").args(["policy", "list", "--as-of", "2026-11-23"]).assert().code(2);
 }
 
-/// Every word that a preset claims is borne out: by the suite of vectors, the tests by hand, the logs that it is for.
+/// Every word that a preset claims is checked: by the suite of vectors, the tests by hand, the logs that it is for.
 #[test]
 fn what_is_said_of_the_checks_holds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");

@@ -329,7 +329,7 @@ fn only_the_door_writes_files() {
     assert_none(others.flat_map(|code| code.lines_with(&marks).collect::<Vec<_>>()).collect());
 }
 
-/// Paths of a machine and addresses of registries say where the project was made, which is nobody's business. The lock file is cargo's.
+/// Paths of a machine and addresses of registries say where the project was made, which no user needs to know. The lock file is cargo's.
 #[test]
 fn no_file_names_a_machine() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));

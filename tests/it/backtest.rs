@@ -120,7 +120,7 @@ fn the_preset_is_that_of_the_agent_and_version() {
 #[test]
 fn predictions_start_from_the_recorded_context() {
     let folder = tempfile::tempdir().expect("folder");
-    // Somebody compacts at 60,000; a replay from the beginning would reach the limit long before the second event.
+    // The user compacts at 60,000; a replay from the beginning would reach the limit long before the second event.
     let made = Made::new("conditioned", "2.1.45")
         .calls(&[20, 60])
         .compaction(Some(false))
@@ -209,7 +209,7 @@ fn the_preset_follows_the_window_too() {
     assert_eq!(policy(&[&path, "--window", "400k"]), "claude-code@early");
 }
 
-/// The agent compacted when a result came that it did not live to write down. The miss names it, and what the policy believed without it.
+/// The agent compacted when a result came that it did not live to write down. The miss names it, and the policy's estimate without it.
 #[test]
 fn a_miss_says_what_the_policy_believed() {
     let folder = tempfile::tempdir().expect("folder");

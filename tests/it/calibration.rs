@@ -258,7 +258,7 @@ fn the_programs_own_error_does_not_cancel_between_agents() {
     assert_eq!(OwnError::over(&checks, CacheKind::Perfect), None);
 }
 
-/// What the modelled cache was off, in percent, before entries of others aged and hits that nobody guarantees were missed.
+/// What the modelled cache was off, in percent, before entries of others aged and hits without a guarantee were missed.
 const BEFORE: [(&str, &str, f64); 10] = [
     ("transcripts", "claude-code", 2.3),
     ("transcripts", "codex", 17.1),

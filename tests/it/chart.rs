@@ -50,7 +50,7 @@ fn few_cases_are_told_as_such() {
     };
     let title = |corpus: &Corpus| reuse(corpus, 200_000).unwrap().title;
     assert!(lines(&corpus).contains("the curve bends at") && !lines(&corpus).contains("too few"), "{}", lines(&corpus));
-    assert!(title(&corpus).contains(" % of the lines of tool results"), "{}", title(&corpus));
+    assert!(title(&corpus).contains(" % of the reused lines of tool results"), "{}", title(&corpus));
     // Hundreds of references of one session are one case.
     let fullest = corpus.traces.iter().map(|trace| trace.calls.len()).max().unwrap();
     corpus.traces.retain(|trace| trace.calls.len() == fullest);

@@ -97,7 +97,7 @@ fn nobody_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
 #[test]
 fn titles_keys_and_sizes_say_what_is_there() {
     replayed(|corpus, replays, tariff| {
-        // Without an overflow the key tells of none.
+        // Without an overflow the key names none.
         let calm = replays.iter().find(|replay| replay.totals.overflows == 0).unwrap();
         let chart = overflows(corpus, calm).unwrap();
         let Drawing::HeatMap(map) = &chart.drawing else { panic!() };

@@ -110,7 +110,7 @@ fn the_words_of_a_log_reach_no_terminal() {
 fn explain_tells_a_life() {
     let told = stdout(&ctxsim(&["explain", "by-h", "--policy", MASK, "--window", "1000", SESSION, "--details"]).code(0));
     assert!(told.starts_with("Session by-hand under mask\n"), "{told}");
-    for words in ["mask: believed 670, limit 560", "recovered ", "no gain", "recorded 950"] {
+    for words in ["mask: estimated 670, limit 560", "recovered ", "no gain", "recorded 950"] {
         assert!(told.contains(words), "{words}:\n{told}");
     }
     let value = parsed(&ctxsim(&["explain", "session.jsonl", "--policy", MASK, SESSION, "--json"]).code(0));

@@ -102,7 +102,7 @@ fn not_a_word_is_left() {
     ctxsim(&["convert", &from.to_string_lossy(), "--redact", "-o", &to.to_string_lossy()]).code(0);
     let redacted = fs::read_to_string(&to).expect("written");
     assert!(!redacted.contains("zebra") && !redacted.contains("certain"), "{redacted}");
-    // Hashes by which a guess could be checked are gone: what is left are small numbers.
+    // Hashes by which a candidate text could be checked are gone: what is left are small numbers.
     for line in redacted.lines() {
         let value: Value = serde_json::from_str(line).expect("JSON");
         for part in value["parts"].as_array().into_iter().flatten() {

@@ -138,7 +138,7 @@ fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     assert_eq!(nano(&bill), [0, 0, 0]);
 }
 
-/// Other prices need no other replay: the same outcome, billed by a table that somebody brought.
+/// Other prices need no other replay: the same outcome, billed by a table of the user.
 #[test]
 fn prices_are_read_as_litellm_and_models_dev_publish_them() {
     let tables = tables();
@@ -367,7 +367,7 @@ fn tau2_costs_add_up_to_the_recorded_run() {
     println!("{runs} runs");
 }
 
-/// A recording whose usage tells of reads is checked without any policy: what was sent is known, not simulated.
+/// A recording whose usage reports cache reads is checked without any policy: what was sent is known, not simulated.
 #[test]
 fn the_check_speaks_of_recorded_prompts() {
     let tables = tables();

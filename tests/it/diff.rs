@@ -132,7 +132,7 @@ fn the_report_on_the_samples() {
         let of = |threads| stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", form, "--threads", threads]);
         assert_eq!(of("1"), of("8"), "{form}");
     }
-    assert_eq!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", "--csv"]).lines().count(), 33, "a row a session and policy");
+    assert_eq!(stdout(&["diff", "transcripts/", "-p", "codex", "-p", "pi", "--csv"]).lines().count(), 33, "one row per session and policy");
 }
 
 #[test]

@@ -306,7 +306,7 @@ fn nothing_is_written_over_what_is_there() {
         fs::write(&file, "years of work").unwrap();
         let said = assert_refused(&writer.name(), &root, &writer.words(&log, &place));
         assert!(said.contains("--force"), "{said}");
-        // Whoever insists is believed.
+        // With --force it is written over.
         let output = run(&root, &forced(writer.words(&log, &place)));
         assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {}", writer.name(), String::from_utf8_lossy(&output.stderr));
         assert_ne!(fs::read(&file).unwrap(), b"years of work", "{}", writer.name());

@@ -1,4 +1,4 @@
-//! `ctxsim explain`: what fired and why, what was believed when, what one line tells of many.
+//! `ctxsim explain`: what fired and why, what the policy estimated when, which events share one line.
 
 use assert_cmd::assert::Assert;
 use std::fs;
@@ -11,7 +11,7 @@ fn ctxsim(arguments: &[&str]) -> Assert {
     command.args(arguments).env("COLUMNS", "200").assert()
 }
 
-/// What explain tells of the session worked by hand under a policy of these rules.
+/// What explain says about the session worked by hand under a policy of these rules.
 fn told(rules: &str, form: &str) -> String {
     let folder = tempfile::tempdir().expect("folder");
     let policy = folder.path().join("test.toml");
@@ -38,8 +38,8 @@ fn a_belief_says_of_which_moment_it_is() {
     let rule = fs::read_to_string("tests/data/cli/mask.toml").expect("mask");
     let (_, rule) = rule.split_once("[[rule]]").expect("rule");
     let shown = told(&format!("[[rule]]{}", rule.replace("\"=trigger\"", "560")), "--details");
-    assert!(shown.contains("believed 340 at the last look"), "{shown}");
-    assert!(shown.contains("believed 670 before it was rewritten"), "{shown}");
+    assert!(shown.contains("estimated 340 at the last look"), "{shown}");
+    assert!(shown.contains("estimated 670 before it was rewritten"), "{shown}");
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn what_fires_in_vain_at_each_call_is_told_once() {
     let rule = "[[rule]]\nid = 'vain'\nat = 'pre_call'\nwhen.level = { of = 'usage_total', gt = 100 }\n\
                 select = { kind = ['tool_result'], tail = [{ n = 9, unit = 'items' }] }\nmask = { text = '[old]' }\n";
     let shown = told(rule, "--details");
-    assert!(shown.contains("calls 2 to 4: fired without gain at each of 3 calls; at first vain: believed 340, limit 100"), "{shown}");
+    assert!(shown.contains("calls 2 to 4: fired without gain at each of 3 calls; at first vain: estimated 340, limit 100"), "{shown}");
     assert_eq!(shown.matches("no gain").count(), 1, "{shown}");
     assert_eq!(told(rule, "--csv").matches("no gain").count(), 3, "a spreadsheet has each");
 }

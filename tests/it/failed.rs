@@ -98,7 +98,7 @@ fn a_failed_session_is_a_shorter_one() {
             }
         }
     }
-    assert!(failed > 20 && mended > 20, "{failed} failed, {mended} mended");
+    assert!(failed > 20 && mended > 20, "{failed} failed, {mended} recovered");
 }
 
 fn holds_for(trace: &Trace, plan: &Plan, conditions: &Conditions, whole: &Outcome, call: usize, name: &str) {

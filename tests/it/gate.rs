@@ -116,7 +116,7 @@ fn a_baseline_is_kept_passed_and_written_anew() {
     let shut = with(&turned);
     assert_eq!(shut.status.code(), Some(1));
     let text = String::from_utf8_lossy(&shut.stdout).into_owned();
-    assert!(text.contains("The gate is shut") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
+    assert!(text.contains("FAIL: ") && text.contains("exceeded") && text.contains("has changed since the baseline"), "{text}");
     let form = |form: &str| {
         let told = with(&[&turned[..], &[&format!("--{form}"), "--threads", "1"]].concat()).stdout;
         assert_eq!(told, with(&[&turned[..], &["--format", form]].concat()).stdout, "both ways to say it");

@@ -1,4 +1,4 @@
-//! A repository of somebody else: its settings, its names, its links and pipes. Whatever is run in it, the home stays as it is.
+//! A repository of another person: its settings, its names, its links and pipes. Whatever is run in it, the home stays as it is.
 
 use crate::door::{log, snapshot};
 use crate::help::helps;
@@ -144,7 +144,7 @@ fn every_command_leaves_the_home_as_it_is() {
     // Help shows defaults, but none that is more than words.
     let help = run(&home, &cloned, "replay --help");
     assert!(!String::from_utf8_lossy(&help.stdout).contains("touch PWNED"), "{}", String::from_utf8_lossy(&help.stdout));
-    // What the file sets is said, whatever it says of quiet; whoever types that is believed.
+    // What the file sets is said, whatever it says of quiet; --quiet that is typed holds.
     let said = |words: &str| String::from_utf8(run(&home, &cloned, words).stderr).unwrap();
     assert!(said("replay").starts_with("ctxsim: ctxsim.toml sets "), "{}", said("replay"));
     assert!(!said("replay --quiet").contains("sets"));

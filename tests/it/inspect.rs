@@ -27,7 +27,7 @@ fn the_corpus_is_the_same_object_as_in_a_replay() {
     };
     let ((facts, guessed), (expected, counted)) = (recorded(&inspected), recorded(&replayed));
     assert_eq!(facts, expected);
-    assert!((guessed - counted).abs() < 0.01, "{guessed} guessed from lengths, {counted} counted");
+    assert!((guessed - counted).abs() < 0.01, "{guessed} estimated from lengths, {counted} counted");
 }
 
 /// Files by reader, and files by agent: what lies between them is said.

@@ -83,7 +83,7 @@ mod project;
 mod read_again;
 /// The recording and the user's own agents beside policies, on sessions made for it.
 mod recording;
-/// References: what later messages take up again, and what policies lose of it.
+/// References: what later messages repeat, and what policies lose of it.
 mod references;
 /// The closed loop: what is read again, by hand and by properties.
 mod refetch;

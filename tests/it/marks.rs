@@ -105,7 +105,7 @@ fn an_agents_own_limits_leave_alone_what_it_has_cut() {
     assert_eq!(cuts(&preset("opencode@1.2", &[]), &log("opencode", "read", large())), 0);
     assert_eq!(cuts(&preset("codex", &[]), &log("codex", "shell", large())), 0);
     assert_eq!(cuts(&preset("qwen-code", &[]), &log("qwen-code", "read_file", large())), 0);
-    // A variant that nobody records under says so.
+    // A variant that no log is recorded under says so.
     assert_eq!(cuts(&preset("pi@1.5", &[]), &log("pi", "bash", large())), 0);
     assert_eq!(cuts(&preset("pi@recommended", &[]), &log("pi", "bash", large())), 1);
 }

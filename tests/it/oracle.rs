@@ -1,4 +1,4 @@
-//! The oracle and the bound: over random sessions nobody is ahead of the oracle and the oracle is never ahead of the bound; on sessions small
+//! The oracle and the bound: over random sessions no policy is ahead of the oracle and the oracle is never ahead of the bound; on sessions small
 //! enough to try every choice, the best choice lies between the two.
 
 use ctxsim::policy::{Facts, Policy, presets};

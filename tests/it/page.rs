@@ -165,7 +165,7 @@ fn a_browser_opens_the_page_and_everything_in_it_works() {
         browser.words("return document.querySelectorAll('#policies thead')[1].querySelector('th:nth-child(4)').getAttribute('aria-sort')"),
         "ascending"
     );
-    // The worst come first until somebody asks for another order.
+    // The worst come first until the reader asks for another order.
     let overflows =
         "return [...document.querySelectorAll('table.sessions tbody tr')].slice(0, 4).map((row) => row.cells[5].textContent).join(' ')";
     assert_eq!(browser.words(overflows), "1 1 1 1");

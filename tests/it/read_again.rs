@@ -138,7 +138,7 @@ fn a_reading_again_does_not_make_its_own_reference() {
     let found = read_again(&session(&[0, 1, 2, 3, 0, 3], &[(8, Some(6)), (10, None)], &[]));
     assert_eq!(counts(&found, SourceStanding::Removed), [5, 2]);
     assert_eq!(counts(&found, SourceStanding::Kept), [1, 0]);
-    // Nobody compacted: the middle stands for an event.
+    // No compaction: the middle stands for an event.
     let found = read_again(&session(&[0, 1, 2, 1], &[], &[(6, 3)]));
     assert_eq!(group(&found, SourceStanding::Undisturbed, Basis::Lines, false), (2, 1));
     assert_eq!(group(&found, SourceStanding::Undisturbed, Basis::LinesAnyTime, true), (0, 0));

@@ -162,7 +162,7 @@ fn spreadsheets_find_no_formulas() {
     let text = csv(&report).expect("csv");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("well-formed");
-    assert_eq!(rows.len(), 6, "a row a policy and session");
+    assert_eq!(rows.len(), 6, "one row per policy and session");
     for row in &rows {
         for field in row {
             let number = field.parse::<f64>().is_ok();
@@ -207,7 +207,7 @@ fn the_notes_say_what_the_numbers_rest_on() {
     let report = report(By::Policy);
     let said = |words: &str| report.notes.iter().any(|note| note.contains(words));
     for words in [
-        "open-loop",
+        "keeps the recorded messages",
         "40.0 % of all context tokens",
         "take the sizes above for estimates",
         "1 file skipped",

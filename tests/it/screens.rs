@@ -56,7 +56,7 @@ fn details_have_all_tables_and_all_rows() {
     let more = brief.lines().find_map(|line| line.strip_prefix("… ")?.strip_suffix(" more: --all")).unwrap();
     let sessions = |text: &str| text.lines().filter(|line| line.contains("baseagent") && line.contains('▁') || line.contains('█')).count();
     assert!(more.parse::<usize>().unwrap() > 50 && sessions(&rows) > sessions(&brief) && rows.lines().count() > 90);
-    assert!(details.contains("Replay is open-loop") && details.contains("references kept:") && !brief.contains("references kept:"));
+    assert!(details.contains("Calls are recorded.") && details.contains("early:") && !brief.contains("early:"));
 }
 
 /// A path is enough: the root takes every option of `replay`.

@@ -55,7 +55,7 @@ const GUESTS: [(&str, &str, &str); 6] = [
     ("fixtures/dsh-mock/", "deepseek-harness", "sessions written for the tests of another program, with a model that is a program"),
 ];
 
-/// Files that nobody reads, and why: `docs/formats.md` tells the same. Once one of them is read, its line may go.
+/// Files that no reader takes, and why: `docs/formats.md` tells the same. Once one of them is read, its line may go.
 const UNREAD: [(&str, &str); 7] = [
     ("SOURCES.", "the list of the files itself"),
     ("fixtures/agent-history/tests_fixtures_expected_values", "what another program's tests expect; no log"),
@@ -170,7 +170,7 @@ fn files_of_read_formats_have_the_calls_that_their_rows_name() {
     let mut by_reader: BTreeMap<&str, Vec<Entry>> = BTreeMap::new();
     for entry in entries(&shared) {
         let Some(reader) = owner(&entry.name) else { continue };
-        let (claimed_by, claim) = claim(&entry.path).unwrap_or_else(|| panic!("nobody claims {}", entry.name));
+        let (claimed_by, claim) = claim(&entry.path).unwrap_or_else(|| panic!("no reader claims {}", entry.name));
         assert_eq!(claimed_by, reader, "{}", entry.name);
         // A call logged by itself has a row of its own, though it is read with the first of its session.
         if (claim != Claim::Companion || reader == "litellm") && !(cfg!(not(feature = "sqlite")) && entry.name.ends_with(".db")) {
@@ -209,7 +209,7 @@ fn files_of_other_formats_are_left_alone_or_read_as_what_they_are() {
     let Some(shared) = shared() else { return };
     for Entry { path, name, row, .. } in entries(&shared).into_iter().filter(|entry| owner(&entry.name).is_none()) {
         let Some((reader, _)) = claim(&path) else {
-            assert!(UNREAD.iter().any(|(start, _)| name.starts_with(start)), "nobody reads {name}");
+            assert!(UNREAD.iter().any(|(start, _)| name.starts_with(start)), "no reader takes {name}");
             continue;
         };
         let explained = GUESTS.iter().find(|(start, guest, _)| name.starts_with(start) && *guest == reader);
@@ -242,7 +242,7 @@ fn files_of_the_second_folder_have_the_calls_that_a_script_counts() {
         let (name, format) = row.split_once('\t').map(|(name, rest)| (name, rest.split('\t').next().unwrap())).unwrap();
         let expected = if format == "opencode-export" { "opencode" } else { format };
         let path = folder.join(name);
-        let (reader, claim) = claim(&path).unwrap_or_else(|| panic!("nobody claims {name}"));
+        let (reader, claim) = claim(&path).unwrap_or_else(|| panic!("no reader claims {name}"));
         assert_eq!(reader, expected, "{name}");
         // Packed files are further ones of formats that the first folder holds too, and scripts do not unpack.
         if claim != Claim::Companion && path.extension().is_none_or(|ending| ending != "gz") {

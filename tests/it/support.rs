@@ -59,7 +59,7 @@ pub fn read_all(path: &Path) -> (Vec<Transcript>, Vec<Loss>) {
 
 /// The same of a source that is open already.
 pub fn read_source(mut source: Source) -> (Vec<Transcript>, Vec<Loss>) {
-    let (reader, _) = sniff(&source).unwrap_or_else(|| panic!("nobody claims {}", source.path.display()));
+    let (reader, _) = sniff(&source).unwrap_or_else(|| panic!("no reader claims {}", source.path.display()));
     let mut transcripts = Vec::new();
     (reader.read)(&mut source, &PlainScale { keep_content: true }, &mut |transcript| transcripts.push(transcript)).unwrap();
     (transcripts, source.losses().to_vec())

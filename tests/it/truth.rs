@@ -122,7 +122,7 @@ proptest! {
         }
     }
 
-    /// Policy `none` on a session that nobody compacted reproduces the recorded prompts call by call, reasoning, rewinds and all.
+    /// Policy `none` on a session without compactions reproduces the recorded prompts call by call, reasoning, rewinds and all.
     #[test]
     fn none_reproduces_recorded_prompts(steps in proptest::collection::vec(step(), 1..30)) {
         let trace = measured(session(&steps));

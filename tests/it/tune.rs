@@ -169,10 +169,9 @@ fn a_headline_says_that_the_defaults_break_the_constraints_themselves() {
 fn sessions_that_end_are_named_with_the_setting_under_which_they_do() {
     let sound = trial(&[], [0, 0], [0, 0]);
     let said = report_of(Verdict::Recommended, &sound, Some(trial(&[("reserveTokens", "9000")], [0, 0], [1, 2])), None);
-    let expected =
-        "Sessions with a refusal that nothing mends: reserveTokens=9000 1 (2 in the closed loop) of 6 training sessions and 1 (2 in the";
+    let expected = "Failed sessions: reserveTokens=9000 1 (2 in the closed loop) of 6 training sessions and 1 (2 in the";
     assert!(said.contains(expected), "{said}");
-    assert!(!report_of(Verdict::Recommended, &sound, Some(sound.clone()), None).contains("nothing mends"));
+    assert!(!report_of(Verdict::Recommended, &sound, Some(sound.clone()), None).contains("Failed sessions"));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn truncations_have_a_column_where_a_policy_truncates() {
 fn columns_that_say_nothing_of_a_sweep_are_left_out() {
     let words = ["sweep", "transcripts/pi", "-q", "-p", "pi", "--vary", "keepRecentTokens=10k,20k", "--markdown"];
     let table = stdout(&ctxsim(&words).code(0));
-    assert!(!table.contains("of achievable") && table.contains("references kept"), "{table}");
+    assert!(!table.contains("of best possible") && table.contains("reused text kept"), "{table}");
 }
 
 #[test]

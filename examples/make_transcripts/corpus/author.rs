@@ -14,7 +14,7 @@ pub enum Bulk {
     Log(usize),
     /// So many readings as JSON, through the shell.
     Json(u64),
-    /// So many readings through a tool whose result nobody shortens.
+    /// So many readings through a tool whose result is not shortened.
     Export(u64),
     /// So many rows of a spool file in hexadecimal.
     Dump(u64),

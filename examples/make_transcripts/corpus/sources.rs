@@ -67,7 +67,7 @@ pub fn with_table(mut files: Vec<File>) -> Vec<File> {
 
 const INTRODUCTION: &str = "# Where these transcripts come from
 
-Nobody recorded them: they are made up, by a program that is part of this project, so that everybody can try every command
+They are no recordings: a program that is part of this project makes them up, so that every command can be tried
 without transcripts of their own. Structure and field names follow the agents' own logs; people, project, code and output are invented.
 
     cargo run --release --example make_transcripts -- transcripts/

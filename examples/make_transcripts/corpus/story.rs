@@ -45,7 +45,7 @@ pub enum Action {
         /// Were the old lines found?
         found: bool,
     },
-    /// A tool from outside the agent, whose result nobody shortens.
+    /// A tool from outside the agent, whose result is not shortened.
     Export {
         /// The station that is exported.
         station: String,
@@ -78,7 +78,7 @@ pub struct Reply {
     pub actions: Vec<Action>,
 }
 
-/// Somebody who takes a session down: an agent with its format and its own context management.
+/// Something that records a session: an agent with its format and its own context management.
 pub trait Agent {
     /// The user says something.
     fn user(&mut self, text: &str);

@@ -22,7 +22,7 @@ use ctxsim::statistics::{Bars, RESAMPLES, SEED};
 /// The policy that a chart of one policy shows where none is named.
 const ONE: &str = "baseagent";
 
-/// The policy of `overflows` where none is named: what happens if nobody does anything.
+/// The policy of `overflows` where none is named: what happens without a policy.
 const NO_POLICY: &str = "none";
 
 /// The window that the presets' limits are worked out for, where none is given.

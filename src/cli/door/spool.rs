@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile, TempDir};
 
-/// How the names of waiting files begin and end. Between stands chance, so that nobody can put a link there first.
+/// How the names of waiting files begin and end. Between them stand random letters, so that no other program can put a link there first.
 const ENDS: (&str, &str) = (".ctxsim-", ".part");
 
 /// What was made and is not in place yet.

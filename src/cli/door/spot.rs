@@ -192,7 +192,7 @@ fn real(path: &Path) -> Result<PathBuf, String> {
 }
 
 /// Where a link leads. One that leads out of the repository that holds it, or out of the folder that the program was started in, is
-/// somebody's who may not have that place in mind.
+/// a user's who may not have that place in mind.
 fn followed(link: &Path, folder: &Path, here: &Path) -> Result<PathBuf, String> {
     let shown = link.display();
     let target = link.canonicalize().map_err(|_| format!("goes through {shown}, a link that leads nowhere"))?;

@@ -65,7 +65,7 @@ impl Show {
                 policy.name
             )));
         }
-        // What the agent works out by itself is left to it, and told of, unless somebody asks for it.
+        // What the agent works out by itself is left to it and named in a comment, unless the user asks for it.
         let keyed = |name: &&String| policy.configuration_files().iter().any(|file| file.keys.contains_key(*name));
         let names = if turned.is_empty() { policy.params.keys().filter(keyed).cloned().collect() } else { turned };
         let snippets = policy.snippets(&names, &[format!("{} as ctxsim {} has it", policy.name, env!("CARGO_PKG_VERSION"))]);

@@ -22,7 +22,7 @@ pub struct Calibrated {
     pub calls: u64,
     /// The coefficients.
     pub costs: Costs,
-    /// Hidden overhead of a call: the median over sessions, and what a twentieth and all but a twentieth of them have at most.
+    /// Hidden overhead of a call: the median over sessions, and their 5th and 95th percentiles.
     pub overhead: (u64, u64, u64),
     /// Mean error on sessions that were held out, by source, in millionths; empty where no source has sessions enough.
     pub held_out: Vec<(String, u64)>,

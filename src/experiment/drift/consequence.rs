@@ -21,9 +21,9 @@ pub struct Consequence {
     pub own: Counts,
     /// The same with true sizes in the place of its estimator's.
     pub perfect: Counts,
-    /// What it believed at its last look before a call, beside the call's prompt: calls at which it did nothing.
+    /// Its estimate at its last look before a call, beside the call's prompt: calls at which it did nothing.
     pub beliefs: Figures,
-    /// The safety buffers that this belief needs.
+    /// The safety buffers that this estimate needs.
     pub buffers: Vec<Buffer>,
 }
 
@@ -81,7 +81,7 @@ impl Counts {
     }
 }
 
-/// Beliefs at calls at which the policy changed nothing: what it believed before it shrank a context says nothing of what was left.
+/// Estimates at calls at which the policy changed nothing: an estimate made before a context shrank says nothing about what was left.
 fn beliefs(replay: &Replay, sessions: &[Session<'_>]) -> Vec<Pair> {
     let mut pairs = Vec::new();
     for (session, outcome) in sessions.iter().zip(&replay.outcomes) {

@@ -32,7 +32,7 @@ pub struct Figures {
     pub recorded_tokens: u64,
     /// Mean of |estimated - recorded| / recorded, in millionths.
     pub mape_millionths: u64,
-    /// Recorded / estimated in thousandths: a twentieth, half, all but a twentieth, all but a hundredth of the calls lie at or below it.
+    /// Recorded / estimated in thousandths: the 5th, 50th, 95th and 99th percentile over calls.
     pub ratios: Option<Ratios>,
     /// The pair whose estimate was most tokens too low; absent where none was too low.
     pub worst: Option<Worst>,
@@ -41,11 +41,11 @@ pub struct Figures {
 /// Quantiles of recorded / estimated, in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ratios {
-    /// A twentieth of the calls lies at or below it.
+    /// 5th percentile over calls.
     pub p05: u64,
     /// Half of them.
     pub p50: u64,
-    /// All but a twentieth.
+    /// 95th percentile.
     pub p95: u64,
     /// All but a hundredth.
     pub p99: u64,

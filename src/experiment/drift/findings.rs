@@ -133,7 +133,7 @@ pub struct Pairs {
     pub left_out: BTreeMap<LeftOut, u64>,
 }
 
-/// The pairs that [`drift`] sums up, for whoever draws them.
+/// The pairs that [`drift`] sums up, for charts.
 pub fn pairs(corpus: &Corpus, settings: &DriftSettings<'_>) -> Result<Pairs, PolicyError> {
     let sessions = observed(corpus, settings);
     let halves = deal(&sessions.iter().collect::<Vec<_>>());

@@ -18,7 +18,7 @@ const SLACK: f64 = 200.0;
 /// The error of a small step: its weight is 1 / (its tokens + this).
 const NOISE: f64 = 50.0;
 
-/// What was believed before weighs as much as a text of so many tokens.
+/// The prior weighs as much as a text of so many tokens.
 const BELIEF: f64 = 2_000.0;
 
 /// Kinds of which fewer tokens were seen have no cost of their own.
@@ -31,7 +31,7 @@ pub struct FamilyCosts {
     pub family: Family,
     /// In which unit.
     pub basis: Basis,
-    /// The fitted costs; of kinds without evidence, what was believed before.
+    /// The fitted costs; of kinds without evidence, the prior.
     pub costs: Costs,
     /// The intervals of the costs, in their order, messages last. Absent for fewer than two sessions.
     pub intervals: Option<[Interval<i64>; COSTS]>,
@@ -45,14 +45,14 @@ pub struct FamilyCosts {
     pub implausible: u64,
 }
 
-/// What is believed of a family before any log is read: the costs that ship with the program.
+/// The prior of a family, before any log is read: the costs that ship with the program.
 pub(super) fn shipped(family: Family, basis: Basis, catalog: &Catalog) -> Costs {
     let facts = catalog.family(family);
     let message = facts.per_message * 1000;
     let flat = Costs::flat(facts.tokens_per_1000_o200k, message);
     let kinds = match basis {
         Basis::Tokens => facts.tokens,
-        // Where nobody has fitted it, four characters are a token: nothing is known.
+        // A family that has not been fitted gets four characters to a token.
         Basis::Chars => Some(facts.chars.unwrap_or(ContentCosts::flat(250))),
     };
     let Some(kinds) = kinds else { return with_pictures(flat) };

@@ -33,13 +33,13 @@ pub struct Spread {
     pub family: Family,
     /// Sessions.
     pub sessions: u64,
-    /// Tokens: a twentieth of the sessions has at most these.
+    /// Tokens: 5th percentile over sessions.
     pub p05: u64,
     /// Half of them.
     pub median: u64,
     /// The interval of the median; absent for fewer than two sessions.
     pub interval: Option<Interval<i64>>,
-    /// All but a twentieth.
+    /// 95th percentile.
     pub p95: u64,
 }
 

@@ -65,13 +65,13 @@ impl Normal {
         }
     }
 
-    /// The costs that fit best, none below zero. `prior` is what is believed before, as if rows of this strength had shown it.
+    /// The costs that fit best, none below zero. `prior` weighs as if rows of this strength had shown it.
     pub fn solve(&self, prior: &Costs, strength: f64) -> Costs {
         let believed = prior.array();
         let mut costs = believed;
         for _ in 0..ROUNDS {
             for place in 0..COSTS {
-                // A message is a few tokens, a text many: in units of messages the same belief weighs less.
+                // A message is a few tokens, a text many: in units of messages the same prior weighs less.
                 let strength = if place == MESSAGES { strength / 100.0 } else { strength };
                 let (Some(products), Some(target), Some(belief)) = (self.products.get(place), self.targets.get(place), believed.get(place))
                 else {

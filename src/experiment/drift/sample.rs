@@ -8,7 +8,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A recorded prompt that falls below this share of the one before, in percent, while nothing in the log says why, was made by somebody who
+/// A recorded prompt that falls below this share of the one before, in percent, while nothing in the log says why, was made by an agent that
 /// had removed something.
 const UNEXPLAINED_FALL: u64 = 80;
 
@@ -313,7 +313,7 @@ struct Arrival {
     rewound: bool,
 }
 
-/// The context as nobody ever shrank it.
+/// The context as if it had never been shrunk.
 struct Walk<'a> {
     trace: &'a Trace,
     catalog: &'a Catalog,

@@ -45,7 +45,7 @@ pub struct Allowance {
 }
 
 impl Allowance {
-    /// What is allowed where nobody says otherwise.
+    /// The default limits.
     pub fn usual() -> Result<Vec<Allowance>, SweepError> {
         ["tokens +2%", "overflows +0", "failed sessions +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
     }
@@ -117,7 +117,7 @@ impl Allowance {
     }
 }
 
-/// A value in millionths; a quotient of nothing is nought.
+/// A value in millionths; a quotient with nothing below the line is 0.
 fn scaled(value: Value) -> Option<i128> {
     i128::from(value.part).checked_mul(PARTS).map(|part| part.checked_div(i128::from(value.whole)).unwrap_or(0))
 }

@@ -123,7 +123,7 @@ impl Baseline {
         Some(Value { part: of(measure.part)?, whole })
     }
 
-    /// The file: a line a session, so that a change of one is one line of a diff.
+    /// The file: one line per session, so that a change of one is one line of a diff.
     pub fn to_text(&self) -> Result<String, serde_json::Error> {
         let head = Baseline { sessions: Vec::new(), ..self.clone() };
         let head = serde_json::to_string_pretty(&head)?;
@@ -156,6 +156,6 @@ fn digest(trace: &Trace) -> String {
     for part in &mut placeless.parts {
         part.text = Text { counts: None, kind: TextKind::default(), ..std::mem::take(&mut part.text) };
     }
-    // Nothing can go wrong on the way into memory; if something did, the hash would be nobody's.
+    // Nothing can go wrong on the way into memory; if something did, no file would have the hash.
     postcard::to_stdvec(&placeless).map_or_else(|error| error.to_string(), |bytes| format!("{:032x}", xxh3_128(&bytes)))
 }

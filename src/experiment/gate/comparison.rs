@@ -22,7 +22,7 @@ pub struct Moved {
     pub baseline: Value,
     /// What it is.
     pub now: Value,
-    /// How far it may go, as it was typed; empty where nobody said.
+    /// How far it may go, as it was typed; empty if none is set.
     pub allowed: Vec<String>,
     /// Those of them that it exceeds.
     pub exceeded: Vec<String>,

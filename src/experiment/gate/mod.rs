@@ -1,4 +1,4 @@
-//! One policy over a corpus, held against what it came to when somebody was content with it: a check for the tests of an agent's project.
+//! One policy over a corpus, compared with its accepted baseline: a check for the tests of an agent's project.
 
 mod allowance;
 mod baseline;

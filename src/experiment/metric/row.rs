@@ -114,7 +114,7 @@ pub enum Known {
     Always,
     /// Of policies that bring at least half of the sessions to their end, as the recording did.
     Compared,
-    /// Of replays for which somebody asked what could have been kept.
+    /// Of replays for which the best possible was worked out.
     Hindsight,
 }
 
@@ -140,7 +140,7 @@ pub enum Part {
     Sessions,
     /// Sizes and sums of contexts.
     Tokens,
-    /// What became of what is taken up again.
+    /// What became of reused text.
     Retention,
     /// What bills come to.
     Charges,

@@ -1,4 +1,4 @@
-//! What sessions and policies are measured by: one table, a row a measure. Columns of tables and spreadsheets, fields of documents, what sweeps
+//! What sessions and policies are measured by: one table, one row per measure. Columns of tables and spreadsheets, fields of documents, what sweeps
 //! seek, what gates limit and the glossary of a page are made from it.
 
 use super::row::Better::{Less, More, Neither};
@@ -19,7 +19,7 @@ pub const METRICS: &[Metric] = &[
         .table(1, Neither).field(Part::Calls).from(Recorded).named("calls").by_size().in_logs(),
     count("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", |totals| totals.overflows)
         .table(1, Less).field(Part::Calls).named("overflows").share_of("calls").by_size(),
-    count("recovered", "recovered", "overflows that the policy's fallback mended", |totals| totals.recovered)
+    count("recovered", "recovered", "overflows after which the policy's fallback brought the call through", |totals| totals.recovered)
         .spreadsheets().field(Part::Calls),
     count("refused", "refused tries", "tries that the provider would have refused", |totals| totals.refused)
         .spreadsheets().field(Part::Calls).named("refused tries"),
@@ -27,7 +27,7 @@ pub const METRICS: &[Metric] = &[
         .table(1, Less).field(Part::Calls).named("reply cut").share_of("calls").by_size(),
     count("over_budget", "over budget", "calls above the window less the policy's output reserve", |totals| totals.over_budget)
         .table(1, Less).field(Part::Calls).named("over budget").share_of("calls").by_size(),
-    count("missed", "missed", "overflows while the policy believed it fits", |totals| totals.missed)
+    count("missed", "missed", "overflows at which the policy's estimate was within its limit", |totals| totals.missed)
         .table(1, Less).field(Part::Calls).named("missed"),
     count("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", |totals| totals.early)
         .table(2, Less).field(Part::Calls).named("early"),
@@ -44,7 +44,7 @@ pub const METRICS: &[Metric] = &[
         .named("sessions"),
     count("overflowing_sessions", "overflowing sessions", "sessions with an overflow", |totals| totals.overflowing_sessions)
         .field(Part::Sessions),
-    count("failed_sessions", "failed sessions", "sessions that end in a refusal that nothing mends; what follows counts in no figure",
+    count("failed_sessions", "failed sessions", "sessions that end at a refused call; what follows counts in no figure",
         |totals| totals.failed_sessions)
         .table(1, Less).field(Part::Sessions).named("failed sessions").in_logs(),
     tokens("peak_tokens", "peak context", "the largest context that a call was tried with", |totals| totals.peak_tokens)
@@ -85,41 +85,41 @@ pub const METRICS: &[Metric] = &[
         .spreadsheets().field(Part::Tokens),
     tokens("injected_tokens", "injected tokens", "tokens that the policy put in", |totals| totals.injected_tokens)
         .spreadsheets().field(Part::Tokens),
-    share("references_kept_share", "refer\u{ad}ences kept", "lines that a reply takes up again and that were still there",
+    share("references_kept_share", "reused text kept", "lines that a reply repeats and that were still in the context",
         |totals| of_counts(lines(totals).kept, lines(totals).all()))
         .table(3, More),
-    share("references_achieved_share", "of achiev\u{ad}able",
-        "references kept, as a share of the most that contexts of the same sizes can keep",
+    share("references_achieved_share", "of best possible",
+        "reused text kept, as a share of the most that contexts of the same sizes can keep",
         |totals| of_counts(lines(totals).kept, totals.retention.achievable))
         .table(3, More).where_it_tells(),
-    share("broken_calls_share", "calls broken", "calls whose reply takes up lines that were not there any more",
+    share("broken_calls_share", "calls broken", "calls whose reply repeats lines that were no longer in the context",
         |totals| of_counts(totals.retention.broken_calls, totals.calls))
         .table(3, Less),
     share("anchored_share", "an\u{ad}chored", "share of the prompt tokens that rests on recorded usage",
         |totals| of_counts(totals.anchored_tokens, totals.prompt_tokens))
         .table(3, Neither).field(Part::Tokens).in_logs(),
-    count("line_references", "line references", "times that a reply takes up lines of one source", |totals| lines(totals).all())
+    count("line_references", "line references", "times that a reply repeats lines of one source", |totals| lines(totals).all())
         .spreadsheets().named("references"),
-    count("line_references_broken", "line references broken", "of them, those whose lines were not there", |totals| lines(totals).broken())
+    count("line_references_broken", "line references broken", "of them, those whose lines were no longer in the context", |totals| lines(totals).broken())
         .spreadsheets().named("broken references").share_of("references"),
-    count("identifier_references", "identifier references", "times that a reply takes up names of one source", |totals| names(totals).all())
+    count("identifier_references", "identifier references", "times that a reply repeats names of one source", |totals| names(totals).all())
         .spreadsheets(),
-    count("identifier_references_broken", "identifier references broken", "of them, those whose names were not there",
+    count("identifier_references_broken", "identifier references broken", "of them, those whose names were no longer in the context",
         |totals| names(totals).broken())
         .spreadsheets(),
-    count("broken_calls", "calls broken", "calls whose reply takes up lines that were not there any more", |totals| totals.retention.broken_calls)
+    count("broken_calls", "calls broken", "calls whose reply repeats lines that were no longer in the context", |totals| totals.retention.broken_calls)
         .spreadsheets().field(Part::Retention),
     count("line_references_oracle", "oracle", "line references that the oracle keeps in contexts of the same sizes",
         |totals| totals.retention.oracle)
         .spreadsheets().field_named(Part::Retention, "oracle").known(Hindsight),
     count("oracle_broken_calls", "oracle, calls broken", "calls with one that it does not keep", |totals| totals.retention.oracle_broken_calls)
         .field(Part::Retention).known(Hindsight),
-    count("line_references_achievable", "achievable", "the most line references that contexts of the same sizes can keep",
+    count("line_references_achievable", "best possible", "the most line references that contexts of the same sizes can keep",
         |totals| totals.retention.achievable)
         .spreadsheets().field_named(Part::Retention, "achievable").known(Hindsight),
     tokens("carried_tokens", "carried tokens", "recorded content in the contexts, summed over calls", |totals| totals.retention.carried_tokens)
         .field(Part::Retention),
-    tokens("needed_tokens", "needed tokens", "what of it must be carried at least to keep 99 % of the references to lines",
+    tokens("needed_tokens", "needed tokens", "what of it must be carried at least to keep 99 % of the reused lines",
         |totals| totals.retention.needed_tokens)
         .field(Part::Retention),
     tokens("dead_tokens", "dead weight", "results that something later in the context shows again, summed over calls",

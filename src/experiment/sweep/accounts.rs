@@ -20,7 +20,7 @@ pub(super) struct Accounts {
     first: Vec<Vec<i64>>,
 }
 
-/// What settings came to that were nowhere different from each other.
+/// What settings came to that never differed from each other.
 #[derive(Clone, Default)]
 pub(super) struct Account {
     /// The sums over sessions that were not the same for all settings.

@@ -4,7 +4,7 @@ use super::error::SweepError;
 use crate::policy::{Policy, number};
 use crate::statistics::Chance;
 
-/// More values than this are no list that anybody wants.
+/// More values than this are no useful list.
 const MOST_VALUES: f64 = 100_000.0;
 
 /// A parameter that is varied.

@@ -15,9 +15,9 @@ pub const PARTS: u64 = 1_000_000;
 pub struct Row {
     /// The place of the setting.
     pub setting: usize,
-    /// Sums over all sessions, without ratios of guesses and without tools.
+    /// Sums over all sessions, without ratios of estimates and without tools.
     pub totals: Totals,
-    /// What that costs; nought where nobody asked.
+    /// What that costs; 0 where no bill was asked for.
     pub charges: Charges,
     /// By measure: its interval over the sessions. Quotients in millionths. Empty where there are fewer than two clusters of sessions.
     pub spread: BTreeMap<String, (i64, i64)>,

@@ -41,7 +41,7 @@ pub struct Sweep<'a> {
     pub resamples: usize,
     /// The seed of that.
     pub seed: u64,
-    /// What bills are made by; absent where nobody asks for cost.
+    /// What bills are made by; absent where cost is not asked for.
     pub billing: Option<Billing<'a>>,
 }
 
@@ -167,7 +167,7 @@ impl Sweep<'_> {
             .chain(self.measures.iter().copied())
             .filter(adds_up)
             .collect();
-        // What a setting comes to that is nowhere different from the first one, worked out once.
+        // What a setting comes to that never differs from the first one, worked out once.
         let between = |account: Option<&Account>, measure: &Measure| {
             let spread = sampling.spread(&accounts.sums(account, measure))?;
             Some((spread.low.round() as i64, spread.high.round() as i64))

@@ -1,4 +1,4 @@
-//! The rows of a sweep in a file that only grows: a line that pins the sweep, then a line a setting. A sweep that was killed goes on
+//! The rows of a sweep in a file that only grows: a line that pins the sweep, then one line per setting. A sweep that was killed goes on
 //! behind the last whole line.
 
 use super::error::SweepError;
@@ -53,7 +53,7 @@ impl Header {
     /// The hash of a corpus.
     pub fn corpus_hash(corpus: &Corpus) -> String {
         let mut sink = Sink(Xxh3::new());
-        // Nothing can go wrong on the way into a hash; if something did, the hash would differ, and no row would be believed.
+        // Nothing can go wrong on the way into a hash; if something did, the hash would differ, and no row would be taken over.
         let ended = postcard::to_io(&corpus.traces, &mut sink).is_ok();
         format!("{:032x}{}", sink.0.digest128(), if ended { "" } else { "?" })
     }
@@ -112,7 +112,7 @@ impl Store {
     }
 
     /// The rows of a file that are whole. A file without a whole header, that may be the beginning of
-    /// one, has none; any other file is somebody else's.
+    /// one, has none; any other file is not a sweep's.
     pub fn known(name: &str, file: impl Read, header: &Header) -> Result<Known, SweepError> {
         let failed = |error: std::io::Error| SweepError::File { path: name.to_owned(), error };
         let mut reader = BufReader::new(file);
@@ -130,7 +130,7 @@ impl Store {
         loop {
             text.clear();
             let length = reader.read_until(b'\n', &mut text).map_err(failed)?;
-            // A line that was cut off when the sweep was killed is worked out again; one that was changed is not believed.
+            // A line that was cut off when the sweep was killed is worked out again; one that was changed is not taken over.
             let Some(written) = text.strip_suffix(b"\n") else { return Ok(known) };
             let sound = checked(written, known.sum).filter(|(row, _)| row.setting == known.rows.len());
             let (row, sum) = sound.ok_or_else(|| SweepError::Changed { path: name.to_owned() })?;

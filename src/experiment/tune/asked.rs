@@ -45,7 +45,7 @@ impl Tune<'_> {
         } else {
             "failed sessions"
         })?);
-        // The closed loop is run only where somebody looks at it: it takes a replay more for each setting.
+        // The closed loop is run only where a measure needs it: it takes a second replay for each setting.
         let closed = measures.iter().any(|measure| measure.known_from() == KnownFrom::ClosedLoop);
         let refetch = if closed { self.billing.refetch } else { Refetching::Never };
         let sweep = Sweep {

@@ -15,7 +15,7 @@ pub enum Bound {
 }
 
 impl Bound {
-    /// What is usually kept: no overflow, and no more broken references than the defaults. What is sought in a closed loop must not overflow for good in that
+    /// The default constraints: no overflow, and no more reused text lost than under the defaults. What is sought in a closed loop must not overflow for good in that
     /// loop either: nothing is read again before a call that is refused to the end, which would make it look cheap.
     pub fn usual(objective: &Objective) -> Result<Vec<Bound>, SweepError> {
         let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net failed sessions = 0");

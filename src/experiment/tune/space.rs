@@ -93,7 +93,7 @@ impl Axis {
         self.range.from > 0.0 && self.range.to / self.range.from >= WIDE
     }
 
-    /// A value as it would be typed: nobody sets 23,714 tokens, so two digits count, and hundredths of shares.
+    /// A value as it would be typed, 24,000 tokens rather than 23,714: two digits count, and hundredths of shares.
     fn coordinate(&self, value: f64) -> Coordinate {
         let (from, to) = (self.range.from, self.range.to);
         let rounded = if self.range.is_whole() {

@@ -5,7 +5,7 @@ use crate::experiment::origin::root;
 use std::collections::{BTreeMap, BTreeSet};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// So many sessions of a hundred are held out where nobody says otherwise.
+/// So many sessions of a hundred are held out by default.
 pub const HELD_OUT_PERCENT: u8 = 34;
 
 /// A corpus in two parts.

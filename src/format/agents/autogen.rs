@@ -98,7 +98,7 @@ fn message(said: &Said, scale: &dyn Scale) -> Message {
     match &*said.role {
         "human" => Message::new(Role::User, own),
         "system" => Message::new(Role::System, own),
-        // What another agent said, or the framework in somebody's name.
+        // What another agent said, or the framework in the name of another.
         "user" => Message { synthetic: !said.name.is_empty(), ..Message::new(Role::User, own) },
         _ => Message { call: Some(Call { unchained: true, ..Call::default() }), ..Message::new(Role::Assistant, own) },
     }

@@ -219,7 +219,7 @@ impl Log<'_> {
         for (model, metrics) in data.model_metrics.iter().flatten() {
             match (metrics.requests.count.or_zero(), metrics.usage.usage()) {
                 (Ok(requests), Ok(usage)) => {
-                    // A session that was taken up again has an exit for each time.
+                    // A session that was resumed has an exit for each time.
                     let total = self.totals.entry(model.clone()).or_default();
                     *total = (total.0 + requests, if total.0 == 0 { usage } else { None });
                 }

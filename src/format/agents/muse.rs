@@ -82,7 +82,7 @@ struct Answer<'a> {
     text: Words<'a>,
 }
 
-/// What is told of a session, and of how a tool ended.
+/// What the file says about a session, and about how a tool ended.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 struct Told<'a> {

@@ -6,7 +6,7 @@
 use crate::transcript::Image;
 use std::borrow::Cow;
 
-/// What base64 data tells of its picture (PNG, JPEG, GIF, WebP). Width and height are 0 where they cannot be told.
+/// What base64 data says about its picture (PNG, JPEG, GIF, WebP). Width and height are 0 where they are unknown.
 pub fn from_base64(data: &str) -> Image {
     let encoded = u32::try_from(data.len()).unwrap_or(u32::MAX);
     // Some encoders wrap their lines, which would shift every byte.
@@ -16,7 +16,7 @@ pub fn from_base64(data: &str) -> Image {
     Image { width, height, bytes: encoded, address: 0 }
 }
 
-/// What a `data:` address tells of its picture. Any other address only refers to a picture, of which nothing is known but the address.
+/// What a `data:` address says about its picture. Any other address only refers to a picture, of which nothing is known but the address.
 pub fn from_data_url(url: &str) -> Image {
     let size = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     match encoded(url) {

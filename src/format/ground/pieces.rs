@@ -6,7 +6,7 @@ use super::source::{ReadError, Source};
 use std::borrow::Cow;
 use std::io::{self, BufRead, BufReader, Read};
 
-/// How a field of the document is handed over. Fields that nobody asked for are passed over without being held.
+/// How a field of the document is handed over. Fields that are not asked for are passed over without being held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Take {
     /// As a whole.

@@ -179,7 +179,7 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                     hand_over(ended.transcript);
                 }
                 if &*written.ctxsim != MARK {
-                    // What a later shape means is not for this reader to guess.
+                    // This reader does not interpret a later shape.
                     source.lose(line.number, "session in an unknown version of the native shape");
                     continue;
                 }
@@ -274,7 +274,7 @@ impl Session {
         if role == Role::Assistant && !line.aborted && line.copy_of.is_empty() {
             let id = line.call_id.as_ref().unwrap_or(&line.id);
             let mut call = self.call(id, &line.model, line.usage.as_ref(), line.unchained, number, source);
-            // A call whose model nobody names may have been made by the model before it.
+            // A call without a model may have been made by the model before it.
             if !call.model.is_empty() {
                 call.unchained |= !self.called.is_empty() && self.called != call.model;
                 self.called.clone_from(&call.model);

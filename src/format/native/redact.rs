@@ -4,7 +4,7 @@ use crate::transcript::{Evidence, Part, Text, Transcript, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The session without a word of its texts. Ids, names of tools, models, times and usage stay. Hashes of texts and of their pieces, by
-/// which a guess at a text could be checked, become numbers within the session; what stands nowhere else in it is left out.
+/// which a candidate text could be checked, become numbers within the session; what occurs once in it is left out.
 pub fn redacted(mut transcript: Transcript) -> Transcript {
     let mut met: BTreeMap<u64, u32> = BTreeMap::new();
     let mut wholes: BTreeSet<u64> = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Exchanges with several providers' interfaces in one log: a line an exchange, `{api, url, seq, request, response, source}`. Request
+//! Exchanges with several providers' interfaces in one log: one line per exchange, `{api, url, seq, request, response, source}`. Request
 //! and response are the bodies as they were sent, so instructions, tools and usage are complete, except where the provider itself
 //! keeps the conversation or runs tools: that usage is marked as of a prompt that is not all in the log.
 

@@ -1,4 +1,4 @@
-//! Requests with their responses as LiteLLM's users log them: a file a call (the SDK of OpenHands writes `<model>-<seconds>.json`), or a
+//! Requests with their responses as LiteLLM's users log them: one file per call (the SDK of OpenHands writes `<model>-<seconds>.json`), or a
 //! line a call (the logging payload of LiteLLM's proxy).
 //!
 //! Each request repeats the conversation so far. One whose messages begin with those of an earlier request and its reply goes on with

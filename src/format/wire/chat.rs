@@ -271,7 +271,7 @@ impl ChatUsage {
         let input = self.prompt_tokens_details.or(self.input_tokens_details).unwrap_or_default();
         let output = self.completion_tokens_details.or(self.output_tokens_details).unwrap_or_default();
         let written = input.cache_write_tokens.or(input.cache_creation_tokens).or(input.cache_creation);
-        // Anthropic's own dialect has no details. Everybody else counts the cached part in.
+        // Anthropic's own dialect has no details. All others count the cached part in.
         let apart = self.prompt_tokens == Count::Absent && self.prompt_tokens_details.is_none() && self.input_tokens_details.is_none();
         Reported {
             input: self.prompt_tokens.or(self.input_tokens),

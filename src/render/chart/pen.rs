@@ -1,6 +1,6 @@
 //! What letters are drawn with.
 
-/// Somebody who draws outlines.
+/// Something that draws outlines.
 pub trait Pen {
     /// Begins a contour.
     fn move_to(&mut self, at: (f64, f64));

@@ -32,7 +32,7 @@ pub enum Shape {
         points: Vec<Point>,
         /// Is it filled, or drawn as a line?
         paint: Paint,
-        /// What it says when somebody points at it; empty for nothing.
+        /// Its tooltip; empty for none.
         title: String,
     },
     /// A circle.
@@ -148,12 +148,12 @@ impl Picture {
         }
     }
 
-    /// Fills an area; `title` is said when somebody points at it.
+    /// Fills an area; `title` is its tooltip.
     pub fn fill(&mut self, points: Vec<Point>, colour: Colour, cover: f64, title: &str) {
         self.shapes.push(Shape::Path { points, paint: Paint::Fill(colour, cover), title: escape(title).into_owned() });
     }
 
-    /// Writes words, no more of them than fit into the width. What nobody could see in them is shown.
+    /// Writes words, no more of them than fit into the width. Invisible characters in them are shown.
     pub fn write(&mut self, words: &str, at: Point, anchor: Anchor, hand: Hand, width: f64) {
         let all = escape(words);
         let shown = self.font.fitted(&all, hand.size, hand.weight, width);
@@ -168,7 +168,7 @@ impl Picture {
         self.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if self.font.lacks(&text.words, text.weight)))
     }
 
-    /// How wide words are, once what nobody could see in them is shown.
+    /// How wide words are, once invisible characters in them are shown.
     pub fn width_of(&self, words: &str, hand: Hand) -> f64 {
         self.font.width(&escape(words), hand.size, hand.weight)
     }

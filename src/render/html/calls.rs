@@ -1,4 +1,4 @@
-//! The data of a page: all sessions at a glance as JSON, the calls of each packed until somebody opens it.
+//! The data of a page: all sessions at a glance as JSON, the calls of each packed until a reader opens it.
 
 use crate::render::error::RenderError;
 use crate::render::escape::{escape, is_hazardous};

@@ -32,7 +32,7 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
-    // Where no provider ever told of its cache, a line at nothing would say that it was never hit.
+    // Where no provider reported its cache, a line at zero would say that it was never hit.
     if recorded.iter().any(|(read, _)| *read > 0) {
         let recorded = ("recorded".to_owned(), Provenance::Recorded, recorded);
         all.insert(0, recorded.clone());
@@ -71,7 +71,7 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     if each > 1 {
         notes.push(format!("A point stands for {each} calls in a row."));
     }
-    notes.push("Recorded are the calls whose provider told of its cache.".to_owned());
+    notes.push("Recorded are the calls whose provider reported its cache.".to_owned());
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
         kind: super::kind::Kind::Cache.name(),
@@ -114,7 +114,7 @@ fn missed(reads: &Reads) -> u128 {
     u128::from(prompt.saturating_sub(read)) * 1_000_000 / u128::from(prompt.max(1))
 }
 
-/// What was recorded; calls of sessions whose provider never told of a cache are left out.
+/// What was recorded; calls of sessions whose provider never reported a cache are left out.
 fn recorded(trace: &Trace) -> Reads {
     let told = trace.calls.iter().filter_map(|call| call.usage.as_ref()).any(|usage| usage.cache_read > 0);
     let of = |usage: &crate::transcript::Usage| (usage.cache_read, usage.prompt);

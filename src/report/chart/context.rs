@@ -1,4 +1,4 @@
-//! One session, call by call: the context recorded, simulated and believed, its limits, and what happened.
+//! One session, call by call: the context as recorded, as simulated and as the policy estimated it, its limits, and what happened.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
@@ -11,7 +11,7 @@ use crate::report::words::{counted, first_few, grouped};
 use crate::sim::{Conditions, EventKind, Outcome};
 use crate::trace::Trace;
 
-/// Beliefs and limits are drawn of so many policies at most: with more of them nobody could tell them apart.
+/// Estimates and limits are drawn of so many policies at most: more of them could not be told apart.
 const TOLD: usize = 2;
 
 /// A limit so many times above all contexts, in tenths, is named and not drawn: it would press everything to the ground.
@@ -58,7 +58,7 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     let (limits, beyond) = limits(&outcomes, highest);
     let mut notes: Vec<String> = shown.note("the tokens of its prompts", "are drawn").into_iter().chain(beyond).collect();
     if outcomes.len() <= TOLD && !limits.is_empty() {
-        notes.push("Rules fire by what their policy believes, overflows by what the context really holds.".to_owned());
+        notes.push("Rules fire by the policy's estimate; a call overflows by the actual size of its context.".to_owned());
     }
     notes.extend(notes::below_a_replay(corpus).into_iter().take(1));
     Ok(Chart {
@@ -137,7 +137,7 @@ fn simulated(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Series {
 
 fn believed(life: &Life<'_>, outcome: &Outcome, hue: Hue) -> Option<Series> {
     let points = numbered(outcome.calls.iter().map(|call| call.belief));
-    let name = format!("what {} believed", life.replay.policy);
+    let name = format!("estimate of {}", life.replay.policy);
     let series = Series { name, form: Form::Faint, points, named: Named::Key, ..simulated(life, outcome, hue) };
     (!series.points.is_empty()).then_some(series)
 }
@@ -156,7 +156,7 @@ fn happened(outcome: &Outcome, hue: Hue) -> Vec<Marks> {
         let rows = outcome.calls.iter().enumerate().filter(move |(_, row)| row.refused > 0 && row.unrecovered == lost);
         rows.map(|(number, row)| (call(number as u32), row.attempted as f64)).collect::<Vec<_>>()
     };
-    marks.push(Marks { name: "overflow, mended".to_owned(), symbol: Symbol::Ring, hue: Hue::Alarm, points: refused(false) });
+    marks.push(Marks { name: "overflow, recovered".to_owned(), symbol: Symbol::Ring, hue: Hue::Alarm, points: refused(false) });
     marks.push(Marks { name: "overflow, session fails".to_owned(), symbol: Symbol::Cross, hue: Hue::Alarm, points: refused(true) });
     marks.retain(|marks| !marks.points.is_empty());
     marks

@@ -1,4 +1,4 @@
-//! Cost against tokens saved, a dot a policy, with the front of those that no other one beats in both. What a policy pays and saves in a
+//! Cost against tokens saved, one dot per policy, with the front of those that no other one beats in both. What a policy pays and saves in a
 //! session that it fails is that of a shorter one: only policies that fail the fewest sessions stand on the front.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
@@ -62,7 +62,7 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         band: Vec::new(),
         named: if points.len() > 1 { Named::Key } else { Named::Nowhere },
     };
-    // Those that the title tells of come first, then the others on the front.
+    // Those that the title names come first, then the others on the front.
     let rank = |place: usize| {
         let point = points.get(place)?;
         let told = [front.first(), most].into_iter().flatten().any(|told| std::ptr::eq(*told, point));

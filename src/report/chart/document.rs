@@ -96,7 +96,7 @@ pub enum Form {
     Line,
     /// A line that keeps its height until the next point.
     Steps,
-    /// A thin line of dots, behind the others: what somebody believed.
+    /// A thin line of dots, behind the others: a policy's estimate.
     Faint,
     /// A symbol for each point.
     Dots,
@@ -128,7 +128,7 @@ pub enum Named {
     Beside,
     /// In the key above the drawing.
     Key,
-    /// Nowhere: something else says it.
+    /// Not named: something else says it.
     Nowhere,
 }
 
@@ -173,7 +173,7 @@ pub enum Symbol {
     Up,
     /// Two strokes that cross, upright.
     Plus,
-    /// A small filled circle: one of those that nobody names.
+    /// A small filled circle: one of those without a name.
     Speck,
 }
 

@@ -38,7 +38,7 @@ pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, Not
         (low, paired.estimator.clone())
     });
     let how =
-        "Above the line an estimate is too low: the prompt was larger than believed. Dots that would lie on each other are drawn once.";
+        "Above the line an estimate is too low: the prompt was larger than estimated. Dots that would lie on each other are drawn once.";
     let pairs: Vec<(&str, &Pair)> =
         chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {

@@ -29,7 +29,7 @@ pub enum Kind {
     Cache,
     /// The reuse-distance curve.
     Reuse,
-    /// References kept against content carried.
+    /// Reused text kept against content carried.
     References,
 }
 
@@ -80,12 +80,14 @@ impl Kind {
     /// What it shows, in one sentence without its end.
     pub fn sentence(self) -> &'static str {
         match self {
-            Kind::Context => "one session, call by call: context recorded, simulated and believed, its limits, and what happened",
+            Kind::Context => {
+                "one session, call by call: context recorded, simulated and as the policy estimated it, its limits, and what happened"
+            }
             Kind::Peaks => "the largest context of each session, recorded and under each policy",
             Kind::Survival => "the share of sessions that have not overflowed yet, over calls, under each policy",
             Kind::Stages => "tokens that each stage of each policy freed",
             Kind::Overflows => "how full the window was at each call of each session under one policy, and where it overflowed",
-            Kind::Cost => "cost against tokens saved, a dot a policy, with the front that no other policy beats",
+            Kind::Cost => "cost against tokens saved, one dot per policy, with the front that no other policy beats",
             Kind::Sweep => "a measure over the values of one parameter, a line for each value of a second one",
             Kind::SweepMap => "a measure over the values of two parameters, as a map",
             Kind::Drift => "recorded prompts against estimated ones, with the line where both are equal",
@@ -93,7 +95,7 @@ impl Kind {
             Kind::Buffer => "the share of the calls whose underestimate a safety buffer of so many tokens makes up for",
             Kind::Cache => "the share of the prompts that the prompt cache reads, over calls, recorded and under each policy",
             Kind::Reuse => "the share of references that the newest so many tokens would keep, and where the presets stand",
-            Kind::References => "references kept against recorded content carried, a dot a policy, with the bound that none can beat",
+            Kind::References => "reused text kept against recorded content carried, one dot per policy, with the bound that none can beat",
         }
     }
 }

@@ -1,4 +1,4 @@
-//! OUTCOMES -> CHART. One file a kind. A chart is data in the units of its question: it knows no pixel, no colour, no font.
+//! OUTCOMES -> CHART. One file per kind. A chart is data in the units of its question: it knows no pixel, no colour, no font.
 
 mod cache;
 mod context;

@@ -66,7 +66,7 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
             rows: sessions.iter().map(|(trace, _)| short(&trace.id)).collect(),
             colour: Axis { to: Some(1.0), ..Axis::of("filled", Quantity::Share) },
             cells: cells.collect(),
-            // Without an overflow there is nothing for the key to tell of.
+            // Without an overflow the key has nothing to explain.
             alarm: (totals.overflows > 0).then(|| (1.0 + ABOVE / 2.0, "overflow".to_owned())),
             best: Vec::new(),
         }),

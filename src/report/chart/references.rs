@@ -1,4 +1,4 @@
-//! References kept against recorded content carried, a dot a policy, with the bound that no policy can beat.
+//! Reused text kept against recorded content carried, one dot per policy, with the bound that no policy can beat.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
@@ -15,7 +15,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     let calls: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
     let all = replays.first().map_or(0, |replay| replay.totals.retention.of(Evidence::Line).all());
     if calls == 0 || all == 0 {
-        return Err(NothingToDraw("no reply takes up lines of anything before it again".to_owned()));
+        return Err(NothingToDraw("no reply repeats lines of earlier text".to_owned()));
     }
     let carried = |replay: &Replay| replay.totals.retention.carried_tokens as f64 / calls as f64;
     let kept = |replay: &Replay| replay.totals.retention.of(Evidence::Line).kept;
@@ -63,10 +63,10 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
     };
     let worst = replays.iter().min_by_key(|replay| kept(replay));
     let title = worst.map_or(String::new(), |replay| {
-        format!("{} keeps {} of all lines that replies take up again", replay.policy, percent(kept(replay) as i64, all))
+        format!("{} keeps {} of the text that the model reuses", replay.policy, percent(kept(replay) as i64, all))
     });
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
-    let mut notes: Vec<String> = shown.note("references kept", "have a name").into_iter().chain([how.to_owned()]).collect();
+    let mut notes: Vec<String> = shown.note("reused text kept", "have a name").into_iter().chain([how.to_owned()]).collect();
     notes.extend(table::notes(corpus));
     notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
@@ -80,7 +80,7 @@ pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingT
         drawing: Drawing::Plot(Plot {
             x: Axis::of("recorded content in the mean context", Quantity::Tokens),
             // Names of dots at the top stand above them.
-            y: Axis { to: Some(1.08), ..Axis::of("references to lines kept", Quantity::Share) },
+            y: Axis { to: Some(1.08), ..Axis::of("reused text kept", Quantity::Share) },
             series: [line.clone(), others, oracle].into_iter().chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),

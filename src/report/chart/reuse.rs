@@ -34,7 +34,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
         .filter(|(.., distances)| !distances.is_empty())
         .collect();
     let Some((.., lines)) = curves.first() else {
-        return Err(NothingToDraw("no reply takes up anything of a tool result again".to_owned()));
+        return Err(NothingToDraw("no reply repeats anything of a tool result".to_owned()));
     };
     let series = curves.iter().map(|(hue, name, axis, distances)| {
         let curve = curve(distances, *axis);
@@ -64,7 +64,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
             counted(of, "reference")
         )
     } else {
-        format!("The newest 20k tokens keep {} of the lines of tool results that replies take up again", percent(kept as i64, of))
+        format!("The newest 20k tokens keep {} of the reused lines of tool results", percent(kept as i64, of))
     };
     let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than ten. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
@@ -81,7 +81,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
         ),
         drawing: Drawing::Plot(Plot {
             x: Axis { scale: Scale::Logarithmic, from: None, ..Axis::of("the newest that stay", Quantity::Tokens) },
-            y: Axis { to: Some(1.0), ..Axis::of("references to tool results kept", Quantity::Share) },
+            y: Axis { to: Some(1.0), ..Axis::of("reused text of tool results kept", Quantity::Share) },
             series: series.collect(),
             limits: limits(window),
             marks: Vec::new(),

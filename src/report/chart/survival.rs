@@ -73,7 +73,7 @@ fn title(curves: &[Curve<'_>]) -> String {
     let of = counted(replay.outcomes.len() as u64, "session");
     let overflow = if overflows == 1 { "overflows" } else { "overflow" };
     let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", curves.len()) } else { String::new() };
-    // A share is told of the last step that rests on sessions enough.
+    // The share is that of the last step that rests on sessions enough.
     let last = steps.iter().rfind(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| overflows >= FEWEST);
     let share = last.map_or_else(
         || ": too few to estimate a share from".to_owned(),

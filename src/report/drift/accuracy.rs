@@ -36,9 +36,9 @@ fn figure_columns() -> Vec<Column> {
             Unit::Share,
         ),
         number("mape", "MAPE", "mean of |estimated - recorded| / recorded over the calls", Unit::Share),
-        number("p05", "p5", "recorded / estimated: a twentieth of the calls lies at or below it", Unit::Count),
+        number("p05", "p5", "recorded / estimated: 5th percentile over calls", Unit::Count),
         number("p50", "p50", "half of them", Unit::Count),
-        number("p95", "p95", "all but a twentieth", Unit::Count),
+        number("p95", "p95", "95th percentile", Unit::Count),
         number("p99", "p99", "all but a hundredth", Unit::Count),
     ]
 }

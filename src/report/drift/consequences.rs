@@ -11,7 +11,7 @@ pub(super) fn policies(findings: &Findings) -> Option<Section> {
     let columns = vec![
         Column::name("policy", "policy"),
         count("calls", "calls", "calls that were replayed"),
-        count("late", "late", "overflows although the policy believed that the context fits"),
+        count("late", "late", "overflows at which the policy's estimate was within its limit"),
         count(
             "late_perfect",
             "late, perfect",
@@ -59,7 +59,7 @@ pub(super) fn buffers(findings: &Findings) -> Option<Section> {
         rows.extend(wanted.map(|buffer| cells(&row.estimator, used, family, buffer)));
     }
     for row in &findings.consequences {
-        rows.extend(row.buffers.iter().map(|buffer| cells(&row.policy, "its belief", "all", buffer)));
+        rows.extend(row.buffers.iter().map(|buffer| cells(&row.policy, "its estimate", "all", buffer)));
     }
     section("Safety buffers", 4, columns, rows)
 }

@@ -61,10 +61,10 @@ pub(super) fn hidden(findings: &Findings) -> Option<Section> {
         Column::name("version", "version"),
         Column::name("family", "family"),
         number("sessions", "sessions", "sessions with a compared call", Unit::Count),
-        tokens("p05", "p5", "tokens of the first compared call that the log does not show: a twentieth of the sessions has at most these"),
+        tokens("p05", "p5", "tokens of the first compared call that the log does not show: 5th percentile over sessions"),
         tokens("median", "median", "half of them"),
         Column { meaning: "bounds of the median over sessions drawn anew", ..Column::name("interval", "90 %") },
-        tokens("p95", "p95", "all but a twentieth"),
+        tokens("p95", "p95", "95th percentile"),
     ];
     let rows = findings.hidden.iter().map(|spread| {
         let bounds = |interval: Interval<i64>| {

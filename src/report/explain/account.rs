@@ -118,6 +118,6 @@ fn own_words(trace: &Trace, row: &CompactionRow) -> String {
 fn lost(outcome: &Outcome) -> Option<String> {
     let lines = outcome.totals.retention.of(crate::trace::Evidence::Line);
     (lines.broken() > 0).then(|| {
-        format!("Lost: {} of {} times that a reply took up earlier text, the text was gone.", grouped(lines.broken()), grouped(lines.all()))
+        format!("Lost: {} of {} times that a reply repeats earlier text, the text was gone.", grouped(lines.broken()), grouped(lines.all()))
     })
 }

@@ -1,4 +1,4 @@
-//! A rule that fires in vain does so again at the next call, and the next: such events are told in one sentence.
+//! A rule that fires without effect does so again at the next call, and the next: one sentence stands for such events.
 
 use crate::sim::{Event, EventKind};
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ pub enum Fold {
         /// How many.
         calls: u64,
     },
-    /// The first one tells of it.
+    /// The first one stands for it.
     Told,
 }
 

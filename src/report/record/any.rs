@@ -28,7 +28,7 @@ pub enum Record {
     Backtest(Box<BacktestRecord>),
     /// Where two policies part.
     Diff(Box<DiffRecord>),
-    /// From how far back texts are taken up again.
+    /// From how far back the model repeats texts.
     Curve(Box<CurveRecord>),
     /// What logs hold.
     Inspect(Box<InspectRecord>),

@@ -1,4 +1,4 @@
-//! From how far back texts are taken up again, schema `ctxsim.curve/1`.
+//! From how far back the model repeats texts, schema `ctxsim.curve/1`.
 
 use crate::experiment::{Axis, Distance, Point, curve as curve_of, kept_by, protections};
 use crate::trace::Evidence;

@@ -36,7 +36,7 @@ struct OwnPolicyRecord {
     own: OwnRecord,
 }
 
-/// What it takes to keep nearly all references to lines.
+/// What it takes to keep nearly all reused lines.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct LeastRecord {
     references: u64,
@@ -139,7 +139,7 @@ impl ReplayRecord {
         self
     }
 
-    /// The same with what nearly all references to lines take, where that was asked for.
+    /// The same with what nearly all reused lines take, where that was asked for.
     pub fn with_least(self, least: Option<&LeastBudget>) -> ReplayRecord {
         let record = |least: &LeastBudget| LeastRecord {
             references: least.references,

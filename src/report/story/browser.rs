@@ -1,4 +1,4 @@
-//! The sessions for whoever looks closer: all figures of each at once, the calls of one on demand.
+//! The sessions one by one: all figures of each at once, the calls of one on demand.
 
 use super::series::SessionSeries;
 use super::told::{Shown, Told};
@@ -53,7 +53,7 @@ struct SessionRow {
 }
 
 impl<'a> Browser<'a> {
-    /// A browser over what a story is told of.
+    /// A browser over the sessions of a story.
     pub(super) fn new(told: Told<'a>) -> Browser<'a> {
         Browser { told }
     }

@@ -16,7 +16,7 @@ use crate::report::words::{counted, counted_as, first_few, grouped};
 use crate::report::{by_session, by_tool, causes, cost_figures, guesses, notes, references};
 use crate::statistics::{LEVEL, RESAMPLES};
 
-/// So many sessions are in the page where nobody can open them, the worst first.
+/// So many sessions are in a page that cannot open them, the worst first.
 const SESSIONS: usize = 40;
 
 /// So many tools are listed.
@@ -88,7 +88,7 @@ fn savings(told: &Told<'_>) -> Chapter {
     sections.push(references::achievable(replays));
     let lead = vec![
         "Tokens saved are half of it. A change at the head of a prompt takes the rest of it out of the provider's cache, a summariser is \
-         paid for, and what is gone cannot be taken up again."
+         paid for, and the model cannot reuse what is gone."
             .to_owned(),
     ];
     let charts = [
@@ -125,8 +125,8 @@ fn trust(told: &Told<'_>) -> Chapter {
     let lead = match sections.is_empty() {
         true => "No usage is recorded: nothing can be held against the estimates.",
         false => {
-            "A trigger that looks at a guess is as late as the guess is low. Estimators are held against recorded usage over whole requests; \
-                  a belief is what a policy's triggers saw at the last look before a call."
+            "A trigger that looks at an estimate is as late as the estimate is low. Estimators are compared with recorded usage over whole requests; \
+                  the estimate at a trigger is what the policy saw at its last look before a call."
         }
     };
     let charts = [chart::errors(told.corpus, told.paired), chart::drift(told.corpus, told.paired, &[])];

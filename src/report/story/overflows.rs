@@ -11,7 +11,7 @@ use std::cmp::Reverse;
 /// So many rows are shown; the others are counted.
 const SHOWN: usize = 20;
 
-/// A row a session and policy with an overflow, and how many more there are. Absent where nothing overflows.
+/// One row per session and policy with an overflow, and how many more there are. Absent where nothing overflows.
 pub fn overflows(corpus: &Corpus, replays: &[Replay]) -> Option<(Section, Option<String>)> {
     let columns = vec![
         Column::name("session", "session"),

@@ -1,4 +1,4 @@
-//! The page: chapters, and the sessions for whoever looks closer.
+//! The page: chapters, and the sessions one by one.
 
 use super::browser::Browser;
 use crate::report::chart::Chart;
@@ -10,7 +10,7 @@ pub struct Story<'a> {
     pub question: &'static str,
     /// One line: what was looked at.
     pub title: String,
-    /// The command that makes this report again. Absent where it is shown to whoever has just typed it.
+    /// The command that makes this report again. Absent on a screen, where the user has just typed it.
     pub command: Option<String>,
     /// What came out: the verdict in one sentence, then what it costs. Empty where nothing is compared.
     pub verdict: Vec<String>,

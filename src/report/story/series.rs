@@ -23,7 +23,7 @@ pub struct SessionSeries {
     output: Vec<u64>,
     /// What had come since the call before was made: the reply to that one, and what followed it.
     arrivals: Arrivals,
-    /// What would stand in each prompt if nobody removed anything.
+    /// What would stand in each prompt if nothing were removed.
     whole: Stack,
     policies: Vec<PolicySeries>,
 }
@@ -41,7 +41,7 @@ struct Arrivals {
     tool: Vec<i64>,
     /// Its tokens.
     tokens: Vec<u64>,
-    /// How it begins; empty unless somebody asked for content.
+    /// How it begins; empty unless the user asked for content.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     text: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! What a story is told of.
+//! The matter of a story.
 
 use crate::corpus::{Corpus, Excerpts};
 use crate::cost::{CacheKind, Check, Split};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// How words of others are shown: renderers know what is harmless in their form.
 pub type Shown<'a> = &'a dyn Fn(&str) -> String;
 
-/// What a story is told of.
+/// The matter of a story.
 #[derive(Clone, Copy)]
 pub struct Told<'a> {
     /// The sessions.
@@ -36,6 +36,6 @@ pub struct Told<'a> {
     pub example: (usize, &'a [Life<'a>]),
     /// The window that the presets' limits are worked out for.
     pub window: u64,
-    /// The beginnings of texts; empty unless somebody asked for them.
+    /// The beginnings of texts; empty unless the user asked for them.
     pub excerpts: &'a Excerpts,
 }

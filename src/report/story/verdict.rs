@@ -69,7 +69,7 @@ fn price(best: &Replay, unchanged: &Replay, cache: CacheKind) -> String {
     let mut parts = Vec::new();
     if lines.all() > 0 {
         let kept = percent(i64::try_from(lines.kept).unwrap_or(i64::MAX), lines.all());
-        parts.push(format!("{kept} of the lines that replies take up again were still there"));
+        parts.push(format!("{kept} of the reused text was still there"));
     }
     let cost = |replay: &Replay| match cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd()) {
         Cell::Money(nano_usd) => Some(dollars(nano_usd)),

@@ -8,7 +8,7 @@ use crate::sim::outcome::Outcome;
 use crate::sim::run::{follow, watch};
 use crate::trace::Trace;
 
-/// As [`follow`], and the outcome says what the oracle, and anybody at most, would have kept in contexts of the same sizes.
+/// As [`follow`], and the outcome says what the oracle, and any policy at most, would have kept in contexts of the same sizes.
 pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &mut dyn FnMut(&Context, usize)) -> Outcome {
     let mut ahead = Lookahead::new(trace);
     let mut outcome = follow(trace, plan, conditions, &mut |context, events| {
@@ -19,7 +19,7 @@ pub fn in_hindsight(trace: &Trace, plan: &Plan, conditions: &Conditions, look: &
     outcome
 }
 
-/// Adds what the oracle, and anybody at most, would have kept beside a replay that was watched to its end: over the calls that were answered.
+/// Adds what the oracle, and any policy at most, would have kept beside a replay that was watched to its end: over the calls that were answered.
 pub fn add(ahead: &mut Lookahead, outcome: &mut Outcome) {
     ahead.end_after(outcome.answered().len());
     let retention = &mut outcome.totals.retention;

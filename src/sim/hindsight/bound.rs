@@ -1,7 +1,7 @@
-//! The bound: so many needs can be met at most in contexts of these sizes, whoever chooses what stands in them.
+//! The bound: the most needs that any choice of content meets in contexts of these sizes.
 //!
-//! Put any price on the room of each call. Whoever meets a need has carried one of its sources through every call since that source's use before, or since it
-//! arrived, and paid for the room; these stretches do not overlap. All room together is worth so much, so nobody can meet more needs than the cheapest ones that so much pays
+//! Put any price on the room of each call. A policy that meets a need has carried one of its sources through every call since that source's use before, or since it
+//! arrived, and paid for the room; these stretches do not overlap. All room together is worth so much, so no policy can meet more needs than the cheapest ones that so much pays
 //! for. This holds at any prices. With equal ones it is PFOO-L (Berger, Beckmann, Harchol-Balter, "Practical Bounds on Optimal Caching with Variable
 //! Object Sizes", 2018); better ones are high where room is short, as right after a compaction. They are looked for by raising the price of calls
 //! at which the cheapest needs together want more room than there is, and lowering the others: the dual of the linear programme whose
@@ -30,7 +30,7 @@ struct Offer {
 }
 
 impl Lookahead {
-    /// The most needs that anybody can meet. `reached` of them can be met for certain: with that many the search is over.
+    /// The most needs that any policy can meet. `reached` of them can be met for certain: with that many the search is over.
     pub fn bound(&self, reached: u64) -> u64 {
         let all = self.needs.len() as u64;
         if reached >= all {
@@ -115,14 +115,14 @@ impl Lookahead {
             calls * u128::from(self.size(way)) / u128::from(way.shared.max(1))
         };
         if need.met_otherwise() {
-            // What a summary is taken to hold costs nobody anything that is known.
+            // What a summary is taken to hold has no known cost.
             return Some(Offer { cost: 0, need: place, way: usize::MAX });
         }
         let costs = need.ways.iter().enumerate().map(|(way, it)| (price(it), way));
         costs.min().map(|(cost, way)| Offer { cost, need: place, way })
     }
 
-    /// The least that anybody carries of a source who meets a need from it.
+    /// The least of a source that a policy carries which meets a need from it.
     fn size(&self, way: &Way) -> u64 {
         let Some(source) = self.sources.get(way.source as usize) else { return 0 };
         way.held.unwrap_or(if way.entered { source.size } else { source.whole })

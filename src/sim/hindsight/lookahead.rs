@@ -7,7 +7,7 @@ use crate::trace::Trace;
 use crate::transcript::Role;
 use std::collections::BTreeMap;
 
-/// A part that replies take up again.
+/// A part that replies repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// Its index in the trace.
@@ -16,7 +16,7 @@ pub struct Source {
     pub whole: u64,
     /// The first call whose prompt may hold it.
     pub enters: u32,
-    /// The first call at which carrying it takes room: the one after it has entered, since what has just arrived stands in everybody's context. That
+    /// The first call at which carrying it takes room: the one after it has entered, since what has just arrived stands in every context. That
     /// call itself where the policy did not let it in; never for what the system says.
     pub paid_from: u32,
     /// What there is of it when it enters, in tokens.
@@ -101,7 +101,7 @@ impl Lookahead {
     }
 
     /// A source stands before a call for the first time: whole, as the policy's limits cut it, or, where the policy did not let it in at all, at
-    /// everybody's choice.
+    /// every choice.
     fn enter(&mut self, trace: &Trace, place: u32, context: &Context) {
         self.active.push(place);
         let Some(source) = self.sources.get_mut(place as usize) else { return };

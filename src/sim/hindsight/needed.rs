@@ -1,4 +1,4 @@
-//! What it takes to keep references, whoever keeps them.
+//! What any policy must carry to keep references.
 
 use super::lookahead::first_call_after;
 use super::needs::{Need, needs};

@@ -1,7 +1,7 @@
-//! The oracle: it knows which call will take up what, and fills a policy's own contexts with it.
+//! The oracle: it knows which call will repeat what, and fills a policy's own contexts with it.
 //!
 //! Wherever the policy had less room than the oracle would like, it lets go for good of what is used again farthest in the future, and of the larger
-//! first (Belady's rule with sizes); what is never used again it has let go already. Going by what a source takes up until its next use, size times calls, does better in
+//! first (Belady's rule with sizes); what is never used again it has let go already. Going by the room that a source takes until its next use, size times calls, does better in
 //! some sessions, and the policy itself in a few more: the best of the three is the oracle, so that it is never behind the policy that it stands beside.
 
 use super::lookahead::{Lookahead, Source};
@@ -12,7 +12,7 @@ use super::needs::Way;
 enum Preference {
     /// The next used first, the smaller at a tie.
     NextUse,
-    /// What takes up least until its next use first: size times calls.
+    /// What takes least room until its next use first: size times calls.
     Footprint,
 }
 
@@ -53,7 +53,7 @@ impl Lookahead {
                 kept.push(need.ways.iter().any(|way| self.meets(way, call, &carried)));
             }
         }
-        // A call that nobody looked at meets nothing.
+        // A call that was not looked at meets nothing.
         kept.resize(self.needs.len(), false);
         kept
     }

@@ -29,7 +29,7 @@ pub struct Batch<'a> {
     settings: usize,
 }
 
-/// What settings came to in one session: sums without ratios of guesses and without tools.
+/// What settings came to in one session: sums without ratios of estimates and without tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct BatchOutcome {
     /// For each setting the place of its sums in `totals`.

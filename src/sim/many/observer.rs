@@ -55,7 +55,7 @@ impl Company {
         Company { present, limits, actions, parted: Vec::new() }
     }
 
-    /// Does nobody go with the leader?
+    /// Does no setting go with the leader?
     pub fn is_empty(&self) -> bool {
         self.present.is_empty()
     }

@@ -28,8 +28,8 @@ impl<'a> SharedSession<'a> {
         go_through(self.state(plan, conditions), &mut |_, _| {})
     }
 
-    /// As [`in_hindsight`](crate::sim::in_hindsight), without somebody who looks. Where the policy itself keeps every reference to lines,
-    /// nobody keeps more, and nothing is looked for.
+    /// As [`in_hindsight`](crate::sim::in_hindsight), without an observer. Where the policy itself keeps every reference to lines,
+    /// no policy keeps more, and nothing is looked for.
     pub fn with_hindsight(&mut self, plan: &'a Plan, conditions: &Conditions) -> Outcome {
         let trace = self.trace;
         let mut ahead = self.ahead.clone();

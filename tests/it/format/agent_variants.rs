@@ -108,12 +108,12 @@ fn codex_tells_who_asked_for_a_compaction() {
     let before = [begins.as_str(), compacted, &user, &reply, &ends];
     let within = [begins.as_str(), &user, &reply, compacted, &reply, &ends];
     assert_eq!(asked(&[&turn[..], &manual, &turn, &before, &within].concat()), [Some(false), Some(true), Some(true)]);
-    // Files of old versions do not tell of turns, and one that was broken off says nothing.
+    // Files of old versions do not record turns, and one that was broken off says nothing.
     assert_eq!(asked(&[&user, &reply, compacted, &user, &reply]), [None]);
     assert_eq!(asked(&[&turn[..], &[&begins, compacted]].concat()), [None]);
 }
 
-/// Codex adds an estimate of the encrypted reasoning of earlier turns, which most servers leave out of prompts. Where somebody took it out
+/// Codex adds an estimate of the encrypted reasoning of earlier turns, which most servers leave out of prompts. Where it was removed
 /// of the log, what the provider reported stands for it. Codex adds it, too, where the server keeps it in the prompt.
 #[test]
 fn reasoning_that_a_log_lacks_still_makes_codex_compact() {

@@ -108,7 +108,7 @@ fn a_cassette_that_was_cut_off_says_so_wherever_it_was_cut() {
     // The last key may stand there in part, and its line need not end.
     assert_eq!(cassette(python.trim_end().as_bytes()), cassette(python.as_bytes()));
 
-    // Recorders in Go write the version first, so that the list closes the file: an interaction that ends before its time tells of the cut.
+    // Recorders in Go write the version first, so that the list closes the file: an interaction that ends before its time shows the cut.
     let go = "---\nversion: 1\ninteractions:\n".to_owned()
         + &[("Hi", 20), ("Ho", 30)].map(|(said, prompt)| go_interaction(said, prompt)).concat();
     let second = go.rfind("- request:").unwrap();

@@ -12,7 +12,7 @@ pub const START: &str = "# aider chat started at ";
 /// How the program marks what it wrote itself: it ends its lines with a forced line break, which replies do not.
 const BREAK: &str = "  ";
 
-/// Reads a chat history: a session for each start at which somebody said something.
+/// Reads a chat history: a session for each start at which the user said something.
 pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let name = source.name();
     // Editors that tidy up remove the breaks; every quotation is the program's then.
@@ -68,7 +68,7 @@ impl<'s> Session<'s> {
         self.question.push_str(text);
     }
 
-    /// Has anybody said anything yet? Before that there is nothing to reply to.
+    /// Is there a message yet? Before that there is nothing to reply to.
     fn is_under_way(&self) -> bool {
         !self.question.is_empty() || !self.transcript.messages.is_empty()
     }

@@ -81,14 +81,14 @@ pub(super) struct Kind<'a> {
     pub kind: Words<'a>,
 }
 
-/// What a hook's record tells of the hook.
+/// What a hook's record says about the hook.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 struct Hook<'a> {
     hook_name: Words<'a>,
 }
 
-/// What a boundary tells of the compaction.
+/// What a boundary says about the compaction.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub(super) struct CompactMetadata<'a> {

@@ -34,7 +34,7 @@ pub struct ModelInfo<'a> {
     pub model_id: Words<'a>,
 }
 
-/// A compaction as the screen tells of it.
+/// A compaction as the screen describes it.
 #[derive(Deserialize, Default)]
 #[serde(default, rename_all = "camelCase", bound(deserialize = "'de: 'a"))]
 pub struct Condense<'a> {

@@ -1,4 +1,4 @@
-//! The content of single items: texts, pictures, and what a result tells of success.
+//! The content of single items: texts, pictures, and what a result says about success.
 
 use super::record::Piece;
 use crate::format::ground::image;

@@ -110,7 +110,7 @@ pub struct RolledBack {
     pub num_turns: Count,
 }
 
-/// `token_count`. Without `info` it tells of rate limits alone.
+/// `token_count`. Without `info` it reports rate limits alone.
 #[derive(Deserialize, Default)]
 #[serde(default)]
 pub struct TokenCount {

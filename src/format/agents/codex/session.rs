@@ -207,7 +207,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// The record is repeated at every change of the rate limits: it tells of a new call only where the totals have changed.
+    /// The record is repeated at every change of the rate limits: it reports a new call only where the totals have changed.
     fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
         if let Count::Sound(window) = info.model_context_window {
             self.windows.name(&self.model, window);
@@ -258,7 +258,7 @@ impl<'s> Session<'s> {
         usage.map(|_| ()).map_err(|_| ABSURD)
     }
 
-    /// After a compaction the program writes down its own guess of the new size, as the usage of no call.
+    /// After a compaction the program writes down its own estimate of the new size, as the usage of no call.
     fn estimate_after_compaction(&mut self, tokens: Count) {
         let here = self.transcript.messages.len();
         if let Some(compaction) = self.transcript.compactions.last_mut().filter(|compaction| compaction.before == here) {

@@ -2,7 +2,7 @@
 
 use crate::transcript::Transcript;
 
-/// The turn that the program is in, as far as its records tell of it; files of old versions tell of none.
+/// The turn that the program is in, as far as its records show it; files of old versions record none.
 #[derive(Default)]
 pub(super) struct Turn {
     told: Told,

@@ -122,7 +122,7 @@ pub struct Resource<'a> {
     pub text: Words<'a>,
 }
 
-/// Whom a content is meant for; nobody named means everybody.
+/// Whom a content is meant for; an empty list means all.
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
 pub struct Annotations<'a> {

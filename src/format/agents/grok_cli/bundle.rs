@@ -1,4 +1,4 @@
-//! What lies beside a session: what is told of it, and the log of all requests.
+//! What lies beside a session: its description, and the log of all requests.
 
 use crate::format::ground::count::{ABSURD, Absurd, Count};
 use crate::format::ground::json::{fault, values};

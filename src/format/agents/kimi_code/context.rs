@@ -57,7 +57,7 @@ pub struct Context<'s> {
     called: String,
     unchained: bool,
     rewind: Option<usize>,
-    /// Is a compaction going on, and did somebody ask for it?
+    /// Is a compaction going on, and did the user ask for it?
     compacting: Option<Option<bool>>,
     summariser: Option<Call>,
 }

@@ -45,7 +45,7 @@ pub enum End {
 /// A compaction that was asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// By itself, or because somebody asked for it; absent where the log does not say. The rule does not look at it.
+    /// By itself, or because the user asked for it; absent where the log does not say. The rule does not look at it.
     pub automatic: Option<bool>,
     /// The id of the first message that stays beside the summary; absent where none does.
     pub kept_from: Option<String>,
@@ -60,7 +60,7 @@ pub struct Latest {
     pub reply: Option<usize>,
     /// The newest reply that was finished, in whatever way.
     pub finished: Option<usize>,
-    /// Compactions and sub-tasks that were asked for after it: work that nobody has done.
+    /// Compactions and sub-tasks that were asked for after it: work that is not done.
     pub pending: usize,
 }
 

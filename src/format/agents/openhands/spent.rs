@@ -90,7 +90,7 @@ impl Spent {
         call.map_or_else(|| (None, self.model.clone()), |call| (call.usage, call.model))
     }
 
-    /// Calls with usage of which nothing came into the conversation: titles, checks, tries in vain.
+    /// Calls with usage of which nothing came into the conversation: titles, checks, failed tries.
     pub fn rest(self) -> impl Iterator<Item = Call> {
         self.aside.into_iter().chain(self.listed.into_iter().flatten()).chain(self.next_reply).chain(self.next_condensation)
     }

@@ -119,7 +119,7 @@ impl<'s> Session<'s> {
             self.transcript.id = id.to_owned();
         }
         self.transcript.project = project(&entry.cwd);
-        // A header that names another session tells of a fork by a person. That is no sub-agent: the session has no parent.
+        // A header that names another session stands for a fork by a person. That is no sub-agent: the session has no parent.
     }
 
     /// Puts the entry into the tree. False where it is there already.

@@ -90,7 +90,7 @@ pub struct Payload<'a> {
 }
 
 impl Payload<'_> {
-    /// A command that the person ran, as the model is told of it.
+    /// A command that the person ran, as the model sees it.
     pub fn command_as_text(&self) -> String {
         let command = &*self.command;
         let output = match &*self.output {

@@ -52,7 +52,7 @@ const SINCE_1: [&str; 10] = [
 /// Errors that are none of size, whatever else they say. The older generation has no such list.
 const OTHER_ERRORS: [&str; 3] = ["^(Throttling error|Service unavailable):", "rate limit", "too many requests"];
 
-/// A reply, as far as it tells of a refusal.
+/// A reply, as far as it reports a refusal.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Answer<'a> {
     /// Why the reply ended: `stop`, `error`, `length`, ...

@@ -148,7 +148,7 @@ fn is_plain(path: &Path) -> bool {
     read.is_ok() && has_magic(&head)
 }
 
-/// Opens a database that nobody is writing to. `immutable` promises that, and SQLite then touches nothing beside the file.
+/// Opens a database that no program is writing to. `immutable` promises that, and SQLite then touches nothing beside the file.
 fn open_at_rest(path: &Path) -> rusqlite::Result<Connection> {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let mut address = String::from("file:");

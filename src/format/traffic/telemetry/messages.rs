@@ -15,7 +15,7 @@ pub struct Said {
     /// Instructions and tools that were sent apart.
     pub setting: Vec<Part>,
     pub messages: Vec<Message>,
-    /// Something had a shape that nobody knows: its text was taken as it stands.
+    /// Something had an unknown shape: its text was taken as it stands.
     pub unclear: bool,
 }
 

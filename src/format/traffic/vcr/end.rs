@@ -10,7 +10,7 @@ const LISTS: [&str; 2] = ["interactions", "http_interactions"];
 /// The names of a body: as it was sent, taken apart, and in older recordings of httpx.
 const BODIES: [&str; 3] = ["body", "parsed_body", "content"];
 
-/// How many interactions of a cassette that was cut off are whole; `None` where nothing tells of a cut.
+/// How many interactions of a cassette that was cut off are whole; `None` where nothing shows a cut.
 pub fn whole_before_cut(yaml: &str, json: &str, interactions: &[&RawValue]) -> Option<usize> {
     let outlines: Vec<Outline> =
         [interactions.first(), interactions.last()].into_iter().flatten().map(|raw| Outline::of(raw.get())).collect();
