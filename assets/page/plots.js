@@ -86,7 +86,7 @@ function eventMarks(plot, policy) {
   ctx.restore();
 }
 
-// Recorded prompts and the context under each policy that is shown; the one that is walked through is thick, its belief thin.
+// Recorded prompts and the context under each policy that is shown; the one that is walked through is thick, its estimate thin.
 function contextPlot(box, session, policies, names, walked, watch, selected) {
   const calls = session.output.length;
   const lines = [{ label: "recorded", stroke: colour("recorded"), width: 1, dash: [3, 3], data: session.recorded, provenance: "recorded" }];
@@ -95,7 +95,7 @@ function contextPlot(box, session, policies, names, walked, watch, selected) {
     lines.push({ label: names[place], stroke: lineColour(place), dash: place === walked ? [] : DASHES[place % 8], width: place === walked ? 2.5 : 1.5, data: policy.attempted });
   });
   const policy = session.policies[walked];
-  lines.push({ label: `what ${names[walked]} believed`, stroke: colour("quiet"), dash: [2, 4], width: 1, data: policy.belief });
+  lines.push({ label: `estimate of ${names[walked]}`, stroke: colour("quiet"), dash: [2, 4], width: 1, data: policy.belief });
   const data = [stretched([...Array(calls).keys()].map((call) => call + 1)), ...lines.map((line) => stretched(line.data))];
   data[0][calls] = calls + 1;
   const most = Math.max(...lines.map((line) => line.data.reduce((most, size) => Math.max(most, size || 0), 0)));

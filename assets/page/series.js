@@ -1,4 +1,4 @@
-// The calls of a session, unpacked when somebody opens it: base64, deflate, JSON, differences from call to call.
+// The calls of a session, unpacked when it is opened: base64, deflate, JSON, differences from call to call.
 
 const opened = new Map();
 

@@ -1,4 +1,4 @@
-// All sessions under all policies, the worst first until somebody sorts them otherwise: picked, sorted, filtered, a page of rows at a time.
+// All sessions under all policies, the worst first until a reader sorts them otherwise: picked, sorted, filtered, a page of rows at a time.
 // Figures are there at once, calls when a row is opened.
 
 const STEP = 50;

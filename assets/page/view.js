@@ -9,7 +9,7 @@ function sessionView(overview, place, asked) {
   let call = Math.max(0, (Number(asked.get("call")) || 1) - 1);
   let range = [Number(asked.get("from")) || 0, Number(asked.get("to")) || 0];
   let plots = [];
-  let drawn = false; // Plots tell of their first scale too, which nobody chose.
+  let drawn = false; // Plots report their first scale too, which no reader chose.
   const others = new Set(overview.policies.map((_, policy) => policy));
 
   const title = element("h3", { tabindex: "-1" }, `Session ${about.id || "(no id)"}`);
@@ -128,7 +128,7 @@ function sessionView(overview, place, asked) {
     const numbers = failed ? element("p", {}, "The policy has failed the session before this call.") : element("ul", {}, line("context", `${grouped(policy.actual[call])} tokens`),
       policy.attempted[call] === policy.actual[call] ? null : line("at the first try", grouped(policy.attempted[call])),
       line("recorded prompt", recorded === null ? "not recorded" : grouped(recorded)),
-      line("believed", policy.belief[call] === null ? "the policy looked at no size" : grouped(policy.belief[call])),
+      line("estimated", policy.belief[call] === null ? "the policy looked at no size" : grouped(policy.belief[call])),
       line("reply", grouped(session.output[call])), words.length ? element("li", { class: "alarm" }, words.join(", ")) : null);
     walk.replaceChildren(element("div", {}, element("h4", {}, `Call ${grouped(call + 1)} under ${overview.policies[walked]}`), numbers, failed ? null : contentsTable(policy)),
       element("div", {}, eventsOf(policy), arrivals()));

@@ -314,7 +314,7 @@ fn word(name: &str, value: Value) -> Result<String, String> {
 }
 
 /// The file in this folder, or in the next one above that has it and is in the same repository. Where there is no repository, this folder is
-/// all: what stands above it may be anybody's.
+/// all: what stands above it may belong to another account.
 fn upwards() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
     let root = here.ancestors().position(|folder| folder.join(".git").exists()).unwrap_or(0);

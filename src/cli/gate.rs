@@ -65,7 +65,7 @@ pub struct Gate {
     /// Print Markdown
     #[arg(long, group = "form")]
     markdown: bool,
-    /// Print a JUnit report, a test a limit: for build servers
+    /// Print a JUnit report, one test per limit: for build servers
     #[arg(long, group = "form")]
     junit: bool,
     /// Print annotations of a GitHub workflow

@@ -88,7 +88,7 @@ enum By {
 enum Finding {
     /// Calls that the provider would have refused
     Overflow,
-    /// Sessions that end in a refusal that nothing mends
+    /// Sessions that end at a refused call
     #[value(alias = "unrecoverable")]
     FailedSessions,
     /// Calls whose prompt and reply together exceed the window

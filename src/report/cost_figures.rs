@@ -3,6 +3,7 @@
 use super::document::{Better, Cell, Column, Provenance, Unit};
 use super::words::{counted, dollars, first_few, grouped, percent};
 use crate::cost::{Bill, Bills, CacheKind, Charge, Check, OwnError};
+use crate::experiment::metric::LIST_PRICE;
 use crate::experiment::{Charges, Replay};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ const NAMED: usize = 5;
 /// What tables of policies and sessions show.
 pub const COLUMNS: [Column; 2] = [
     Column {
-        meaning: "list price of all calls, the summariser's included, with the cache that was asked for",
+        meaning: LIST_PRICE,
         priority: 4,
         better: Better::Less,
         ..Column::number("cost_usd", "cost", Unit::Money, Provenance::Simulated)

@@ -17,7 +17,7 @@ pub fn guesses(replays: &[Replay]) -> Option<Section> {
     let bias = "estimates less actual sizes, as a share of the latter: below zero, the estimates are too low";
     Fields::<(&str, &str, &Drift)>::new()
         .with(Column::name("policy", "policy"), |(policy, ..)| Cell::name(policy))
-        .with(Column::name("guess", "estimate"), |(_, guess, _)| Cell::name(guess))
+        .with(Column::name("estimate", "estimate"), |(_, guess, _)| Cell::name(guess))
         .with(number("compared", "calls", "calls with recorded usage that were compared", Unit::Count), |row| Cell::Count(row.2.calls))
         .with(number("bias", "bias", bias, Unit::Share), |(.., drift)| {
             let signed = |tokens: u64| i64::try_from(tokens).unwrap_or(i64::MAX);

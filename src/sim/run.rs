@@ -18,8 +18,8 @@ use crate::trace::{CallRow, MessageRow, PartKind, Trace};
 /// Replays a session through a policy.
 ///
 /// For each recorded call, in order: messages arrive, checkpoints run, the call is made (and, where the provider would refuse it,
-/// the policy's fallback), and the recorded reply enters. Replay is open-loop: it keeps the recorded messages, whatever the policy does.
-/// Where nothing mends a refusal, the session fails: what follows is in no sum but `after_end`.
+/// the policy's fallback), and the recorded reply enters. Replay is open-loop: it keeps the recorded messages.
+/// Where the fallback does not bring a refused call through, the session fails: what follows is in no sum but `after_end`.
 pub fn simulate(trace: &Trace, plan: &Plan, conditions: &Conditions) -> Outcome {
     watch(trace, plan, conditions, &mut |_| {})
 }

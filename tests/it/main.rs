@@ -131,5 +131,7 @@ mod unseen;
 mod verdicts;
 /// Windows: from where they come, and which goes before which.
 mod windows;
+/// Plain words, and the glossary.
+mod words;
 /// Texts that make tokenizers slow.
 mod worst_strings;

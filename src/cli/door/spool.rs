@@ -60,7 +60,7 @@ impl Spool {
     /// Writes a file beside its place.
     pub fn write(&self, spot: &Spot, bytes: &[u8]) -> io::Result<Waiting> {
         let folder = spot.real.parent().unwrap_or(&spot.real);
-        // A name stands in the list before anybody can end the run: the list is locked until it does.
+        // A name stands in the list before a signal can end the run: the list is locked until it does.
         let mut made = self.made();
         let mut file = Builder::new().prefix(ENDS.0).suffix(ENDS.1).rand_bytes(16).make_in(folder, |path| {
             let file = OpenOptions::new().write(true).create_new(true).open(path)?;

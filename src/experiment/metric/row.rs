@@ -215,6 +215,10 @@ pub(super) const fn charge(key: &'static str, header: &'static str, unit: Unit, 
 
 /// What rows of a table say beside.
 impl Metric {
+    pub(super) const fn says(self, meaning: &'static str) -> Metric {
+        Metric { meaning, ..self }
+    }
+
     pub(super) const fn table(self, priority: u8, better: Better) -> Metric {
         Metric { stands: Stands::Always, priority, better, ..self }
     }

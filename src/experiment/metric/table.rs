@@ -12,6 +12,9 @@ use crate::sim::{EventKind, Fates, Totals};
 use crate::trace::Evidence;
 use std::sync::LazyLock;
 
+/// What a cost is.
+pub const LIST_PRICE: &str = "list price of all calls, the summariser's included, with the cache that was asked for";
+
 /// All measures. What people read in tables stands in the order of their columns, what documents hold in the order of their fields.
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
@@ -40,7 +43,7 @@ pub const METRICS: &[Metric] = &[
         .table(2, Neither).named("compactions").in_logs(),
     count("drops", "drops", "messages removed", |totals| totals.events_of(EventKind::Drop))
         .table(2, Neither).named("drops"),
-    count("sessions", "sessions", "", |totals| totals.sessions)
+    count("sessions", "sessions", "sessions that are replayed", |totals| totals.sessions)
         .named("sessions"),
     count("overflowing_sessions", "overflowing sessions", "sessions with an overflow", |totals| totals.overflowing_sessions)
         .field(Part::Sessions),
@@ -63,7 +66,7 @@ pub const METRICS: &[Metric] = &[
     tokens("compared_tokens", "compared tokens", "their prompt tokens under the policy", |totals| totals.compared_tokens)
         .field(Part::Tokens),
     tokens("recorded_tokens", "recorded tokens", "their prompt tokens as recorded", |totals| totals.recorded_tokens)
-        .field(Part::Tokens).named("recorded tokens"),
+        .field(Part::Tokens).from(Recorded).named("recorded tokens"),
     metric("tokens_saved", "tokens saved",
         "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
         Unit::Tokens, Difference(Totals::tokens_saved))
@@ -125,14 +128,15 @@ pub const METRICS: &[Metric] = &[
     tokens("dead_tokens", "dead weight", "results that something later in the context shows again, summed over calls",
         |totals| totals.retention.dead_tokens)
         .spreadsheets().field(Part::Retention),
-    charge("cost_usd", "cost", Unit::Money, Bill, |charges| charges.nano_usd).named("cost"),
-    charge("net_cost_usd", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).named("net cost"),
+    charge("cost_usd", "cost", Unit::Money, Bill, |charges| charges.nano_usd).named("cost").says(LIST_PRICE),
+    charge("net_cost_usd", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).named("net cost")
+        .says("the same where the agent reads again what it needs and the policy has removed"),
     charge("net_failed_sessions", "net failed sessions", Unit::Count, ClosedLoop, |charges| charges.net_failed_sessions)
-        .named("net failed sessions"),
+        .named("net failed sessions").says("failed sessions where the agent reads again what it needs"),
     charge("cache_read_tokens", "cache reads", Unit::Tokens, Bill, |charges| charges.cache_read)
-        .named("cache reads").share_of("billed prompt tokens"),
+        .named("cache reads").share_of("billed prompt tokens").says("prompt tokens that the cache reads, the summariser's left out"),
     charge("billed_prompt_tokens", "billed prompt tokens", Unit::Tokens, Bill, |charges| charges.prompt_tokens)
-        .named("billed prompt tokens"),
+        .named("billed prompt tokens").says("prompt tokens of the answered calls, the summariser's left out"),
 ];
 
 /// The order in which measures are named, and kept in baselines. Those that do not stand here come behind.

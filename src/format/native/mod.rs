@@ -1,4 +1,4 @@
-//! The program's own shape, for agents that are not listed: one line a session's head, message or event. `docs/native.md` describes it.
+//! The program's own shape, for agents that are not listed: one line per session's head, message or event. `docs/native.md` describes it.
 //! It is read, and it is what other formats are converted to.
 
 mod measured;

@@ -1,5 +1,5 @@
-//! Requests with their responses as LiteLLM's users log them: one file per call (the SDK of OpenHands writes `<model>-<seconds>.json`), or a
-//! line a call (the logging payload of LiteLLM's proxy).
+//! Requests with their responses as LiteLLM's users log them: one file per call (the SDK of OpenHands writes `<model>-<seconds>.json`), or
+//! one line per call (the logging payload of LiteLLM's proxy).
 //!
 //! Each request repeats the conversation so far. One whose messages begin with those of an earlier request and its reply goes on with
 //! that session, in whichever file it lies: the first file of a folder is read together with those after it, unless it alone is asked for.

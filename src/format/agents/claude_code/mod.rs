@@ -1,4 +1,4 @@
-//! Claude Code: `<sessionId>.jsonl` and `agent-<id>.jsonl`, one record a line.
+//! Claude Code: `<sessionId>.jsonl` and `agent-<id>.jsonl`, one record per line.
 //!
 //! The lines are a log, not the conversation: one reply of the model is spread over a line for each content block, branches that the
 //! user left stay in the file, and sub-agents may write into the same file. What the program prints has the same records under names of

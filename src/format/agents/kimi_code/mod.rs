@@ -1,4 +1,4 @@
-//! Kimi Code: `~/.kimi-code/sessions/<project>/session_<id>/agents/<agent>/wire.jsonl`, a record a line, and `state.json` for all agents of
+//! Kimi Code: `~/.kimi-code/sessions/<project>/session_<id>/agents/<agent>/wire.jsonl`, one record per line, and `state.json` for all agents of
 //! the session.
 //!
 //! Records rebuild the context: messages that are put in, steps of the loop (texts, calls of tools, their results), compactions, steps

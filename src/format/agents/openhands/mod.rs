@@ -1,5 +1,5 @@
-//! OpenHands: lines of an evaluation's or resolver's `output.jsonl`, a run each, and lists of events; of its SDK (version 1) also the folder that a
-//! conversation is kept in, a file an event.
+//! OpenHands: lines of an evaluation's or resolver's `output.jsonl`, one run each, and lists of events; of its SDK (version 1) also the folder that a
+//! conversation is kept in, one file per event.
 
 mod record;
 mod run;
