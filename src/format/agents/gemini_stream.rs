@@ -43,7 +43,7 @@ struct Event<'a> {
     tool_id: Words<'a>,
     parameters: Option<&'a RawValue>,
     status: Words<'a>,
-    output: Words<'a>,
+    output: Option<Words<'a>>,
     error: Option<Failure<'a>>,
     stats: Option<Stats>,
 }
@@ -149,8 +149,13 @@ impl<'s> Run<'s> {
             "tool_result" => {
                 self.flush();
                 let failed = &*event.status == "error";
-                let told = event.error.as_ref().map(|error| &*error.message).filter(|_| event.output.is_empty());
-                let result = self.made.result(&event.tool_id, told.unwrap_or(&event.output), failed);
+                let output = event.output.as_deref().filter(|output| !output.is_empty());
+                let told = output.or(event.error.as_ref().map(|error| &*error.message));
+                // Results that the screen does not show are not printed either (listings, files).
+                if told.is_none() && event.output.is_none() {
+                    lose("result that is not printed");
+                }
+                let result = self.made.result(&event.tool_id, told.unwrap_or_default(), failed);
                 self.made.list(Role::Tool, vec![result]);
                 self.date(time);
             }
@@ -197,11 +202,19 @@ impl<'s> Run<'s> {
             (*only).clone_into(&mut self.model);
         }
         let model = self.model.clone();
+        // Another model beside the one that the run was begun with chose the way, or looked something up: its calls are on the side.
+        let own = stats.models.get(&model).filter(|_| asked.len() > 1);
+        let beside = stats.models.iter().filter(|(name, _)| own.is_some() && **name != model);
+        let beside: Vec<Call> =
+            beside.map(|(name, stats)| Call { model: name.clone(), usage: stats.usage().unwrap_or_default(), ..Call::default() }).collect();
         let mut calls: Vec<_> = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()).collect();
         calls.iter_mut().for_each(|call| call.model.clone_from(&model));
-        match (stats.usage(), calls.as_mut_slice()) {
+        match (own.unwrap_or(stats).usage(), calls.as_mut_slice()) {
             (Err(Absurd), _) => lose(ABSURD),
-            (Ok(usage), [call]) if asked.len() < 2 => call.usage = usage,
+            (Ok(usage), [call]) if asked.len() < 2 || own.is_some() => {
+                call.usage = usage;
+                self.made.transcript.side_calls.extend(beside.into_iter().filter(|call| call.usage.is_some()));
+            }
             (Ok(None), _) => {}
             (Ok(Some(_)), _) => lose("usage of the whole session alone"),
         }

@@ -104,8 +104,12 @@ pub fn piece(block: &Block<Piece>, scale: &dyn Scale, parts: &mut Vec<Part>, res
             Some(picture) => parts.push(picture),
             None => lose("unknown content part"),
         },
-        Block::Object(Piece { text: Some(text), thought: Some(true), thought_signature, .. }) => {
-            parts.push(thinking(scale, text, thought_signature.len()));
+        // A thought may have neither text nor seal: that there was one is all that is told.
+        Block::Object(Piece { text, thought: Some(true), thought_signature, .. }) => {
+            let text = text.as_deref().unwrap_or_default();
+            if !text.is_empty() || !thought_signature.is_empty() {
+                parts.push(thinking(scale, text, thought_signature.len()));
+            }
         }
         Block::Object(Piece { text: Some(text), .. }) => parts.push(Part::Text(scale.weigh(text))),
         Block::Object(_) | Block::Other => lose("unknown content part"),

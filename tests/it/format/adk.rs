@@ -35,6 +35,15 @@ fn keys_may_be_written_with_underscores() {
     assert!(matches!(&result.parts[0], Part::ToolResult { text, .. } if text.content.as_deref() == Some("noon")));
 }
 
+/// Lists that a server's `/run` answers with have no message of the user.
+#[test]
+fn a_thought_may_have_no_text_and_an_agent_of_code_no_usage() {
+    let (transcripts, lost) = fixture("adk/thought.json");
+    assert!(lost.is_empty(), "{lost:?}");
+    assert_eq!(in_short(&transcripts[0]), ["a: [1, 2]", "a: Both are small."]);
+    assert_eq!(prompts(&transcripts[0]), [(0, 0), (120, 35)]);
+}
+
 #[test]
 fn what_is_damaged_is_named() {
     let (transcripts, mut lost) = fixture("adk/broken.jsonl");

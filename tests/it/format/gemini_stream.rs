@@ -37,6 +37,19 @@ fn runs_in_one_file_are_sessions_and_several_calls_share_no_usage() {
 }
 
 #[test]
+fn a_model_beside_the_runs_own_is_on_the_side() {
+    let (transcripts, mut lost) = fixture("gemini-stream/beside.jsonl");
+    // A listing is not printed, and where no model is the run's own, nothing tells which of two replied.
+    lost.sort();
+    assert_eq!(lost, [("result that is not printed".to_owned(), 1), ("usage of the whole session alone".to_owned(), 1)]);
+    // The thoughts of either are in its total.
+    assert_eq!(prompts(&transcripts[0]), [(700, 52)]);
+    let [side] = transcripts[0].side_calls.as_slice() else { panic!("{:?}", transcripts[0].side_calls) };
+    assert_eq!((side.model.as_str(), side.usage.map(|usage| (usage.prompt, usage.output))), ("gemini-3.8-flash-lite", Some((300, 58))));
+    assert_eq!(in_short(&transcripts[1]), ["u: Look", "a: list_directory(c1)", "t: list_directory(c1)=", "a: Two files"]);
+}
+
+#[test]
 fn what_is_damaged_is_named() {
     let (transcripts, mut lost) = fixture("gemini-stream/broken.jsonl");
     lost.sort();
