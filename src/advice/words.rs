@@ -2,8 +2,8 @@
 
 use crate::policy::figure;
 use crate::policy::{
-    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, LinesOf, Missing,
-    Mode, Order, Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode, Order,
+    Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -115,7 +115,6 @@ impl Rule {
             Hook::ToolResult => "after each tool result",
             Hook::PreCall => "before each call",
             Hook::MidTurn => "between two steps of a turn",
-            Hook::FirstCall => "before the first call of a turn",
             Hook::PostCall => "after each call",
             Hook::TurnEnd => "at the end of a turn",
             Hook::Idle => "in a pause",
@@ -129,15 +128,13 @@ impl Rule {
     fn effect(&self) -> String {
         let action = self.action().map(|action| match action {
             Action::Mask(mask) => {
-                let kept = mask.preview.as_ref();
-                let lines = |lines: &LinesOf| {
-                    format!(", of results of {} {} and {} lines", list(lines.tools.iter().cloned(), ", "), lines.head, lines.tail)
-                };
-                let kept = kept.map(|kept| {
-                    let lines = kept.lines.as_ref().map(lines).unwrap_or_default();
-                    format!(" with {} and {} {} of the original{lines}", kept.head, kept.tail, named(&kept.unit))
+                let kept = mask.preview.iter().map(|kept| {
+                    let of = if kept.tools.is_empty() { String::new() } else { format!(" of {}", list(kept.tools.iter().cloned(), ", ")) };
+                    format!("{} and {} {}{of}", kept.head, kept.tail, named(&kept.unit))
                 });
-                format!("a placeholder {} stands for it{}", excerpt(&mask.text), kept.unwrap_or_default())
+                let kept = list(kept, ", else ");
+                let kept = if kept.is_empty() { kept } else { format!(" with {kept} of the original") };
+                format!("a placeholder {} stands for it{kept}", excerpt(&mask.text))
             }
             Action::Truncate(cut) => {
                 let limits = [
@@ -239,6 +236,7 @@ impl Count {
             Counted::ToolResults => "tool results that are not masked",
             Counted::Superseded => "results that something later shows again",
             Counted::Calls => "calls",
+            Counted::Images => "pictures in results",
         };
         let since = if self.since_fired == Switch::On { " since it last fired" } else { "" };
         match (self.gt, self.ge) {

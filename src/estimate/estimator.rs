@@ -12,9 +12,11 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundAt {
-    /// Each text by itself.
+    /// Each text by itself, the name of a call and its arguments apart.
     #[default]
     Part,
+    /// Each text by itself, a call with its name.
+    Item,
     /// Once for each message.
     Message,
     /// Prose and pictures of a message together, each call, result and piece of reasoning by itself (Codex, whose items these are).
@@ -30,17 +32,6 @@ pub enum Counting {
     /// No.
     #[default]
     Ignored,
-}
-
-/// How the name of a tool is rounded, where each part is rounded by itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallNames {
-    /// By itself.
-    #[default]
-    Apart,
-    /// With the arguments of its call.
-    Joined,
 }
 
 /// Which ids are counted.
@@ -137,9 +128,8 @@ pub struct Estimator {
     pub user_images: Counting,
     /// Are ids of calls and results counted?
     pub ids: Ids,
-    /// How names are rounded, where each part is rounded by itself.
-    pub call_names: CallNames,
-    /// Units of a result's text beyond so many do not count; absent: all do.
+    /// Units of a result's text beyond so many do not count, where what stays of a compaction becomes text that is cut there; absent: all do.
+    #[serde(skip)]
     pub result_most: Option<u64>,
     /// Do names of tools count in their results as well as in their calls?
     pub result_names: Counting,
@@ -191,7 +181,6 @@ impl Default for Estimator {
             thinking_units: 0,
             user_images: Counting::Counted,
             ids: Ids::Ignored,
-            call_names: CallNames::Apart,
             result_most: None,
             result_names: Counting::Ignored,
             thinking: Counting::Counted,
@@ -328,10 +317,9 @@ impl Estimator {
             PartKind::ToolCall => {
                 let arguments = of_tool(call_unit) + ids + self.call_units;
                 match self.round_at {
-                    RoundAt::Part if self.call_names == CallNames::Joined => self.settle(name(call_unit) + arguments),
                     // Name and arguments are rounded separately, as BaseAgent does it; wrappers go with the arguments.
                     RoundAt::Part => Guess::whole(self.whole(name(call_unit)) + self.whole(arguments)),
-                    RoundAt::Message | RoundAt::Prose => self.settle(name(call_unit) + arguments),
+                    RoundAt::Item | RoundAt::Message | RoundAt::Prose => self.settle(name(call_unit) + arguments),
                 }
             }
             PartKind::ToolResult => {
@@ -403,7 +391,7 @@ impl Estimator {
     /// Units that are rounded with the rest of their message, where anything is.
     fn prose(&self, units: u64) -> Guess {
         match self.round_at {
-            RoundAt::Part => Guess::whole(self.whole(units)),
+            RoundAt::Part | RoundAt::Item => Guess::whole(self.whole(units)),
             RoundAt::Message | RoundAt::Prose => Guess { units, tokens: 0, parts: 1 },
         }
     }
@@ -411,7 +399,7 @@ impl Estimator {
     /// Units that are rounded by themselves, unless the whole message is rounded as one.
     fn settle(&self, units: u64) -> Guess {
         match self.round_at {
-            RoundAt::Part | RoundAt::Prose => Guess::whole(self.whole(units)),
+            RoundAt::Part | RoundAt::Item | RoundAt::Prose => Guess::whole(self.whole(units)),
             RoundAt::Message => Guess { units, tokens: 0, parts: 1 },
         }
     }
@@ -419,7 +407,7 @@ impl Estimator {
     /// What a message of this role costs whose parts add up to this.
     pub fn message(&self, parts: Guess, role: Role) -> u64 {
         let wrapper = match role {
-            _ if parts.parts == 0 && self.round_at != RoundAt::Part => 0,
+            _ if parts.parts == 0 && !matches!(self.round_at, RoundAt::Part | RoundAt::Item) => 0,
             Role::System => self.system_units,
             Role::User => self.user_units,
             Role::Assistant => self.assistant_units,

@@ -1,8 +1,11 @@
 //! What a rule does, in the words of a policy file. How it is done is the business of `sim`.
 
 use super::switch::Switch;
-use crate::estimate::Unit;
+use crate::estimate::{Extent, Unit};
 use serde::Deserialize;
+use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
 
 /// Replace an item by a text.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -10,9 +13,30 @@ use serde::Deserialize;
 pub struct Mask {
     /// The placeholder.
     pub text: String,
-    /// What of the original stays in front of and behind it.
-    #[serde(default)]
-    pub preview: Option<Preview>,
+    /// What of the original stays in front of and behind it: by the first of these that its tool is named in. Empty for nothing.
+    #[serde(default, deserialize_with = "one_or_several")]
+    pub preview: Vec<Preview>,
+}
+
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Preview>, D::Error> {
+    struct Previews;
+    // No untagged choice: that would not say which key is misspelt.
+    impl<'de> Visitor<'de> for Previews {
+        type Value = Vec<Preview>;
+
+        fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+            formatter.write_str("a preview, or a list of them")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Vec<Preview>, A::Error> {
+            Ok(vec![Preview::deserialize(MapAccessDeserializer::new(map))?])
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Vec<Preview>, A::Error> {
+            Vec::deserialize(SeqAccessDeserializer::new(list))
+        }
+    }
+    deserializer.deserialize_any(Previews)
 }
 
 /// What stays of a masked item.
@@ -23,23 +47,11 @@ pub struct Preview {
     pub head: u32,
     /// From its end.
     pub tail: u32,
-    /// Counted in.
-    pub unit: Unit,
-    /// Results of some tools keep lines instead.
+    /// Counted in. An item of no more lines than stay keeps its text, and has no placeholder.
+    pub unit: Extent,
+    /// The tools whose results it is for; empty for all.
     #[serde(default)]
-    pub lines: Option<LinesOf>,
-}
-
-/// Lines that stay of masked results of some tools. A result of no more lines stays as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinesOf {
-    /// The tools.
     pub tools: Vec<String>,
-    /// From its start.
-    pub head: u32,
-    /// From its end.
-    pub tail: u32,
 }
 
 /// Cut an item.
@@ -62,8 +74,8 @@ pub struct Truncate {
     pub head: f64,
     /// Only whole lines are kept.
     pub whole_lines: Switch,
-    /// Where not even the last line fits whole, the end of it stays.
-    pub partial_line: Switch,
+    /// What stays of a line that does not fit, where only whole lines are kept.
+    pub partial_line: PartialLine,
     /// A newline at the very end ends the last line and begins none, where lines are kept whole.
     pub ignore_final_newline: Switch,
     /// What a cut does within a character.
@@ -72,6 +84,8 @@ pub struct Truncate {
     pub marker: String,
     /// A text in front of a cut item, with the same words.
     pub header: String,
+    /// Stands for an item without text, or of blanks alone; a replay knows of the first. Empty: such an item stays as it is.
+    pub empty: String,
     /// Terminal escapes and runs of blank lines are removed first.
     pub clean: Switch,
     /// Results that bear the mark of the system's own agent are cut once more: for settings below those that have left the mark.
@@ -117,14 +131,52 @@ impl Default for Truncate {
             long_lines: None,
             head: 1.0,
             whole_lines: Switch::Off,
-            partial_line: Switch::Off,
+            partial_line: PartialLine::None,
             ignore_final_newline: Switch::Off,
             boundary: Boundary::Whole,
             marker: String::new(),
             header: String::new(),
+            empty: String::new(),
             clean: Switch::Off,
             cuts_marked: Switch::Off,
             texts: None,
+        }
+    }
+}
+
+/// What stays of a line that does not fit, where only whole lines are kept.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "WrittenLine")]
+pub enum PartialLine {
+    /// Nothing.
+    #[default]
+    None,
+    /// The end of the last line, where not even that fits whole (pi).
+    Last,
+    /// At either end as much as has room, with this mark where the line is cut. A line takes its newline with it, what the start leaves
+    /// goes to the end, and where the text has fewer lines than the limit, the share of the start is of its own (Qwen Code).
+    Marked(String),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "expected a boolean, or a table with the key `marker`")]
+enum WrittenLine {
+    Switch(Switch),
+    Marked(LineMarker),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LineMarker {
+    marker: String,
+}
+
+impl From<WrittenLine> for PartialLine {
+    fn from(written: WrittenLine) -> PartialLine {
+        match written {
+            WrittenLine::Switch(Switch::On) => PartialLine::Last,
+            WrittenLine::Switch(Switch::Off) => PartialLine::None,
+            WrittenLine::Marked(LineMarker { marker }) => PartialLine::Marked(marker),
         }
     }
 }
@@ -171,6 +223,8 @@ pub struct Summarise {
     pub input: Input,
     /// Tokens of the instruction that goes with it.
     pub prompt_tokens: u64,
+    /// Tokens of a summary of this rule; absent: as large as those of the policy.
+    pub tokens: Option<u64>,
     /// Tool results are cut to so many UTF-16 units for the summariser; 0 for no cut.
     pub tool_cap_utf16: u32,
     /// What such a cut does that meets the midst of a surrogate pair.
@@ -198,6 +252,7 @@ impl Default for Summarise {
             role: SummaryRole::User,
             input: Input::Context,
             prompt_tokens: 300,
+            tokens: None,
             tool_cap_utf16: 0,
             tool_boundary: Boundary::Split,
             tool_marker: String::new(),

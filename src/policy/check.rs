@@ -36,6 +36,17 @@ pub(super) fn within_bounds(body: &Table) -> Result<(), (String, String)> {
 }
 
 impl Plan {
+    /// The plan as it is run; an error where its rules cannot be.
+    pub(super) fn ready(mut self) -> Result<Plan, String> {
+        // Checked with all rules, those included that are off for this model: an `else` may lead to one of them.
+        self.check()?;
+        self.rule.retain(|rule| rule.condition != Some(0.0));
+        // What stays as text is measured as the text that it becomes.
+        let flattened = self.rule.iter().filter_map(|rule| rule.summarise.as_ref()?.flatten.as_ref()?.max).min();
+        self.estimator.ends.iter_mut().for_each(|ends| ends.result_most = flattened);
+        Ok(self)
+    }
+
     /// Why the rules cannot be run as they stand, as one sentence; `Ok` where they can.
     pub fn check(&self) -> Result<(), String> {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
@@ -86,7 +97,7 @@ impl Rule {
         if refuses && (count > 0 || !self.inject.is_empty()) {
             return Err("`refuse` ends the session: nothing else can be done".to_owned());
         }
-        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::FirstCall | Hook::Overflow | Hook::Manual) {
+        if refuses && !matches!(self.at, Hook::PreCall | Hook::MidTurn | Hook::Overflow | Hook::Manual) {
             return Err("`refuse` stands where a call is about to be made: at pre_call, mid_turn, overflow, or manual".to_owned());
         }
         if (self.at == Hook::Idle) != self.after.is_some() {
@@ -117,8 +128,8 @@ impl Rule {
         if (self.min_progress.is_some() || self.min_messages.is_some()) && !messages {
             return Err("`min_progress` and `min_messages` count messages: they need drop or summarise".to_owned());
         }
-        if self.no_inflate == Switch::On && self.mask.is_none() && self.summarise.is_none() {
-            return Err("`no_inflate` needs mask or summarise".to_owned());
+        if self.no_inflate == Switch::On && self.mask.is_none() && self.summarise.is_none() && self.at != Hook::Ingest {
+            return Err("`no_inflate` needs mask or summarise, or a limit on what arrives".to_owned());
         }
         self.when.as_ref().map_or(Ok(()), Trigger::check)
     }

@@ -184,11 +184,8 @@ impl Policy {
         let mut body = self.worked_out(&self.scope(facts)?)?;
         family::choose(&mut body, facts.family);
         let wrong = |reason: String| PolicyError::Plan { policy: self.name.clone(), reason };
-        let mut plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
-        // Checked with all rules, those included that are off for this model: an `else` may lead to one of them.
-        plan.check().map_err(wrong)?;
-        plan.rule.retain(|rule| rule.condition != Some(0.0));
-        Ok(plan)
+        let plan = Plan::deserialize(Value::Table(body)).map_err(|error| wrong(error.message().to_owned()))?;
+        plan.ready().map_err(wrong)
     }
 
     /// The window that the policy takes for an unknown model.

@@ -208,9 +208,7 @@ impl Draft {
     fn plan(&mut self, values: &[f64]) -> Option<Plan> {
         let mut plan = Plan::deserialize(At { leaf: &self.frame, values }).ok()?;
         plan.rule = self.rules.iter_mut().map(|rule| rule.at(values)).collect::<Option<_>>()?;
-        plan.check().ok()?;
-        plan.rule.retain(|rule| rule.condition != Some(0.0));
-        Some(plan)
+        plan.ready().ok()
     }
 }
 

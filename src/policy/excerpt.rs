@@ -1,7 +1,8 @@
 //! Cuts of real texts, to the byte: what the agent itself would have stored. `truncate.rs` does the same to measured texts.
 
-use super::action::{Boundary, LongLines, Truncate};
+use super::action::{Boundary, LongLines, PartialLine, Truncate};
 use super::marker::{Extents, marker};
+use super::plan::Rule;
 use super::protect::Shortened;
 use super::selector::Select;
 use super::switch::Switch;
@@ -18,6 +19,9 @@ pub fn apply(limits: &Truncate, text: &str) -> Option<String> {
 
 /// As [`apply`], for systems that store bytes: what a cut leaves of a character stays as it is.
 pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
+    if text.trim().is_empty() && !limits.empty.is_empty() {
+        return Some(limits.empty.clone().into_bytes());
+    }
     let clean = if limits.clean == Switch::On { cleaned(text) } else { None };
     let shortened = limits.max_line_chars.and_then(|most| short_lines(clean.as_deref().unwrap_or(text), most));
     let source = shortened.as_deref().or(clean.as_deref()).unwrap_or(text);
@@ -34,9 +38,11 @@ pub fn apply_to_bytes(limits: &Truncate, text: &str) -> Option<Vec<u8>> {
     if let Some(text) = limits.long_lines.as_ref().filter(|_| too_large).and_then(|lines| with_cut_lines(limits, lines, source)) {
         return Some(text);
     }
-    let share = limits.head.clamp(0.0, 1.0);
     let amount = limits.keep.or(limits.max);
-    let head_part = |whole: u64| (whole as f64 * share).floor() as u64;
+    let head_part = |whole: u64| limits.from_start(whole);
+    if let Some((mark, amount)) = limits.marked_line().zip(amount) {
+        return Some(joined(limits, source, whole, &marked_lines(limits, lined, amount, mark)));
+    }
     let lines = limits.max_lines.unwrap_or(u64::MAX);
     let (head_lines, tail_lines) = (head_part(lines), lines - head_part(lines));
     if limits.whole_lines == Switch::On {
@@ -74,6 +80,15 @@ impl Ends {
 struct Lines<'t> {
     text: &'t str,
     count: u32,
+}
+
+impl Rule {
+    /// What is left of a text that arrives; `None` where it passes whole. As [`Rule::arrives`], with the words.
+    pub fn apply(&self, text: &str) -> Option<String> {
+        let limits = self.truncate.as_ref()?;
+        let smaller = |cut: &String| units(limits.unit, cut) < units(limits.unit, text);
+        apply(limits, text).filter(|cut| self.no_inflate == Switch::Off || text.trim().is_empty() || smaller(cut))
+    }
 }
 
 impl Select {
@@ -210,12 +225,51 @@ fn last_lines<'t>(limits: &Truncate, text: &'t str, amount: u64, lines: u64) -> 
         start -= line.len() + usize::from(index > 0);
         count += 1;
     }
-    if count == 0 && limits.partial_line == Switch::On && lines > 0 {
+    if count == 0 && limits.partial_line == PartialLine::Last && lines > 0 {
         let room = usize::try_from(amount).unwrap_or(usize::MAX);
         start = text.ceil_char_boundary(text.len().saturating_sub(room));
         count = u32::from(start < text.len());
     }
     Lines { text: text.get(start..).unwrap_or_default(), count }
+}
+
+/// Lines from both ends. A line that does not fit stays in part, with its mark, and what the start leaves goes to the end.
+fn marked_lines(limits: &Truncate, text: &str, amount: u64, mark: &str) -> Ends {
+    let lines: Vec<&str> = text.split('\n').collect();
+    let (most, from_start) = limits.lines_at_start(lines.len() as u64);
+    let count = |lines: u64| usize::try_from(lines).unwrap_or(usize::MAX);
+    let beside_mark = |room: u64| room.checked_sub(units(limits.unit, mark));
+    let front = lines.iter().take(count(from_start));
+    let (head, taken) = fitting(limits.unit, front, limits.from_start(amount), |line, room| {
+        Some([&*first(limits, line, beside_mark(room)?), mark.as_bytes()].concat())
+    });
+    let room = if limits.head < 1.0 { amount.saturating_sub(taken) } else { 0 };
+    let back = lines.iter().skip(head.len()).rev().take(count(most - from_start));
+    let (mut tail, _) =
+        fitting(limits.unit, back, room, |line, room| Some([mark.as_bytes(), &*last(limits, line, beside_mark(room)?)].concat()));
+    tail.reverse();
+    Ends { lines: u32::try_from(head.len() + tail.len()).unwrap_or(u32::MAX), head: head.join(&b'\n'), tail: tail.join(&b'\n') }
+}
+
+/// The lines that fit into so many units, each with its newline, and the units that they take. `cut` makes what stays of the first one that does not
+/// fit, which takes all the room that is left.
+fn fitting<'t>(
+    unit: Unit,
+    lines: impl Iterator<Item = &'t &'t str>,
+    room: u64,
+    cut: impl Fn(&str, u64) -> Option<Vec<u8>>,
+) -> (Vec<Vec<u8>>, u64) {
+    let (mut kept, mut taken) = (Vec::new(), 0);
+    for line in lines {
+        let takes = units(unit, line) + 1;
+        if taken + takes > room {
+            kept.extend(cut(line, room - taken).filter(|_| room > taken));
+            return (kept, room);
+        }
+        kept.push(line.as_bytes().to_vec());
+        taken += takes;
+    }
+    (kept, taken)
 }
 
 /// The size of a text.

@@ -11,7 +11,12 @@ pub(super) fn no_such(origin: &str, text: &str, (word, reason): (String, String)
 }
 
 /// Words of earlier versions, and what says the same now.
-const RENAMED: [(&str, &str); 1] = [("latch_on_fail", "`give_up_after = 1`: failures in a row after which the rule runs no more")];
+const RENAMED: [(&str, &str); 4] = [
+    ("latch_on_fail", "`give_up_after = 1`: failures in a row after which the rule runs no more"),
+    ("call_names", "`round_at = \"item\"`, by which a call is rounded with its name"),
+    ("result_most", "the limit of `flatten`, by which results that stay are measured"),
+    ("first_call", "`turn_start`, where the message that is about to enter counts in `pending`"),
+];
 
 /// A mistake that the decoder has found.
 pub(super) fn invalid(origin: &str, text: &str, error: &toml::de::Error) -> PolicyError {

@@ -42,7 +42,7 @@ mod trigger;
 mod truncate;
 
 pub use action::{
-    Boundary, Drop, Inject, Input, LinesOf, LongLines, Mask, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts,
+    Boundary, Drop, Inject, Input, LongLines, Mask, PartialLine, Per, Place, Preview, Summarise, SummariserOverflow, SummaryRole, Texts,
     Truncate,
 };
 pub use arithmetic::{arithmetic, formula_of};

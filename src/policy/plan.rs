@@ -320,8 +320,6 @@ pub enum Hook {
     /// Right before a call, but not before the first one after a user message: between two steps of one turn
     /// (Codex and pi 1.5 check there, beside their check between turns).
     MidTurn,
-    /// Right before the first call after a user message, and not before the others of its turn (Kilo Code).
-    FirstCall,
     /// After a reply.
     PostCall,
     /// After the last reply of a turn.

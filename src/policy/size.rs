@@ -49,7 +49,7 @@ const ASKED: [(&str, Look); 9] = [
     ("usage_in", |sight| sight.usage.map_or(0, |(prompt, _)| prompt)),
     ("usage_total", |sight| sight.usage.map_or(0, |(prompt, output)| prompt + output)),
     ("usage_plus_pending", |sight| Measure::UsagePlusPending.of(sight).unwrap_or(0)),
-    ("pending", |sight| sight.pending),
+    ("pending", |sight| sight.pending + sight.incoming),
     ("est_request", |sight| sight.view.request() + sight.incoming),
     ("est_history", |sight| sight.view.history()),
     ("est_system", |sight| sight.view.system()),

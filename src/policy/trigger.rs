@@ -3,7 +3,8 @@
 use super::sight::Sight;
 use super::size::Size;
 use super::switch::Switch;
-use crate::context::State;
+use crate::context::{Region, Seen, SeenItem, State, View};
+use crate::transcript::Role;
 use serde::{Deserialize, Serialize};
 
 /// A condition on the state of the context.
@@ -67,6 +68,8 @@ pub enum Counted {
     Superseded,
     /// Calls.
     Calls,
+    /// Pictures in the messages of tools.
+    Images,
 }
 
 impl Counted {
@@ -78,6 +81,7 @@ impl Counted {
             Counted::ToolResults => "tool results",
             Counted::Superseded => "results shown again",
             Counted::Calls => "calls",
+            Counted::Images => "pictures in results",
         }
     }
 }
@@ -163,6 +167,11 @@ impl Level {
     }
 }
 
+/// How many items of the context are wanted.
+fn items(view: View<'_>, wanted: impl Fn(&Seen, &SeenItem) -> bool) -> u64 {
+    view.messages().map(|message| view.items(message).filter(|item| wanted(&message, item)).count() as u64).sum()
+}
+
 impl Count {
     /// The number and the limit that it reaches; `None` where it does not.
     fn tally(&self, sight: &Sight<'_>) -> Option<Tally> {
@@ -173,12 +182,8 @@ impl Count {
             (Counted::Messages, _) => view.message_count(),
             (Counted::Turns, _) => view.turn_count(),
             (Counted::Superseded, _) => view.superseded_count(),
-            (Counted::ToolResults, _) => {
-                let results = view.messages().flat_map(|message| view.items(message));
-                let whole =
-                    |item: &crate::context::SeenItem| item.region == crate::context::Region::ToolResult && item.state != State::Masked;
-                results.filter(whole).count() as u64
-            }
+            (Counted::ToolResults, _) => items(view, |_, item| item.region == Region::ToolResult && item.state != State::Masked),
+            (Counted::Images, _) => items(view, |message, item| message.role == Role::Tool && item.region == Region::Image),
         };
         let above = self.gt.filter(|limit| number as f64 > *limit);
         let reached = self.ge.filter(|limit| number as f64 >= *limit);

@@ -1,7 +1,8 @@
 //! Cuts of long items, on measured texts: what would be left, without the words.
 
-use super::action::{LongLines, Truncate};
+use super::action::{LongLines, PartialLine, Truncate};
 use super::marker::{Extents, marker};
+use super::plan::Rule;
 use super::switch::Switch;
 use crate::context::Ends;
 use crate::estimate::{Extent, Unit};
@@ -18,9 +19,21 @@ pub struct Cut {
     pub ends: Ends,
 }
 
+impl Rule {
+    /// What the rule's limits leave of a text that arrives; `None` where it passes whole.
+    pub fn arrives(&self, text: &Text) -> Option<Cut> {
+        let limits = self.truncate.as_ref()?;
+        let size = |text: &Text| amount_of(limits.unit, text.whole(), text);
+        cut(limits, text).filter(|cut| self.no_inflate == Switch::Off || size(text) == 0 || size(&cut.text) < size(text))
+    }
+}
+
 /// Applies the limits to a text; `None` where it passes whole.
 pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
     let whole = text.whole();
+    if whole.length.bytes == 0 && !limits.empty.is_empty() {
+        return Some(result(whole, Some(&limits.empty), text, Ends::default()));
+    }
     let cleaned = match (limits.clean, text.shape.as_ref().and_then(|shape| shape.cleaned)) {
         (Switch::On, Some(cleaned)) => cleaned,
         _ => whole,
@@ -35,9 +48,28 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
         None if lined == whole => return None,
         None => return Some(result(lined, None, text, Ends { head: whole.length.bytes, ..Ends::default() })),
     };
-    let head_share = limits.head.clamp(0.0, 1.0);
-    let from_head = |amount: u64| (amount as f64 * head_share).floor() as u64;
-    let (head, tail) = match kept {
+    let Left { head, tail, marks: [front_mark, back_mark] } = match (limits.marked_line(), limits.keep.or(limits.max)) {
+        (Some(mark), Some(amount)) => marked_lines(limits, text, amount, mark),
+        _ => left(limits, text, &kept),
+    };
+    let kept = scale(head).plus(scale(tail));
+    let lines = |step: Step| if step.length.bytes == 0 { 0 } else { step.length.newlines + 1 };
+    let extents =
+        Extents { whole: lined.length, ends_in_newline: false, kept: kept.length, kept_lines: lines(head).saturating_add(lines(tail)) };
+    let words = [&*marker(&limits.header, limits, &extents), front_mark, &marker(&limits.marker, limits, &extents), back_mark].concat();
+    Some(result(kept, Some(&words), text, Ends { head: head.length.bytes, tail: tail.length.bytes, stretch: None }))
+}
+
+/// What is left of a text at both its ends, and the marks of the lines that are cut there.
+struct Left<'m> {
+    head: Step,
+    tail: Step,
+    marks: [&'m str; 2],
+}
+
+fn left<'m>(limits: &Truncate, text: &Text, kept: &Kept) -> Left<'m> {
+    let from_head = |amount: u64| limits.from_start(amount);
+    let (head, tail) = match *kept {
         Kept::Units(unit, amount) => {
             let head = from_head(amount);
             let front = text.prefix(extent(unit), size(head));
@@ -57,12 +89,29 @@ pub fn cut(limits: &Truncate, text: &Text) -> Option<Cut> {
             (smaller(front, lines.0), smaller(back, lines.1))
         }
     };
-    let kept = scale(head).plus(scale(tail));
-    let lines = |step: Step| if step.length.bytes == 0 { 0 } else { step.length.newlines + 1 };
-    let extents =
-        Extents { whole: lined.length, ends_in_newline: false, kept: kept.length, kept_lines: lines(head).saturating_add(lines(tail)) };
-    let words = marker(&limits.header, limits, &extents) + &marker(&limits.marker, limits, &extents);
-    Some(result(kept, Some(&words), text, Ends { head: head.length.bytes, tail: tail.length.bytes, stretch: None }))
+    Left { head, tail, marks: [""; 2] }
+}
+
+/// Lines from both ends, a line that does not fit cut and marked. What the start leaves goes to the end.
+fn marked_lines<'m>(limits: &Truncate, text: &Text, amount: u64, mark: &'m str) -> Left<'m> {
+    let (unit, all) = (extent(limits.unit), text.extent(Extent::Lines));
+    let of_mark = amount_of(limits.unit, own_text(mark).whole(), &own_text(mark));
+    // A line takes its newline with it. What comes back: what is left, the units that it takes, the lines of which something is left.
+    let end = |lines: u32, room: u64, part: &dyn Fn(Extent, u32) -> Step| {
+        let whole = part(Extent::Lines, lines);
+        let takes = amount_of(limits.unit, whole, text) + u64::from(lines > 0);
+        if takes <= room {
+            return (whole, takes, lines, "");
+        }
+        let cut = part(unit, size(room.saturating_sub(of_mark)));
+        (cut, room, cut.length.newlines + 1, mark)
+    };
+    let (most, from_start) = limits.lines_at_start(u64::from(all));
+    let (head, taken, lines, front_mark) = end(size(from_start), limits.from_start(amount), &|unit, count| text.prefix(unit, count));
+    let rest = size(most - from_start).min(all.saturating_sub(lines));
+    let room = if limits.head < 1.0 { amount.saturating_sub(taken) } else { 0 };
+    let (tail, _, _, back_mark) = end(rest, room, &|unit, count| text.suffix(unit, count));
+    Left { head, tail, marks: [front_mark, back_mark] }
 }
 
 /// The lines that lie whole within the end of a text.
@@ -71,10 +120,29 @@ fn back_lines(text: &Text, end: Step) -> Step {
 }
 
 impl Truncate {
+    /// The part of what is kept that comes from the start.
+    pub(super) fn from_start(&self, amount: u64) -> u64 {
+        (amount as f64 * self.head.clamp(0.0, 1.0)).floor() as u64
+    }
+
+    /// The mark of a line that does not fit, where such lines stay in part.
+    pub(super) fn marked_line(&self) -> Option<&str> {
+        match &self.partial_line {
+            PartialLine::Marked(mark) if self.whole_lines == Switch::On => Some(mark),
+            _ => None,
+        }
+    }
+
+    /// Of a text of so many lines: how many may stay, and how many of these from its start; one at least, where any do.
+    pub(super) fn lines_at_start(&self, lines: u64) -> (u64, u64) {
+        let most = self.max_lines.unwrap_or(lines).min(lines);
+        (most, if self.head > 0.0 { self.from_start(most).max(1).min(most) } else { 0 })
+    }
+
     /// What a limit of size leaves: the lines that lie whole in it, where only those are kept and there are any to speak of.
     fn lines_of(&self, cut: Step, lines: Step) -> Step {
-        match (self.whole_lines, self.partial_line) {
-            (Switch::On, Switch::On) if lines.length.bytes == 0 => cut,
+        match (self.whole_lines, &self.partial_line) {
+            (Switch::On, PartialLine::Last) if lines.length.bytes == 0 => cut,
             (Switch::On, _) if lines.length.bytes <= cut.length.bytes => lines,
             _ => cut,
         }

@@ -18,8 +18,7 @@ pub(super) fn checkpoint<'a>(state: &mut State<'a>, observer: &mut impl Observer
 /// Runs the rules that look at the finished request.
 pub(super) fn before_call<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>) {
     let within_turn = !state.belief.turn_opened;
-    let now = if within_turn { Hook::MidTurn } else { Hook::FirstCall };
-    run_where(state, observer, |rule| rule.at == Hook::PreCall || rule.at == now);
+    run_where(state, observer, |rule| rule.at == Hook::PreCall || (rule.at == Hook::MidTurn && within_turn));
 }
 
 /// Runs the rules for a gap behind the last reply; `millis` is how long it lasts, `None` where the log ends with it.

@@ -4,8 +4,8 @@ use super::conditions::Conditions;
 use super::guard::enough;
 use super::intake::{Gauge, Intake, cut_item};
 use crate::context::{Context, Ends, Replacement, SeenItem, State as ItemState};
-use crate::estimate::Guess;
-use crate::policy::{Cut, LinesOf, Mask, Plan, Rule, Switch, Truncate, cut, own_text};
+use crate::estimate::{Extent, Guess, Unit};
+use crate::policy::{Cut, Mask, Plan, Preview, Rule, Switch, Truncate, cut, own_text};
 use crate::trace::{MessageRow, PartRow, Trace};
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -115,14 +115,16 @@ impl<'a> Inputs<'a> {
 
 /// The cut that leaves a mask's preview of a result of this tool; `None` where the mask has none.
 fn preview(mask: &Mask, tool: Option<&str>) -> Option<Truncate> {
-    let preview = mask.preview.as_ref()?;
-    let share = |head: u32, tail: u32| f64::from(head) / f64::from((head + tail).max(1));
-    let limits = Truncate { unit: preview.unit, marker: mask.text.clone(), ..Truncate::default() };
     let of = |known: &String| tool.is_some_and(|tool| known.eq_ignore_ascii_case(tool));
-    Some(match preview.lines.as_ref().filter(|lines| lines.tools.iter().any(of)) {
-        Some(LinesOf { head, tail, .. }) => Truncate { max_lines: Some(u64::from(head + tail)), head: share(*head, *tail), ..limits },
-        None => {
-            Truncate { max: Some(0), keep: Some(u64::from(preview.head + preview.tail)), head: share(preview.head, preview.tail), ..limits }
-        }
-    })
+    let Preview { head, tail, unit, .. } = mask.preview.iter().find(|preview| preview.tools.is_empty() || preview.tools.iter().any(of))?;
+    let stay = u64::from(head + tail);
+    let limits = Truncate { head: f64::from(*head) / stay.max(1) as f64, marker: mask.text.clone(), ..Truncate::default() };
+    let unit = match unit {
+        Extent::Lines => return Some(Truncate { max_lines: Some(stay), ..limits }),
+        Extent::Bytes => Unit::Bytes,
+        Extent::Utf16 => Unit::Utf16,
+        Extent::Chars => Unit::Chars,
+        Extent::Tokens => Unit::Tokens,
+    };
+    Some(Truncate { unit, max: Some(0), keep: Some(stay), ..limits })
 }

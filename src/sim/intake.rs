@@ -5,7 +5,7 @@ use super::hindsight::needed::costs;
 use super::retention::Category;
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};
-use crate::policy::{Cut, Hook, Plan, Rule, Switch, cut};
+use crate::policy::{Cut, Hook, Plan, Rule, Switch};
 use crate::trace::{MessageRow, PartRow, Trace};
 use crate::transcript::{Role, Text};
 use std::cell::{OnceCell, RefCell};
@@ -215,7 +215,7 @@ fn ingest(trace: &Trace, plan: &Plan, row: &MessageRow, part: &PartRow, item: &I
             continue;
         }
         let text = result.as_ref().map_or(&part.text, |(cut, _)| &cut.text);
-        if let Some(cut) = cut(limits, text) {
+        if let Some(cut) = rule.arrives(text) {
             let kept_tokens = result.as_ref().map_or(cut.kept_tokens, |(before, _)| cut.kept_tokens.min(before.kept_tokens));
             let ends = result.as_ref().map_or(cut.ends, |(before, _)| cut.ends.least(before.ends));
             result = Some((Cut { kept_tokens, ends, ..cut }, index));

@@ -28,8 +28,9 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
     }
     let Some(selection) = selection(rule, &state.window.context, state.belief.incoming) else { return Done::Nothing };
     let replaced = items_of(&state.window.context, &selection.gone).map(|item| item.actual).sum();
-    let size = summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
-    if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens >= replaced {
+    let own = || summary_tokens(&state.inputs.plan.summary, state.inputs.conditions.recorded_summary, replaced);
+    let size = summarise.tokens.unwrap_or_else(own);
+    if rule.no_inflate == Switch::On && size + summarise.wrapper_tokens > replaced {
         return Done::Failed;
     }
     let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };

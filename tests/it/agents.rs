@@ -44,7 +44,7 @@ fn what_is_said_of_the_checks_holds() {
         files.map(|file| std::fs::read_to_string(file).unwrap()).collect()
     };
     let vectors = texts(&["it/conformance", "data/conformance"]);
-    let examples = texts(&["it/policies.rs", "it/policy_systems.rs"]);
+    let examples = texts(&["it/policies.rs", "it/policy_systems.rs", "it/policy_examples.rs"]);
     for preset in presets().iter().filter(|preset| !["none", "supersede"].contains(&preset.name)) {
         let system = preset.name.split('@').next().unwrap();
         let first = presets().iter().find(|other| other.name.split('@').next() == Some(system)).unwrap();

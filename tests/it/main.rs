@@ -73,6 +73,8 @@ mod policies;
 mod policy_commands;
 /// Policies as documents: presets, inheritance, mistakes.
 mod policy_documents;
+/// A case worked by hand for each newer preset.
+mod policy_examples;
 /// Main facts of the presets of other systems: thresholds, comparisons, what is kept.
 mod policy_systems;
 /// Words of the policy language that several systems need.

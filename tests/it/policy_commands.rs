@@ -4,7 +4,7 @@ use assert_cmd::assert::Assert;
 use ctxsim::advice::{Gravity, differences};
 use ctxsim::policy::{Facts, Policy, presets, schema};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 const MASK: &str = "tests/data/cli/mask.toml";
 
@@ -313,7 +313,7 @@ fn the_schema_knows_every_word_of_the_language() {
         ("/$defs/count", rule("when.count = { zzz = 1 }")),
         ("/$defs/trigger", rule("when.zzz = 1")),
         ("/$defs/mask", rule("mask = { zzz = 1 }")),
-        ("/$defs/mask/properties/preview", rule("mask = { text = \"\", preview = { zzz = 1 } }")),
+        ("/$defs/preview", rule("mask = { text = \"\", preview = { zzz = 1 } }")),
         ("/$defs/truncate", rule("truncate = { zzz = 1 }")),
         ("/$defs/drop", rule("drop = { zzz = 1 }")),
         ("/$defs/truncate/properties/texts", rule("truncate = { texts = { zzz = 1 } }")),
@@ -359,6 +359,57 @@ fn the_schema_knows_every_word_of_the_language() {
     let takes: BTreeSet<String> = root["$defs"]["take"]["anyOf"][1]["properties"].as_object().unwrap().keys().cloned().collect();
     let all = BTreeSet::from(["all".to_owned()]);
     assert_eq!(takes.union(&all).cloned().collect::<BTreeSet<_>>(), expected(&rule("select = { take = \"zzz\" }")));
+}
+
+/// The words of the language that a value uses, told by the schema: keys, and variants by name.
+fn words_in(value: &Value, schema: &Value, root: &Value, found: &mut BTreeSet<String>) {
+    if let Some(name) = schema["$ref"].as_str() {
+        return words_in(value, root.pointer(name.trim_start_matches('#')).unwrap(), root, found);
+    }
+    let choices = schema["anyOf"].as_array().into_iter().flatten();
+    choices.for_each(|choice| words_in(value, choice, root, found));
+    match value {
+        Value::Object(table) => {
+            for (key, inner) in table.iter().filter(|(key, _)| schema["properties"].get(*key).is_some()) {
+                found.insert(key.clone());
+                words_in(inner, &schema["properties"][key], root, found);
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|inner| words_in(inner, &schema["items"], root, found)),
+        Value::String(word) if schema["enum"].as_array().is_some_and(|words| words.contains(value)) => {
+            found.insert(word.clone());
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_manual_has_a_reason_for_each_word_of_one_system() {
+    let root: Value = serde_json::from_str(schema()).unwrap();
+    let mut users: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for preset in presets() {
+        let document: Value = serde_json::to_value(preset.text.parse::<toml::Table>().unwrap()).unwrap();
+        let mut found = BTreeSet::new();
+        for (key, place) in ["window", "estimator", "belief", "summary", "reactive"].map(|key| (key, format!("/properties/{key}"))) {
+            words_in(&document[key], root.pointer(&place).unwrap(), &root, &mut found);
+        }
+        document["rule"].as_array().into_iter().flatten().for_each(|rule| words_in(rule, &root["$defs"]["rule"], &root, &mut found));
+        let system = preset.name.split('@').next().unwrap();
+        for word in found {
+            users.entry(word).or_default().insert(system);
+        }
+    }
+    let of_one: BTreeMap<&str, &str> =
+        users.iter().filter(|(_, systems)| systems.len() == 1).map(|(word, systems)| (word.as_str(), *systems.first().unwrap())).collect();
+    let page = include_str!("../../docs/policies.md");
+    let section = page.split("## Words of one system").nth(1).unwrap().split("## Presets").next().unwrap();
+    let mut told = BTreeMap::new();
+    for row in section.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.split(" | ").collect();
+        assert!(cells[2].trim_end_matches(" |").len() > 10, "{row}");
+        told.extend(cells[1].split('`').skip(1).step_by(2).map(|word| (word, cells[0].trim_matches(['|', ' ', '`']))));
+    }
+    assert_eq!(told, of_one);
 }
 
 /// The table of the manual is this one.

@@ -4,6 +4,7 @@ use crate::policies::{Session, calls_of, run, text};
 use ctxsim::policy::{Policy, presets};
 use ctxsim::sim::{EventKind, Outcome};
 use ctxsim::trace::Trace;
+use ctxsim::transcript::{Length, Lines, Shape, Text};
 
 const WINDOW: u64 = 10_000;
 
@@ -198,4 +199,57 @@ fn only_a_server_knows_the_next_prompt() {
     let names = ["anthropic@context-editing", "anthropic@compaction", "anthropic@background", "openai@compaction"];
     let asking = presets().iter().filter(|preset| preset.text.contains("\"next_prompt\"")).map(|preset| preset.name);
     assert_eq!(asking.collect::<Vec<&str>>(), names);
+}
+
+/// What a limit leaves of a text that arrives, and how many characters of the measured one.
+fn cut_by(truncate: &str, given: &str) -> (Option<String>, Option<u32>) {
+    let plan = policy(&format!("[[rule]]\nid = \"r\"\nat = \"ingest\"\nno_inflate = true\ntruncate = {{ {truncate} }}\n"));
+    let plan = plan.plan(&ctxsim::policy::Facts::default()).unwrap();
+    let length = Length { newlines: given.matches('\n').count() as u32, ..text(given.len() as u32, 0).length };
+    let shape = Shape { lines: Lines::of(given), ..Shape::default() };
+    let measured = Text { length, shape: Some(Box::new(shape)), ..text(given.len() as u32, given.len() as u32 / 4) };
+    (plan.rule[0].apply(given), plan.rule[0].arrives(&measured).map(|cut| cut.text.length.chars))
+}
+
+#[test]
+fn a_line_on_the_limit_stays_in_part() {
+    let limits = |keep: u32| {
+        format!("max = {keep}, unit = \"chars\", head = 0.2, whole_lines = true, partial_line = {{ marker = \"..\" }}, marker = \"|\"")
+    };
+    let cut = |keep, given: &str| {
+        let (words, numbers) = cut_by(&limits(keep), given);
+        assert_eq!(words.as_ref().map(|words| words.chars().count() as u32), numbers, "{words:?}");
+        words
+    };
+    // A fifth of 50 is 10: eight characters and the mark. Nothing of the line that has begun is in the end.
+    assert_eq!(cut(50, &"x".repeat(200)).as_deref(), Some("xxxxxxxx..|"));
+    // Of six lines one is from the start; it takes four of the ten, and the rest, 46, goes to the end: three lines of ten, and 14 of the next.
+    let lines = ["aaa", "bbbbbbbbbbbbbbbbbbbbbbbb", "ccccccccccccccccccccc", "ddddddddd", "eeeeeeeee", "fffffffff"].join("\n");
+    let left = format!("aaa|..{}\nddddddddd\neeeeeeeee\nfffffffff", "c".repeat(14));
+    assert_eq!(cut(50, &lines), Some(left));
+    // What would be no shorter is not cut.
+    let marked = |marker: &str| cut_by(&format!("max = 9, keep = 8, unit = \"chars\", marker = \"{marker}\""), "abcdefghij");
+    assert_eq!((marked("|"), marked("||")), ((Some("abcdefgh|".to_owned()), Some(9)), (None, None)));
+    // A text of nothing, or of blanks, has a line of its own; a replay knows of the first.
+    let (words, numbers) = cut_by("max = 9, unit = \"chars\", empty = \"(none)\"", "");
+    assert_eq!((words.as_deref(), numbers), (Some("(none)"), Some(6)));
+    assert_eq!(cut_by("max = 9, unit = \"chars\", empty = \"(none)\"", " \n").0.as_deref(), Some("(none)"));
+}
+
+#[test]
+fn a_rule_may_have_summaries_of_a_size_of_its_own() {
+    let rule = |tokens: &str| {
+        format!("[summary]\ntokens = 70\n[[rule]]\nid = \"r\"\nat = \"mid_turn\"\nsummarise = {{ prompt_tokens = 0{tokens} }}\n")
+    };
+    let trace = step().reply(4, None).trace();
+    let written = |tokens: &str| replay(&rule(tokens), &trace).summaries[0].output;
+    assert_eq!((written(""), written(", tokens = 40")), (70, 40));
+}
+
+#[test]
+fn words_that_were_folded_are_sent_on() {
+    let said = refused("[estimator]\ncall_names = \"joined\"\n");
+    assert!(said.contains("`call_names` is now `round_at = \"item\"`"), "{said}");
+    let said = refused("[[rule]]\nid = \"r\"\nat = \"first_call\"\nsummarise = {}\n");
+    assert!(said.contains("`first_call` is now `turn_start`"), "{said}");
 }

@@ -481,7 +481,7 @@ pub fn kilo_preflight(case: &Case) -> Checked {
     }
     let rule = plan.rule.iter().find(|rule| rule.id == "preflight");
     if let Some(rule) = rule {
-        expect("only before the first request of a turn", rule.at == ctxsim::policy::Hook::FirstCall, true)?;
+        expect("only before the first request of a turn", rule.at == ctxsim::policy::Hook::TurnStart, true)?;
     }
     // A result after the newest user message: the turn has gone on.
     let newest = messages.iter().rposition(|message| message["role"] == "user");

@@ -3,7 +3,7 @@
 use super::given::{ENDLESS, Given, call, list, part, plan, reply_row, text};
 use super::{Case, Checked, Passed, digest, expect};
 use ctxsim::context::State;
-use ctxsim::policy::{Facts, Hook, Measure, Plan, Take, apply};
+use ctxsim::policy::{Facts, Hook, Measure, Plan, Take, Trigger};
 use ctxsim::sim::{Conditions, Probe, watch};
 use ctxsim::trace::{PartKind, PartRow};
 use ctxsim::transcript::Role;
@@ -30,10 +30,10 @@ fn share(given: &Value) -> Value {
 /// The first two of its thresholds: the third is shown to a person.
 pub fn thresholds(case: &Case) -> Checked {
     let plan = preset(&case.input["window"], &[("autoCompactThreshold", &share(&case.input["pct"]))]);
-    let given = Given::default();
-    let probe = given.probe(&plan, &ENDLESS);
-    for (rule, name) in [("compress", "auto"), ("hard", "hard")] {
-        let limit = probe.verdict(rule).and_then(|verdict| verdict.level).map(|level| level.limit).unwrap();
+    for (id, name) in [("compress", "auto"), ("hard", "hard")] {
+        let when = plan.rule.iter().find(|rule| rule.id == id).and_then(|rule| rule.when.as_ref()).unwrap();
+        let levels = if let Trigger::Any(any) = when { any } else { std::slice::from_ref(when) };
+        let limit = levels.iter().find_map(|trigger| if let Trigger::Level(level) = trigger { level.ge } else { None }).unwrap();
         let expected = case.expected[name].as_f64().unwrap();
         expect(name, (limit - expected).abs() < 1e-6, true).map_err(|_| format!("{name}: {limit} instead of {expected}"))?;
     }
@@ -139,21 +139,18 @@ pub fn clamp_output(case: &Case) -> Checked {
     Ok(Passed::Whole)
 }
 
-const TEXT_CUT: &str = "a line on the limit is cut and marked by dots, and what the head leaves goes to the tail";
+/// Where the agent saves a whole result: the place in the vectors, and an ordinary one, by which it is known whether a cut is worth while.
+const SAVED: [&str; 2] = ["/TMP/tool.output", "/home/user/.qwen/tmp/0123456789abcdef/read_file_0123456789ab.output"];
 
 pub fn truncate_tool_output(case: &Case) -> Checked {
     let given = text(&case.input["text"]);
-    if given.trim().is_empty() {
-        return Ok(Passed::NotModelled("a result without text becomes a line that says so"));
-    }
     let limits = &case.params["limits"];
-    let (off, all) = (Value::from(1_000_000_000_u64), |name: &str| &case.params[name]);
-    let some = |value: &Value| if value.as_u64() == Some(0) { off.clone() } else { value.clone() };
-    let (threshold, lines) = (some(all("threshold")), some(all("lines")));
-    let off = [&threshold, &lines].contains(&&off);
     let plan = match limits.is_object() {
         true => plan(PRESET, facts(&Value::Null), &[]),
-        false => plan(PRESET, facts(&Value::Null), &[("truncateToolOutputThreshold", &threshold), ("truncateToolOutputLines", &lines)]),
+        false => {
+            let settings = [("truncateToolOutputThreshold", "threshold"), ("truncateToolOutputLines", "lines")];
+            plan(PRESET, facts(&Value::Null), &settings.map(|(name, key)| (name, &case.params[key])))
+        }
     };
     let id = match (limits["threshold"].as_u64(), text(&limits["keep"])) {
         (Some(32_000), "tail") => "agent-limit",
@@ -161,20 +158,14 @@ pub fn truncate_tool_output(case: &Case) -> Checked {
         (None, _) => "output-limit",
         _ => return Ok(Passed::NotModelled("limits that no tool of the agent's own has")),
     };
-    let rule = plan.rule.iter().find(|rule| rule.id == id).unwrap();
-    let cut = apply(rule.truncate.as_ref().unwrap(), given).filter(|_| !off);
-    if given.starts_with("Tool output was too large and has been truncated") {
-        return expect("left alone", case.expected["truncated"].as_bool(), Some(false)).map(|()| Passed::Whole);
-    }
-    let units = |text: &str| text.encode_utf16().count();
-    if cut.as_deref().is_some_and(|cut| units(cut) >= units(given)) {
-        return Ok(Passed::NotModelled("a text stays whole where the cut one would be no shorter"));
-    }
+    // A result that bears the mark is not cut again.
+    let marked = given.starts_with("Tool output was too large and has been truncated");
+    let rule = plan.rule.iter().find(|rule| rule.id == id && !marked);
+    let cut = rule.and_then(|rule| rule.apply(given));
     expect("truncated", Some(cut.is_some()), case.expected["truncated"].as_bool())?;
-    match cut {
-        None => digest::same(given, &case.expected["content"]).map(|()| Passed::Whole),
-        Some(_) => Ok(Passed::NotModelled(TEXT_CUT)),
-    }
+    let left = cut.map_or_else(|| given.to_owned(), |cut| cut.replacen(SAVED[1], SAVED[0], 1));
+    digest::same(&left, &case.expected["content"])?;
+    Ok(Passed::Whole)
 }
 
 /// What clears, with an estimator that counts characters: by tokens of four each, a result is up to three characters larger.
@@ -276,11 +267,6 @@ pub fn compress(case: &Case) -> Checked {
     let forced = case.params["force"] == true;
     let status = text(&case.expected["status"]);
     let usage = &case.params["usage"];
-    let images = history.iter().flat_map(|content| list(&content["parts"])).flat_map(|block| list(&block["functionResponse"]["parts"]));
-    if text(&case.expected["trigger"]) == "image_overflow" {
-        expect("pictures", images.count() >= 20, true)?;
-        return Ok(Passed::NotModelled("20 pictures in tool results are a trigger of their own"));
-    }
     let words = text(&case.input["summary"]);
     let summary = words.split("</analysis>").last().unwrap_or("").trim_start();
     let input = usage["promptTokenCount"].as_u64();
@@ -306,9 +292,6 @@ pub fn compress(case: &Case) -> Checked {
     // What the summariser read beside its own prompt is what it replaces; where that is not known, the estimate of the history.
     let estimate = given.probe(&plan, &ENDLESS).measure(Measure::EstHistory).unwrap();
     let replaced = input.map_or(estimate, |input| input.saturating_sub(1_000));
-    if output.is_some_and(|output| output == replaced) {
-        return Ok(Passed::NotModelled("a summary that is exactly as large as what it replaces is taken"));
-    }
     if let Some(first) = given.trace.parts.first_mut() {
         first.truth = replaced;
     }

@@ -1,0 +1,127 @@
+//! A case worked by hand for presets of systems of autumn 2026: the context, what fires, what stays, what the summariser's request costs.
+
+use crate::policies::{Session, calls_of, preset, run, text};
+use ctxsim::sim::{EventKind, Outcome};
+use ctxsim::trace::Trace;
+
+const WINDOW: u64 = 200_000;
+
+fn replay(name: &str, trace: &Trace) -> Outcome {
+    run(&preset(name, &[]), trace, WINDOW)
+}
+
+/// How many messages each compaction has taken out.
+fn touched(outcome: &Outcome) -> Vec<u32> {
+    outcome.events.iter().filter(|event| event.kind == EventKind::Compact).map(|event| event.touched).collect()
+}
+
+/// Prompt, cached prefix, output and calls of each summary.
+fn costs(outcome: &Outcome) -> Vec<(u64, u64, u64, u64)> {
+    outcome.summaries.iter().map(|summary| (summary.prompt, summary.prefix, summary.output, summary.calls)).collect()
+}
+
+/// A turn of 150,000 tokens and one of 10,000, each with a reply of 10, and what the log hides; then a short message.
+fn two_turns(output: u64) -> Trace {
+    let session = Session::default().user(600_000).reply(40, None).user(40_000).reply(40, Some((167_990, output)));
+    session.user(4).reply(4, None).trace()
+}
+
+#[test]
+fn opencode_keeps_15_000_tokens_of_turns_and_summarises_plain_text() {
+    // The window less an output of 32,000. 7,980 tokens are hidden.
+    assert_eq!(replay("opencode@1.18", &two_turns(9)).calls[2].actual, 167_990 + 9 + 1);
+    let outcome = replay("opencode@1.18", &two_turns(10));
+    // The older turn does not fit: its message goes, and its reply has room. The request has neither the system prompt nor the tools, and so
+    // nothing of it is in the cache.
+    assert_eq!((touched(&outcome), costs(&outcome)), (vec![1], vec![(150_000 + 500, 0, 1_500, 1)]));
+    // The summary with 10 tokens around it, that reply, the newer turn, the words that ask to go on, the new message.
+    assert_eq!(outcome.calls[2].actual, 7_980 + 1_510 + 10 + 10_010 + 15 + 1);
+}
+
+#[test]
+fn kilo_summarises_a_long_head_in_pieces() {
+    assert_eq!(replay("kilo@7.7", &two_turns(9)).calls[2].actual, 167_990 + 9 + 1);
+    let outcome = replay("kilo@7.7", &two_turns(10));
+    // Pieces of 0.6 x (200,000 - 2,048) tokens: two, each with the instruction, and one request over the two summaries.
+    assert_eq!((touched(&outcome), costs(&outcome)), (vec![1], vec![(150_000 + 2 * 500 + 3_000 + 500, 0, 3 * 1_500, 3)]));
+    assert_eq!(outcome.calls[2].actual, 7_980 + 1_510 + 10 + 10_010 + 15 + 1);
+}
+
+#[test]
+fn pi_summarises_again_what_it_has_kept() {
+    // 183,617 tokens are one more than the window less 16,384. Of the turns of 120,000, 28,000 and 15,000 the newest 20,000 begin in the second.
+    let session =
+        Session::default().user(480_000).reply(40, None).user(112_000).reply(40, None).user(60_000).reply(40, Some((183_607, 10)));
+    let trace = session.user(4_000).reply(40, None).user(480_000).reply(40, None).trace();
+    let (newer, older) = (replay("pi@0.73", &trace), replay("pi@0.58", &trace));
+    assert_eq!((touched(&newer)[0], touched(&older)[0]), (2, 2));
+    assert_eq!(newer.summaries[0], older.summaries[0]);
+    // With a turn of 120,000 the limit is reached again. What was kept goes into the second summary, or into none before 0.63.1.
+    assert_eq!((newer.summaries.len(), older.summaries.len()), (2, 2));
+    assert_eq!(newer.summaries[1].prompt - older.summaries[1].prompt, 28_010 + 15_010);
+    assert_eq!(newer.calls[3].actual, older.calls[3].actual);
+}
+
+/// Two messages of 40,000 tokens, each with a reply of 10, and 99,980 that the log hides; then a short message.
+fn two_long_messages(output: u64) -> Trace {
+    let session = Session::default().user(160_000).reply(40, None).user(160_000).reply(40, Some((179_990, output)));
+    session.user(4).reply(4, None).trace()
+}
+
+#[test]
+fn codex_keeps_64_000_tokens_of_what_was_said_where_the_provider_compacts() {
+    assert!(replay("codex@remote-v2", &two_long_messages(9)).summaries.is_empty());
+    let outcome = replay("codex@remote-v2", &two_long_messages(10));
+    // The request is the history and a trigger of 5 tokens, read from the cache.
+    assert_eq!((touched(&outcome), costs(&outcome)), (vec![2], vec![(180_005, 179_990, 1_500, 1)]));
+    // The newer message and 24,000 tokens of the older one stay, with a mark in its midst, and an item of 1,500.
+    let marker = outcome.calls[2].actual - (99_980 + 40_000 + 24_000 + 1_500 + 1);
+    assert!((1..10).contains(&marker), "{marker}");
+}
+
+#[test]
+fn codex_begins_a_fresh_window_under_a_token_budget() {
+    let dropped = |output| calls_of(&replay("codex@token-budget", &two_long_messages(output)), EventKind::Drop);
+    assert_eq!((dropped(9), dropped(10)), (vec![], vec![2]));
+    let outcome = replay("codex@token-budget", &two_long_messages(10));
+    assert!(outcome.summaries.is_empty());
+    assert_eq!(outcome.calls[2].actual, 99_980 + 1);
+}
+
+#[test]
+fn claude_code_compacts_in_a_pause_from_200_000_tokens_on() {
+    let session = |output: u64, gap: i64| {
+        let begun = Session::default().user(796_000).at(0).reply(40, Some((199_990, output))).at(60);
+        begun.user(400).at(60 + gap).reply(40, None).at(70 + gap).trace()
+    };
+    let large = |output: u64, gap: i64| run(&preset("claude-code@idle", &[]), &session(output, gap), 1_000_000);
+    // 55 minutes. What is put back comes to 10,000 tokens, a summary to 3,000, what the log hides to 990, the new message to 100.
+    let second = |output: u64, gap: i64| large(output, gap).calls[1].actual;
+    assert_eq!((second(10, 3_299), second(10, 3_300)), (200_100, 990 + 3_000 + 10_000 + 100));
+    assert_eq!(second(9, 3_300), 200_099);
+    // The request reads the cache that is about to expire.
+    assert_eq!(costs(&large(10, 3_300))[0], (200_000 + 900, 199_990, 3_000, 1));
+}
+
+#[test]
+fn copilot_cli_goes_on_while_its_summary_is_made() {
+    let begun = Session::default().user(600_000).step(40, Some((159_990, 10)), "t", text(0, 0));
+    let steps = begun.step(40, None, "t", text(4_000, 1_000)).step(40, None, "t", text(4_000, 1_000));
+    let outcome = replay("copilot-cli", &steps.reply(4, None).trace());
+    // From 160,000 tokens on it is asked for, before the second call, and is there two calls later. The first instruction stays, and the step that came
+    // meanwhile; a plan of 300 tokens comes.
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (1, vec![3], vec![2]));
+    let summary = &outcome.summaries[0];
+    assert_eq!((summary.prompt, summary.prefix, summary.output), (outcome.calls[1].actual + 500, 159_990, 2_000));
+}
+
+#[test]
+fn a_client_of_anthropics_may_go_on_while_the_server_compacts() {
+    let begun = Session::default().user(599_556).reply(40, Some((149_989, 10)));
+    let turns = (0..4).fold(begun, |session, _| session.user(4).reply(4, None));
+    let outcome = replay("anthropic@background", &turns.trace());
+    // The next prompt is 150,000 tokens; the block is there three calls later, and what came meanwhile stays.
+    assert_eq!((outcome.summaries[0].call, calls_of(&outcome, EventKind::Compact), touched(&outcome)), (1, vec![4], vec![3]));
+    assert_eq!(costs(&outcome), [(150_000 + 300, 149_989, 3_000, 1)]);
+    assert_eq!(outcome.calls[4].actual, 100 + 3_000 + 3 + 3);
+}
