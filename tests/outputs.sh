@@ -41,6 +41,8 @@ for logs in "$@"; do
     forms "$n-cost-modelled" cost "$logs" --policy opencode --cache modelled
     forms "$n-replay-refetch" replay "$logs" --policy opencode --refetch
     forms "$n-cost" cost "$logs" --policy opencode --policy codex
+    forms "$n-cache" cache "$logs"
+    forms "$n-idle" idle "$logs"
     forms "$n-drift" drift "$logs"
     forms "$n-backtest" backtest "$logs"
     forms "$n-backtest-free" backtest "$logs" --free

@@ -26,6 +26,17 @@ pub enum Refresh {
     Off,
 }
 
+/// Is the last whole step of an earlier prompt read again?
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Last {
+    /// It is.
+    #[default]
+    Read,
+    /// It never is.
+    Unread,
+}
+
 /// What a write costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -62,12 +73,25 @@ pub struct CacheRule {
     /// Of a thousand tokens that are alive by these rules, how many are not read all the same: the provider does not guarantee every hit. 0 where it does.
     #[serde(default)]
     pub misses: u64,
+    /// Is the last whole step of an earlier prompt read again?
+    #[serde(default)]
+    last: Last,
 }
 
 impl CacheRule {
     /// The part of so many tokens that can be cached: none below the minimum, else whole steps.
     pub fn cached(&self, tokens: u64) -> u64 {
         if tokens < self.minimum { 0 } else { tokens / self.step * self.step }
+    }
+
+    /// Tokens that the next call is expected to read, given what a call has read and written and how long its prompt was: what it has read and written.
+    /// Where hits follow the prefix, providers report no writes, or not all: there it is the prompt, in whole steps.
+    pub fn expected_read(&self, read: u64, written: u64, prompt: u64) -> u64 {
+        match (self.hits, self.last) {
+            (Hits::Blocks, _) => read + written,
+            (Hits::Prefix, Last::Read) => self.cached(prompt),
+            (Hits::Prefix, Last::Unread) => self.cached(prompt).saturating_sub(self.step),
+        }
     }
 
     /// Milliseconds after which an entry is gone.
@@ -85,6 +109,15 @@ impl CacheRule {
 #[derive(Clone, Debug)]
 pub struct CacheRules {
     rows: Vec<CacheRule>,
+    head_changes: Vec<HeadChange>,
+}
+
+/// Tools of an agent whose use changes what stands in front of the conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HeadChange {
+    agent: String,
+    tools: Vec<String>,
 }
 
 impl CacheRules {
@@ -98,7 +131,7 @@ impl CacheRules {
         let table: Table = toml::from_str(text).map_err(CatalogError::Caches)?;
         match table.caches.iter().find(|rule| rule.step == 0) {
             Some(rule) => Err(CatalogError::CacheStep { provider: rule.provider.clone() }),
-            None => Ok(CacheRules { rows: table.caches }),
+            None => Ok(CacheRules { rows: table.caches, head_changes: table.head_changes }),
         }
     }
 
@@ -109,10 +142,17 @@ impl CacheRules {
         let plain = |provider: &str| self.rows.iter().find(|rule| rule.provider == provider && rule.models.is_empty());
         model.and_then(|model| named(model).or_else(|| plain(&model.provider))).or_else(|| plain(""))
     }
+
+    /// Does the use of this tool change what stands in front of an agent's conversation?
+    pub fn changes_head(&self, agent: &str, tool: &str) -> bool {
+        self.head_changes.iter().any(|row| row.agent == agent && row.tools.iter().any(|name| name == tool))
+    }
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Table {
     caches: Vec<CacheRule>,
+    #[serde(default)]
+    head_changes: Vec<HeadChange>,
 }

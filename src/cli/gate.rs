@@ -194,7 +194,7 @@ impl Gate {
             tokens(self.policies.reserve),
             self.pricing.cache.name(),
             self.pricing.gap,
-            if self.pricing.prices.is_some() { "given" } else { "built-in" }
+            if self.pricing.table.prices.is_some() { "given" } else { "built-in" }
         )
     }
 

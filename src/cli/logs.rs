@@ -2,6 +2,7 @@
 
 use super::failure::{Failure, tell};
 use super::progress::Bar;
+use super::shell::quoted;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
@@ -163,6 +164,12 @@ impl Logs {
         let named = self.subagents.to_possible_value().filter(|_| self.subagents != SubAgents::default());
         words.extend(named.into_iter().flat_map(|value| ["--subagents".to_owned(), value.get_name().to_owned()]));
         words
+    }
+
+    /// A command over these logs as it would be typed: its words, the logs, and what follows them.
+    pub fn command(&self, words: &[&str], after: &[String]) -> String {
+        let before = std::iter::once("ctxsim").chain(words.iter().copied()).map(str::to_owned);
+        quoted(&before.chain(self.words()).chain(after.iter().cloned()).collect::<Vec<_>>())
     }
 
     fn bounds(&self) -> Bounds {

@@ -1,6 +1,7 @@
 //! THE COMMAND: arguments, terminal, progress, exit codes. One file per subcommand.
 
 mod backtest;
+mod cache;
 mod chart;
 mod completions;
 mod config;
@@ -16,6 +17,7 @@ mod failure;
 mod formats;
 mod gate;
 mod heading;
+mod idle;
 mod inspect;
 mod logs;
 mod man;
@@ -96,6 +98,8 @@ enum Command {
     Replay(Box<replay::Replay>),
     Report(Box<report::Report>),
     Cost(Box<cost::Cost>),
+    Cache(Box<cache::Cache>),
+    Idle(Box<idle::Idle>),
     Explain(explain::Explain),
     Drift(Box<drift::Drift>),
     Backtest(backtest::Backtest),
@@ -182,6 +186,8 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Replay(replay)) => replay.run(door),
         Some(Command::Report(report)) => report.run(door),
         Some(Command::Cost(cost)) => cost.run(door),
+        Some(Command::Cache(cache)) => cache.run(door),
+        Some(Command::Idle(idle)) => idle.run(door),
         Some(Command::Explain(explain)) => explain.run(door),
         Some(Command::Drift(drift)) => drift.run(door),
         Some(Command::Backtest(backtest)) => backtest.run(door),

@@ -8,12 +8,19 @@ use ctxsim::experiment::{Billing, KnownFrom};
 use ctxsim::sim::Refetching;
 use std::path::PathBuf;
 
-/// Prices, and the cache that bills are made with.
+/// A table of prices in front of the built-in one.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Pricing {
+pub struct PriceTable {
     /// Take prices from this file first: the JSON of LiteLLM's or models.dev's price table, as they publish it
     #[arg(long, value_name = "FILE")]
     pub prices: Option<PathBuf>,
+}
+
+/// Prices, and the cache that bills are made with.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Pricing {
+    #[command(flatten)]
+    pub table: PriceTable,
     /// The prompt cache that costs are shown with
     #[arg(long, value_name = "CACHE", default_value = "recorded")]
     pub cache: Cache,
@@ -64,7 +71,14 @@ pub struct Tables {
     caches: CacheRules,
 }
 
-impl Pricing {
+impl Tables {
+    /// What bills are made by.
+    pub fn tariff<'a>(&'a self, catalog: &'a Catalog, model: Option<String>, gap_seconds: u32) -> Tariff<'a> {
+        Tariff { catalog, prices: &self.prices, caches: &self.caches, model, gap_millis: i64::from(gap_seconds) * 1000 }
+    }
+}
+
+impl PriceTable {
     /// Reads the tables.
     pub fn tables(&self) -> Result<Tables, Failure> {
         let builtin = Prices::builtin()?;
@@ -79,12 +93,21 @@ impl Pricing {
         Ok(Tables { prices, caches: CacheRules::builtin()? })
     }
 
+    /// The option as it would be typed again.
+    pub fn words(&self) -> Vec<String> {
+        self.prices.iter().flat_map(|path| ["--prices".to_owned(), path.display().to_string()]).collect()
+    }
+}
+
+impl Pricing {
+    /// Reads the tables.
+    pub fn tables(&self) -> Result<Tables, Failure> {
+        self.table.tables()
+    }
+
     /// The options as they would be typed again.
     pub fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if let Some(path) = &self.prices {
-            words.extend(["--prices".to_owned(), path.display().to_string()]);
-        }
+        let mut words = self.table.words();
         if self.cache != Cache::default() {
             words.extend(["--cache".to_owned(), self.cache.name().to_owned()]);
         }
@@ -102,6 +125,6 @@ impl Pricing {
 
     /// What bills are made by.
     pub fn tariff<'a>(&self, tables: &'a Tables, catalog: &'a Catalog, model: Option<String>) -> Tariff<'a> {
-        Tariff { catalog, prices: &tables.prices, caches: &tables.caches, model, gap_millis: i64::from(self.gap) * 1000 }
+        tables.tariff(catalog, model, self.gap)
     }
 }

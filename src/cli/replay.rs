@@ -183,17 +183,7 @@ impl Replay {
         let preset = presets.max_by_key(|(name, sessions)| (**sessions, std::cmp::Reverse(name.as_str()))).map(|(name, _)| name.clone());
         let first = || replays.iter().find(|replay| replay.policy != "none").map(|replay| replay.policy.clone());
         let policy: Vec<String> = preset.or_else(first).into_iter().flat_map(|name| ["-p".to_owned(), name]).collect();
-        let logs = self.logs.words();
-        let command = |words: &[&str], policy: &[String]| {
-            let words = words.iter().map(|word| (*word).to_owned());
-            quoted(
-                &std::iter::once("ctxsim".to_owned())
-                    .chain(words)
-                    .chain(logs.iter().cloned())
-                    .chain(policy.iter().cloned())
-                    .collect::<Vec<_>>(),
-            )
-        };
+        let command = |words: &[&str], policy: &[String]| self.logs.command(words, policy);
         let peak = |trace: &Trace| trace.calls.iter().filter_map(|call| call.usage).map(|usage| usage.prompt).max();
         let fullest = corpus.traces.iter().max_by_key(|trace| (peak(trace), std::cmp::Reverse(trace.id.as_str())));
         let mut next = Vec::new();

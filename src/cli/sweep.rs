@@ -211,7 +211,7 @@ impl Sweep {
         let mut conditions = format!("window {:?}, model {:?}, reserve {:?}", self.policies.window, self.logs.model, self.policies.reserve);
         if run.billing.is_some() {
             // A table of prices may change under its name.
-            let table = self.pricing.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());
+            let table = self.pricing.table.prices.as_ref().and_then(|path| ctxsim::reading::text(path).ok());
             let digest = table.map(|bytes| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(bytes.as_bytes())));
             conditions += &format!(", prices {digest:?}, cache {:?}, gap {}", self.pricing.cache, self.pricing.gap);
         }

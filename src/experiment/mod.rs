@@ -3,6 +3,7 @@
 mod advised;
 mod backtest;
 mod break_even;
+pub mod cache;
 mod charges;
 mod choice;
 mod composition;
@@ -11,6 +12,7 @@ mod diff;
 mod distance;
 pub mod drift;
 pub mod gate;
+pub mod idle;
 mod inspect;
 mod judge;
 mod least_budget;

@@ -35,7 +35,7 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     let (mut left_out, mut shown) = (0, Vec::new());
     for one in report.on_screen() {
         let room = LINES.saturating_sub(lines(&out) + below + 1);
-        match told(one, page, depth, room) {
+        match told(one, page, depth, room, own.map_or(0, |screen| screen.rows)) {
             Some(told) => {
                 out += &format!("\n{told}");
                 shown.push(one);
@@ -58,8 +58,8 @@ pub fn screen(report: &Report, page: Page, depth: Depth) -> String {
     out
 }
 
-/// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown.
-fn told(one: &Section, page: Page, depth: Depth, room: usize) -> Option<String> {
+/// A section within so many lines; `None` where it does not fit. Of a long table the first rows are shown: so many, or the usual number where that is 0.
+fn told(one: &Section, page: Page, depth: Depth, room: usize, most: usize) -> Option<String> {
     let whole = rendered(one, page);
     let Body::Table(table) = &one.body else {
         return (lines(&whole) <= room || matches!(one.body, Body::Code(..))).then_some(whole);
@@ -67,7 +67,7 @@ fn told(one: &Section, page: Page, depth: Depth, room: usize) -> Option<String> 
     if depth == Depth::AllRows {
         return Some(whole);
     }
-    let mut rows = table.rows.len().min(ROWS);
+    let mut rows = table.rows.len().min(if most == 0 { ROWS } else { most });
     loop {
         let more = table.rows.len() - rows;
         let first = Section { title: one.title.clone(), body: Body::Table(table.first(rows)) };

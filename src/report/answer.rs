@@ -37,7 +37,7 @@ pub fn answer(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     lines.push(OPEN_LOOP.to_owned());
     sections.push(Section::lines(lines));
     sections.extend(warned(replays));
-    Screen { title: title(corpus), sections, next: asked.next.clone() }
+    Screen { title: title(corpus), sections, next: asked.next.clone(), ..Screen::default() }
 }
 
 /// Agents, sessions, calls and days in one line.

@@ -45,6 +45,40 @@ impl Grouping {
     }
 }
 
+/// What breaks of the prompt cache can have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BreaksBy {
+    /// Why the cache broke.
+    #[default]
+    Cause,
+    /// The agent that recorded the session.
+    Agent,
+    /// The session.
+    Session,
+    /// The day of the call.
+    Day,
+}
+
+/// What was asked of the recorded cache.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedCache {
+    /// What the breaks of a row have in common.
+    pub by: BreaksBy,
+    /// What the first screen says to type next.
+    pub next: Vec<(String, String)>,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
+/// What was asked of pauses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AskedIdle {
+    /// What the first screen says to type next.
+    pub next: Vec<(String, String)>,
+    /// The command, where the report is to name it.
+    pub command: Option<String>,
+}
+
 /// What a report on cost is made of.
 pub struct Priced<'a> {
     /// The sessions.

@@ -36,6 +36,8 @@ pub struct Screen {
     pub sections: Vec<Section>,
     /// What to type next, each with what it shows.
     pub next: Vec<(String, String)>,
+    /// So many rows of each table are shown at the most, where several share the screen; 0 for the usual number.
+    pub rows: usize,
 }
 
 /// How much of a report is shown.

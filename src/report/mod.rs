@@ -7,6 +7,7 @@ mod by_region;
 mod by_rule;
 mod by_session;
 mod by_tool;
+mod cache;
 mod causes;
 pub mod chart;
 mod cost;
@@ -22,6 +23,7 @@ mod figures;
 mod finding;
 mod gate;
 mod guesses;
+mod idle;
 mod inspect;
 mod judged;
 mod measures;
@@ -33,6 +35,7 @@ mod recording;
 mod references;
 mod refetch;
 mod replay;
+mod span;
 mod sparkline;
 mod story;
 mod sweep;
@@ -44,9 +47,11 @@ mod verdict;
 mod words;
 
 pub use asked::{
-    Asked, AskedBacktest, Baselines, Billed, Breakdown, By, Found, Gated, Grouping, Oracle, Priced, Series, SubAgents, Subject, Swept,
+    Asked, AskedBacktest, AskedCache, AskedIdle, Baselines, Billed, Breakdown, BreaksBy, By, Found, Gated, Grouping, Oracle, Priced,
+    Series, SubAgents, Subject, Swept,
 };
 pub use backtest::backtest;
+pub use cache::cache;
 pub use cost::cost;
 pub use curve::curve;
 pub use diff::diff;
@@ -54,6 +59,7 @@ pub use document::{Better, Body, Cell, Column, Depth, Provenance, Report, Screen
 pub use envelope::Envelope;
 pub use explain::explain;
 pub use gate::{Check, Outcome, checks, gate};
+pub use idle::idle;
 pub use inspect::inspect;
 pub use record::any::Record;
 pub use replay::replay;

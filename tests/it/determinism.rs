@@ -49,13 +49,15 @@ fn recorded_sessions_give_one_report() {
 const WITHOUT_LOGS: [&str; 8] = ["policy", "formats", "models", "demo", "config", "completions", "man", "help"];
 
 /// Every other command, as it is tried. `LOGS` stands for the folders, `OUT` for a place to write to; what is written there is compared too.
-const WITH_LOGS: [(&str, &[&str]); 21] = [
+const WITH_LOGS: [(&str, &[&str]); 23] = [
     ("inspect", &["LOGS", "--json"]),
     ("replay", &["LOGS", "--json", "--window", "40k", "-p", "none", "-p", "codex", "-p", "baseagent"]),
     ("replay", &["LOGS", "--csv", "--by", "session", "--window", "40k"]),
     ("replay", &["LOGS", "--csv", "--by", "tool", "--window", "40k", "-p", "none", "-p", "pi"]),
     ("report", &["LOGS", "-p", "none", "-p", "codex", "-p", "pi", "--window", "40k", "-o", "OUT"]),
     ("cost", &["LOGS", "--json", "-p", "none", "-p", "opencode", "--window", "40k"]),
+    ("cache", &["LOGS", "--json"]),
+    ("idle", &["LOGS", "--json"]),
     ("explain", &["SESSION", "LOGS", "--json", "-p", "codex", "--window", "40k"]),
     ("drift", &["LOGS", "--json", "--policy", "codex", "--policy", "pi"]),
     ("drift", &["LOGS", "--calibrate", "OUT"]),

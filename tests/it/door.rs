@@ -29,10 +29,12 @@ const fn writer(command: &'static str, option: &'static str, wrote: Wrote, words
 }
 
 /// All of them. A test compares the list with `--help`.
-const WRITERS: [Writer; 19] = [
+const WRITERS: [Writer; 21] = [
     writer("inspect", "--out", Wrote::Folder("inspect.json"), "inspect LOG --out OUT"),
     writer("replay", "--out", Wrote::Folder("replay.json"), "replay LOG -p none --out OUT"),
     writer("cost", "--out", Wrote::Folder("cost.json"), "cost LOG -p pi --out OUT"),
+    writer("cache", "--out", Wrote::Folder("cache.json"), "cache LOG --out OUT"),
+    writer("idle", "--out", Wrote::Folder("idle.json"), "idle LOG --out OUT"),
     writer("explain", "--out", Wrote::Folder("explain.json"), "explain 4f2a -p pi LOG --out OUT"),
     writer("drift", "--out", Wrote::Folder("drift.json"), "drift LOG --out OUT"),
     writer("backtest", "--out", Wrote::Folder("backtest.json"), "backtest LOG --out OUT"),

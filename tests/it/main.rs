@@ -14,6 +14,8 @@ mod bad_input;
 mod batch;
 /// Chromium through its driver, for pages.
 mod browser;
+/// Breaks of the recorded prompt cache, with their causes.
+mod cache;
 /// Bills held against recordings.
 mod calibration;
 mod catalog;
@@ -53,6 +55,8 @@ mod help;
 /// A cloned repository with settings, names, links and pipes that mean harm.
 #[cfg(unix)]
 mod hostile_repository;
+/// Pauses between calls and what helps against a cold cache.
+mod idle;
 /// What logs hold, against the raw files and the samples' own page.
 mod inspect;
 /// The table of measures.

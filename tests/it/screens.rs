@@ -10,7 +10,7 @@ fn shown(arguments: &[&str], width: usize) -> String {
     String::from_utf8(ran.get_output().stdout.clone()).unwrap()
 }
 
-const COMMANDS: [&[&str]; 14] = [
+const COMMANDS: [&[&str]; 17] = [
     &["transcripts/"],
     &["replay", "transcripts/", "-p", "none"],
     &["replay", "transcripts/", "--by", "session"],
@@ -21,6 +21,9 @@ const COMMANDS: [&[&str]; 14] = [
     &["drift", "transcripts/"],
     &["diff", "transcripts/", "-p", "codex", "-p", "opencode"],
     &["cost", "transcripts/"],
+    &["cache", "transcripts/"],
+    &["cache", "transcripts/", "--by", "session"],
+    &["idle", "transcripts/"],
     &["curve", "transcripts/"],
     &["inspect", "transcripts/"],
     &["sweep", "transcripts/", "-p", "pi", "--vary", "keepRecentTokens=5k..60k:1k"],

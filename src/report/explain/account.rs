@@ -15,7 +15,7 @@ pub fn account(trace: &Trace, outcome: &Outcome, told: &Table) -> Screen {
     let mut sections = vec![Section::lines(heading(trace, outcome))];
     sections.push(Section { title: String::new(), body: Body::Table(folded(trace, outcome, told)) });
     sections.extend(lost(outcome).map(|line| Section::lines(vec![line])));
-    Screen { title: String::new(), sections, next: Vec::new() }
+    Screen { sections, ..Screen::default() }
 }
 
 fn heading(trace: &Trace, outcome: &Outcome) -> Vec<String> {

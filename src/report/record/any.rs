@@ -1,11 +1,13 @@
 //! The record of any question.
 
 use super::backtest::BacktestRecord;
+use super::cache::CacheRecord;
 use super::cost::CostRecord;
 use super::curve::CurveRecord;
 use super::diff::DiffRecord;
 use super::drift::EstimatorsRecord;
 use super::gate::GateRecord;
+use super::idle::IdleRecord;
 use super::inspect::InspectRecord;
 use super::replay::{ExplainRecord, ReplayRecord};
 use super::sweep::SweepRecord;
@@ -24,6 +26,10 @@ pub enum Record {
     Drift(Box<EstimatorsRecord>),
     /// What sessions cost.
     Cost(Box<CostRecord>),
+    /// What calls read from the prompt cache.
+    Cache(Box<CacheRecord>),
+    /// What pauses between calls cost.
+    Idle(Box<IdleRecord>),
     /// What the recording agents did, and what their own policies would have done.
     Backtest(Box<BacktestRecord>),
     /// Where two policies part.
@@ -48,6 +54,8 @@ impl Record {
             Record::Explain(_) => "explain",
             Record::Drift(_) => "drift",
             Record::Cost(_) => "cost",
+            Record::Cache(_) => "cache",
+            Record::Idle(_) => "idle",
             Record::Backtest(_) => "backtest",
             Record::Diff(_) => "diff",
             Record::Curve(_) => "curve",

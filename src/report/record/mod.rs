@@ -2,6 +2,7 @@
 
 pub mod any;
 pub mod backtest;
+pub mod cache;
 pub mod corpus;
 pub mod cost;
 pub mod curve;
@@ -9,6 +10,7 @@ pub mod diff;
 pub mod drift;
 pub mod figures;
 pub mod gate;
+pub mod idle;
 pub mod inspect;
 pub mod number;
 pub mod read_again;

@@ -1,0 +1,90 @@
+//! `ctxsim cache`: every break of the recorded prompt cache, with its cause and its price.
+
+use super::door::Door;
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::Output;
+use super::pricing::PriceTable;
+use clap::{Args, ValueEnum};
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::cache::cache_reads;
+use ctxsim::measure::Wanted;
+use ctxsim::report::{self, AskedCache, BreaksBy};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim cache logs/               where did the prompt cache break, why, and at
+                                   what price?
+  ctxsim cache logs/ --by session  the sessions that pay most
+  ctxsim cache logs/ --csv         every break with all that is known of it
+
+docs/cost.md says how breaks are found and named.";
+
+/// Every break of the recorded prompt cache: its cause, tokens and dollars, the dearest session first
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Cache {
+    #[command(flatten)]
+    logs: Logs,
+    /// What the breaks of a row have in common
+    #[arg(long, value_name = "WHAT", default_value = "cause")]
+    by: By,
+    #[command(flatten)]
+    prices: PriceTable,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What breaks can have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Why the cache broke
+    #[default]
+    Cause,
+    /// The session
+    Session,
+    /// The agent that recorded it
+    Agent,
+    /// The day of the call
+    Day,
+}
+
+impl By {
+    fn asked(self) -> BreaksBy {
+        match self {
+            By::Cause => BreaksBy::Cause,
+            By::Session => BreaksBy::Session,
+            By::Agent => BreaksBy::Agent,
+            By::Day => BreaksBy::Day,
+        }
+    }
+}
+
+impl Cache {
+    /// Does it.
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "cache")?;
+        let catalog = Catalog::builtin()?;
+        let tables = self.prices.tables()?;
+        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
+        let found = cache_reads(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
+        self.output.give(door, "cache", self.command(), |command| {
+            report::cache(&corpus, &found, &AskedCache { by: self.by.asked(), next: self.next(), command })
+        })?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
+    fn command(&self) -> String {
+        let by = self.by.asked().name();
+        let by = (self.by != By::default()).then(|| ["--by".to_owned(), by.to_owned()]);
+        self.logs.command(&["cache"], &by.into_iter().flatten().chain(self.prices.words()).collect::<Vec<_>>())
+    }
+
+    fn next(&self) -> Vec<(String, String)> {
+        let prices = self.prices.words();
+        let step = |words: &[&str], shows: &str| (self.logs.command(words, &prices), shows.to_owned());
+        let other = if self.by == By::Session { ("agent", "by agent") } else { ("session", "the sessions that pay most") };
+        vec![step(&["cache", "--by", other.0], other.1), step(&["idle"], "what pauses cost, what would help")]
+    }
+}

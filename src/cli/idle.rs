@@ -1,0 +1,52 @@
+//! `ctxsim idle`: what pauses cost, and what would have helped.
+
+use super::door::Door;
+use super::failure::Failure;
+use super::logs::Logs;
+use super::output::Output;
+use super::pricing::PriceTable;
+use clap::Args;
+use ctxsim::catalog::Catalog;
+use ctxsim::experiment::idle::idle;
+use ctxsim::measure::Wanted;
+use ctxsim::report::{self, AskedIdle};
+
+const EXAMPLES: &str = "\
+Examples:
+  ctxsim idle logs/                what do pauses cost, and would pings or a
+                                   compaction be cheaper?
+  ctxsim idle logs/ --details      by session, and where each remedy begins to
+                                   pay
+
+docs/cost.md says how the figures are made.";
+
+/// Pauses between calls: what going cold cost, and what pings or a compaction before the cache expires would have cost instead
+#[derive(Args, Debug)]
+#[command(after_help = EXAMPLES)]
+pub struct Idle {
+    #[command(flatten)]
+    logs: Logs,
+    #[command(flatten)]
+    prices: PriceTable,
+    #[command(flatten)]
+    output: Output,
+}
+
+impl Idle {
+    /// Does it.
+    pub fn run(&self, door: &Door) -> Result<(), Failure> {
+        self.output.check(door, "idle")?;
+        let catalog = Catalog::builtin()?;
+        let tables = self.prices.tables()?;
+        let corpus = self.logs.read_for(&catalog, Wanted::SIZES)?;
+        let found = idle(&corpus, &tables.tariff(&catalog, self.logs.model.clone(), 0));
+        let prices = self.prices.words();
+        let step = |words: &[&str], shows: &str| (self.logs.command(words, &prices), shows.to_owned());
+        let next = [step(&["cache"], "every break of the cache"), step(&["idle", "--details"], "by session and model, notes")];
+        self.output.give(door, "idle", self.logs.command(&["idle"], &prices), |command| {
+            report::idle(&corpus, &found, &AskedIdle { next: next.to_vec(), command })
+        })?;
+        let complaints = self.logs.complaints(&corpus);
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+}

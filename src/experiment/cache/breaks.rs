@@ -1,0 +1,175 @@
+//! Every break of the recorded cache, with its cause, tokens and dollars.
+
+use super::cause::{Cause, cause};
+use super::step::{Before, Step, steps};
+use crate::catalog::Hits;
+use crate::corpus::Corpus;
+use crate::cost::Tariff;
+use crate::experiment::recording::recording;
+use std::collections::BTreeMap;
+use std::ops::AddAssign;
+
+/// Reads are as expected up to so many tokens.
+const NEAR: u64 = 1_024;
+
+/// A break lacks more than this share of what was expected, in hundredths.
+const LEAST: u64 = 2;
+
+/// A call that read less than was expected, by more than 1,024 tokens and 2 %.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheBreak {
+    /// The place of its session in the corpus.
+    pub session: usize,
+    /// Its place among the session's calls.
+    pub place: usize,
+    /// Why.
+    pub cause: Cause,
+    /// When, in milliseconds since 1970; `None` where the log has no time.
+    pub time: Option<i64>,
+    /// Milliseconds since the call before; `None` where a log has no times.
+    pub gap: Option<i64>,
+    /// How long the entry is kept; `None` where no rule is known for the model's cache.
+    pub kept: Option<Kept>,
+    /// Tokens that it was expected to read.
+    pub expected: u64,
+    /// Tokens that it read.
+    pub read: u64,
+    /// Tokens that it paid for again: what was expected as far as the prompt still holds as much, less what was read.
+    pub tokens: u64,
+    /// What they cost above the price of a read, in thousand-millionths of a dollar; `None` where the model has no price.
+    pub nano_usd: Option<u64>,
+}
+
+/// Reads beside what was expected.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reads {
+    /// Calls that were expected to read something.
+    pub expected: u64,
+    /// The part of them that read as much, within 1,024 tokens.
+    pub near: u64,
+    /// The part of them that read more: another session has written it.
+    pub more: u64,
+    /// Breaks.
+    pub breaks: u64,
+    /// Tokens that breaks made the calls pay for again.
+    pub tokens: u64,
+    /// What that cost, in thousand-millionths of a dollar; breaks of models without a price left out.
+    pub nano_usd: u64,
+    /// How many those are.
+    pub unpriced: u64,
+}
+
+impl AddAssign for Reads {
+    fn add_assign(&mut self, other: Reads) {
+        self.expected += other.expected;
+        self.near += other.near;
+        self.more += other.more;
+        self.breaks += other.breaks;
+        self.tokens += other.tokens;
+        self.nano_usd += other.nano_usd;
+        self.unpriced += other.unpriced;
+    }
+}
+
+/// What the caches of a corpus did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CacheReads {
+    /// By session, in the order of the corpus.
+    pub sessions: Vec<Reads>,
+    /// Their sum.
+    pub sum: Reads,
+    /// The list price of all recorded usage, in thousand-millionths of a dollar.
+    pub recorded_nano_usd: u64,
+    /// The part of it that prompts cost.
+    pub prompts_nano_usd: u64,
+    /// The same by cache and by the time since the call before, calls without a time left out.
+    pub gaps: BTreeMap<(Kept, usize), Reads>,
+    /// All breaks, in the order of sessions and calls.
+    pub breaks: Vec<CacheBreak>,
+}
+
+/// How a cache keeps what is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Kept {
+    /// Does it promise nothing?
+    pub implicit: bool,
+    /// The lifetime of the entry, in milliseconds; of an implicit cache that which the catalogue names.
+    pub lifetime: i64,
+}
+
+impl Kept {
+    fn of(step: &Step<'_>, before: &Before<'_>) -> Option<Kept> {
+        let implicit = step.known.cache.is_some_and(|rule| rule.hits == Hits::Prefix);
+        before.lifetime.map(|lifetime| Kept { implicit, lifetime })
+    }
+}
+
+/// Where the times between two calls are divided, in seconds: the last class has no end.
+pub const GAPS: [i64; 8] = [10, 120, 300, 600, 1_800, 3_600, 21_600, 86_400];
+
+impl CacheBreak {
+    /// Its share in a sum.
+    pub fn reads(&self) -> Reads {
+        let unpriced = u64::from(self.nano_usd.is_none());
+        Reads { breaks: 1, tokens: self.tokens, nano_usd: self.nano_usd.unwrap_or(0), unpriced, ..Reads::default() }
+    }
+}
+
+/// Holds what each call of a corpus read against what it was expected to read.
+pub fn cache_reads(corpus: &Corpus, tariff: &Tariff<'_>) -> CacheReads {
+    let steps = steps(corpus, tariff);
+    let mut found = CacheReads { sessions: vec![Reads::default(); corpus.traces.len()], ..CacheReads::default() };
+    let bill = recording(corpus, tariff).sum.bill;
+    (found.recorded_nano_usd, found.prompts_nano_usd) = (bill.nano_usd(), bill.nano_usd() - bill.output.nano_usd);
+    for (at, step) in steps.iter().enumerate() {
+        let Some(before) = step.before.as_ref().filter(|before| before.expected > 0) else { continue };
+        let read = step.usage.cache_read;
+        let lacks = before.expected.saturating_sub(read);
+        let near = before.expected.abs_diff(read) <= NEAR;
+        let mut reads = Reads { expected: 1, near: u64::from(near), more: u64::from(!near && lacks == 0), ..Reads::default() };
+        if lacks > NEAR
+            && lacks * 100 > before.expected * LEAST
+            && let Some(trace) = corpus.traces.get(step.session)
+        {
+            let first = steps.get(..at).unwrap_or(&[]).partition_point(|earlier| earlier.session < step.session);
+            let earlier = steps.get(first..at).unwrap_or(&[]);
+            let one = broken(step, before, cause(trace, tariff.caches, step, before, earlier));
+            reads += one.reads();
+            found.breaks.push(one);
+        }
+        found.sum += reads;
+        if let Some((gap, kept)) = before.gap.zip(Kept::of(step, before)) {
+            let class = GAPS.partition_point(|edge| edge * 1_000 < gap);
+            *found.gaps.entry((kept, class)).or_default() += reads;
+        }
+        if let Some(session) = found.sessions.get_mut(step.session) {
+            *session += reads;
+        }
+    }
+    found
+}
+
+/// The break of a call: what it paid for again was written to the cache as far as the call wrote anything, for the longer lifetime first, and else new input.
+fn broken(step: &Step<'_>, before: &Before<'_>, cause: Cause) -> CacheBreak {
+    let usage = &step.usage;
+    let tokens = before.expected.min(usage.prompt).saturating_sub(usage.cache_read);
+    let nano_usd = step.known.price.map(|price| {
+        let rates = price.rates(usage.prompt);
+        let long = tokens.min(usage.cache_write_1h);
+        let short = (tokens - long).min(usage.cache_write.saturating_sub(usage.cache_write_1h));
+        let paid = rates.cache_write_1h.of(long) + rates.cache_write.of(short) + rates.input.of(tokens - long - short);
+        paid.saturating_sub(rates.cache_read.of(tokens))
+    });
+    CacheBreak {
+        session: step.session,
+        place: step.place,
+        cause,
+        time: step.time,
+        gap: before.gap,
+        kept: Kept::of(step, before),
+        expected: before.expected,
+        read: usage.cache_read,
+        tokens,
+        nano_usd,
+    }
+}

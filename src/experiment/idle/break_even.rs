@@ -1,0 +1,67 @@
+//! Where remedies begin to pay: it follows from prices alone, and from what a compaction leaves.
+
+use super::pause::{Pause, Rest};
+use super::remedy::interval;
+use crate::catalog::Rates;
+use crate::corpus::Corpus;
+use crate::experiment::cache::Step;
+use std::collections::BTreeMap;
+
+/// Where remedies begin to pay for a model and a lifetime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakEven {
+    /// The model, as logs name it.
+    pub model: String,
+    /// The lifetime of an entry, in milliseconds.
+    pub lifetime: i64,
+    /// Pauses of the corpus that are long enough to matter.
+    pub pauses: u64,
+    /// So many pings cost no more than going cold; `None` where a read costs nothing.
+    pub pings: Option<u64>,
+    /// The pause that they bridge, in milliseconds: one more would cost more than going cold.
+    pub gap: Option<i64>,
+    /// From so many tokens on a compaction before the entry expires costs less than going cold.
+    pub tokens: Option<u64>,
+    /// What a compaction is taken to leave.
+    pub rest: Rest,
+}
+
+impl BreakEven {
+    fn of(model: &str, lifetime: i64, pauses: u64, pause: &Pause) -> BreakEven {
+        let Rates { cache_read, cache_write, cache_write_1h, output, .. } = pause.rates;
+        let write = if pause.long { cache_write_1h.0 } else { cache_write.0 };
+        let dearer = write.saturating_sub(cache_read.0);
+        let pings = dearer.checked_div(cache_read.0);
+        let compaction = u128::from(pause.rest.summary) * u128::from(output.0) + u128::from(pause.rest.prompt) * u128::from(write);
+        BreakEven {
+            model: model.to_owned(),
+            lifetime,
+            pauses,
+            pings,
+            gap: pings.map(|pings| interval(lifetime).saturating_mul(i64::try_from(pings).unwrap_or(i64::MAX))),
+            tokens: compaction.checked_div(u128::from(dearer)).and_then(|tokens| u64::try_from(tokens).ok()),
+            rest: pause.rest,
+        }
+    }
+}
+
+/// The break-even points of each model and lifetime of a corpus, those with most pauses first. Prices are those of the last pause, without tiers of long prompts.
+pub fn break_evens(corpus: &Corpus, steps: &[Step<'_>], pauses: &[Pause]) -> Vec<BreakEven> {
+    let names: BTreeMap<(usize, usize), &Step<'_>> = steps.iter().map(|step| ((step.session, step.place), step)).collect();
+    let mut found: BTreeMap<(&str, i64), (u64, i64, Pause)> = BTreeMap::new();
+    for pause in pauses.iter().filter(|pause| corpus.traces.get(pause.session).is_some()) {
+        let Some(step) = names.get(&(pause.session, pause.place)) else { continue };
+        let Some(price) = step.known.price else { continue };
+        let time = step.time.unwrap_or(0);
+        let one = found.entry((step.known.name, pause.lifetime)).or_insert((0, time, *pause));
+        one.0 += u64::from(pause.matters());
+        if time >= one.1 {
+            (one.1, one.2) = (time, Pause { rates: *price.rates(0), ..*pause });
+        }
+    }
+    let mut found: Vec<BreakEven> =
+        found.iter().map(|((model, lifetime), (pauses, _, pause))| BreakEven::of(model, *lifetime, *pauses, pause)).collect();
+    found.retain(|one| one.pauses > 0);
+    found.sort_by_key(|one| std::cmp::Reverse(one.pauses));
+    found
+}

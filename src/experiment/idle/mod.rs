@@ -1,0 +1,11 @@
+//! Pauses between recorded calls: what going cold costs, and what pings or a compaction before the entry expires would have cost instead.
+
+mod break_even;
+mod pause;
+mod remedy;
+mod sums;
+
+pub use break_even::{BreakEven, break_evens};
+pub use pause::{Pause, Rest, pauses};
+pub use remedy::Remedy;
+pub use sums::{Best, Class, FLOORS, Idle, Spent, idle};

@@ -1,0 +1,129 @@
+//! What stands behind a recorded call: how long nothing was asked, and what the cache held meanwhile.
+
+use crate::catalog::{Hits, Rates};
+use crate::corpus::Corpus;
+use crate::experiment::cache::Step;
+use crate::policy::Policy;
+use crate::statistics::median;
+use crate::trace::Trace;
+use crate::transcript::CompactionKind;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The time behind a call, up to the next one of its conversation.
+#[derive(Clone, Copy, Debug)]
+pub struct Pause {
+    /// The place of the session in the corpus.
+    pub session: usize,
+    /// The place of the call among the session's calls.
+    pub place: usize,
+    /// Milliseconds; `None` where no call followed: the session was never resumed.
+    pub length: Option<i64>,
+    /// For how long the cache keeps what the call left, in milliseconds.
+    pub lifetime: i64,
+    /// Tokens that the cache holds.
+    pub tokens: u64,
+    /// The prices of a prompt of this size.
+    pub rates: Rates,
+    /// Is the longer lifetime the one that writes are paid for?
+    pub long: bool,
+    /// What a compaction would leave.
+    pub rest: Rest,
+}
+
+/// What a compaction leaves of a context.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rest {
+    /// Tokens of the next prompt.
+    pub prompt: u64,
+    /// Tokens that the summariser writes.
+    pub summary: u64,
+    /// So many recorded compactions bear this out; 0: assumed.
+    pub events: u64,
+}
+
+/// The pauses behind calls whose cache promises a lifetime (implicit caches promise none) and has a price, in the order of sessions and calls. A sub-agent
+/// that has ended waits for nothing: its last call has no pause.
+pub fn pauses(corpus: &Corpus, steps: &[Step<'_>]) -> Vec<Pause> {
+    let rests = Rests::of(corpus);
+    let mut followed: BTreeMap<(usize, usize), Option<i64>> = BTreeMap::new();
+    for before in steps.iter().filter_map(|step| step.before) {
+        // Of several logs that go on from a call, that with the next call ends the pause.
+        let gap = followed.entry((before.session, before.place)).or_insert(before.gap);
+        *gap = (*gap).min(before.gap);
+    }
+    let first: BTreeMap<usize, u64> = steps.iter().rev().map(|step| (step.session, step.usage.prompt)).collect();
+    let pause = |step: &Step<'_>| {
+        let trace = corpus.traces.get(step.session)?;
+        let rule = step.known.cache.filter(|rule| rule.hits == Hits::Blocks)?;
+        let tokens = step.leaves();
+        let length = match followed.get(&(step.session, step.place)) {
+            Some(gap) => Some((*gap)?),
+            None if trace.parent.is_some() => return None,
+            None => None,
+        };
+        let lifetime = step.lifetime_millis()?;
+        let start = first.get(&step.session).copied().unwrap_or(0);
+        Some(Pause {
+            session: step.session,
+            place: step.place,
+            length,
+            lifetime,
+            tokens,
+            rates: *step.known.price?.rates(tokens),
+            long: lifetime != rule.lifetime_millis(),
+            rest: rests.rest(trace, start),
+        })
+    };
+    steps.iter().filter_map(pause).filter(|pause| pause.tokens > 0).collect()
+}
+
+/// What compactions leave, by agent: medians of recorded ones.
+struct Rests {
+    by_agent: BTreeMap<String, Rest>,
+    all: Option<Rest>,
+    assumed: Rest,
+}
+
+impl Rests {
+    fn of(corpus: &Corpus) -> Rests {
+        let mut samples: BTreeMap<String, Vec<(u64, u64)>> = BTreeMap::new();
+        for trace in &corpus.traces {
+            samples.entry(trace.agent.clone()).or_default().extend(left_by_compactions(trace));
+        }
+        let all: Vec<(u64, u64)> = samples.values().flatten().copied().collect();
+        let number =
+            |policy: &Policy, name: &str| policy.params.get(name).and_then(|param| param.number()).map_or(0, |number| number as u64);
+        // Where no log records a compaction, the preset of the agent that compacts in pauses says what one comes to.
+        let assumed = Policy::load("claude-code@idle").map_or(Rest::default(), |policy| {
+            let summary = number(&policy, "summary_tokens");
+            Rest { prompt: summary + number(&policy, "restored_tokens"), summary, events: 0 }
+        });
+        let by_agent = samples.into_iter().filter_map(|(agent, samples)| Some((agent, typical(&samples)?))).collect();
+        Rests { by_agent, all: typical(&all), assumed }
+    }
+
+    /// What a compaction would leave of a session whose first prompt had so many tokens.
+    fn rest(&self, trace: &Trace, start: u64) -> Rest {
+        let recorded = self.by_agent.get(&trace.agent).or(self.all.as_ref()).copied();
+        recorded.unwrap_or(Rest { prompt: start + self.assumed.prompt, ..self.assumed })
+    }
+}
+
+fn typical(samples: &[(u64, u64)]) -> Option<Rest> {
+    let prompt = median(samples.iter().map(|(prompt, _)| *prompt).collect())?;
+    let summary = median(samples.iter().map(|(_, summary)| *summary).collect())?;
+    Some(Rest { prompt, summary, events: samples.len() as u64 })
+}
+
+/// The first recorded prompt behind each compaction of a session, and the tokens of its summary.
+fn left_by_compactions(trace: &Trace) -> Vec<(u64, u64)> {
+    let compactions = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy);
+    let mut seen = BTreeSet::new();
+    let sample = |event: &crate::trace::CompactionRow| {
+        let next = trace.calls.iter().position(|call| call.message >= event.before)?;
+        let prompt = crate::corpus::prompt_of(trace.calls.get(next)?)?;
+        let written = event.usage.map(|usage| usage.output).filter(|output| *output > 0);
+        Some((next, (prompt, written.or(event.summary_tokens)?)))
+    };
+    compactions.filter_map(sample).filter(|(next, _)| seen.insert(*next)).map(|(_, sample)| sample).collect()
+}

@@ -1,0 +1,142 @@
+//! What remedies come to over the pauses of a corpus.
+
+use super::break_even::{BreakEven, break_evens};
+use super::pause::{Pause, pauses};
+use super::remedy::Remedy;
+use crate::corpus::Corpus;
+use crate::cost::Tariff;
+use crate::experiment::cache::{CacheBreak, CacheReads, Cause, cache_reads, steps};
+use std::collections::BTreeMap;
+
+/// Remedies are tried on contexts from so many tokens on; smaller ones are left alone.
+pub const FLOORS: [u64; 4] = [0, 50_000, 100_000, 200_000];
+
+/// What a remedy costs, in thousand-millionths of a dollar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// Over pauses that ended with another call.
+    pub resumed: u64,
+    /// Over sessions that were never resumed, if the program ran on there; nothing if it was closed.
+    pub never: u64,
+}
+
+/// Pauses of one lifetime.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// The lifetime of an entry, in milliseconds.
+    pub lifetime: i64,
+    /// Contexts of so many tokens, and larger ones.
+    pub floor: u64,
+    /// Pauses that are long enough to matter and ended with another call.
+    pub resumed: u64,
+    /// The part of them that outlasted the entry.
+    pub cold: u64,
+    /// Sessions that were never resumed.
+    pub never: u64,
+    /// What each remedy costs.
+    pub spent: BTreeMap<Remedy, Spent>,
+}
+
+/// The cheapest remedy and what it costs, in thousand-millionths of a dollar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Best {
+    /// The remedy.
+    pub remedy: Remedy,
+    /// Its cost.
+    pub nano_usd: u64,
+    /// What doing nothing costs.
+    pub nothing_nano_usd: u64,
+}
+
+/// What was found out about the pauses of a corpus.
+#[derive(Clone, Debug, Default)]
+pub struct Idle {
+    /// The pauses behind calls, in the order of sessions and calls.
+    pub pauses: Vec<Pause>,
+    /// Sums by lifetime and smallest context.
+    pub classes: Vec<Class>,
+    /// The same of each session with a pause that matters, all sizes of contexts, by its place in the corpus.
+    pub sessions: Vec<(usize, Class)>,
+    /// Where remedies begin to pay.
+    pub break_even: Vec<BreakEven>,
+    /// What the recorded cache did.
+    pub reads: CacheReads,
+}
+
+impl Class {
+    fn new(lifetime: i64, floor: u64, remedies: &[Remedy]) -> Class {
+        let spent = remedies.iter().map(|remedy| (*remedy, Spent::default())).collect();
+        Class { lifetime, floor, resumed: 0, cold: 0, never: 0, spent }
+    }
+
+    fn add(&mut self, pause: &Pause) {
+        let never = pause.length.is_none();
+        self.resumed += u64::from(!never);
+        self.never += u64::from(never);
+        self.cold += u64::from(pause.goes_cold());
+        for (remedy, spent) in &mut self.spent {
+            *(if never { &mut spent.never } else { &mut spent.resumed }) += pause.cost(*remedy);
+        }
+    }
+
+    /// What a remedy costs; with sessions that were never resumed, it is the most that it can have cost.
+    pub fn cost(&self, remedy: Remedy, with_never: bool) -> u64 {
+        let spent = self.spent.get(&remedy).copied().unwrap_or_default();
+        spent.resumed + if with_never { spent.never } else { 0 }
+    }
+
+    /// The cheapest of some remedies; the earlier one at a tie.
+    pub fn best(&self, with_never: bool, among: impl Fn(Remedy) -> bool) -> Option<Best> {
+        let remedy = self.spent.keys().copied().filter(|remedy| among(*remedy)).min_by_key(|remedy| self.cost(*remedy, with_never))?;
+        Some(Best { remedy, nano_usd: self.cost(remedy, with_never), nothing_nano_usd: self.cost(Remedy::Nothing, with_never) })
+    }
+}
+
+impl Idle {
+    /// What going cold cost by the logs: the breaks of caches that promise a lifetime whose cause is a pause. Their number, and thousand-millionths of a
+    /// dollar.
+    pub fn recorded_cold(&self) -> (u64, u64) {
+        let promised = |one: &&CacheBreak| one.cause == Cause::Idle && one.kept.is_some_and(|kept| !kept.implicit);
+        self.reads.breaks.iter().filter(promised).fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
+    }
+
+    /// The smallest context from which the cheapest remedy of a lifetime saves most, and that remedy.
+    pub fn recommended(&self, lifetime: i64, with_never: bool) -> Option<(&Class, Best)> {
+        let classes = self.classes.iter().filter(|class| class.lifetime == lifetime);
+        let bests = classes.filter_map(|class| Some((class, class.best(with_never, |_| true)?)));
+        bests.max_by_key(|(class, best)| (best.nothing_nano_usd - best.nano_usd.min(best.nothing_nano_usd), class.floor))
+    }
+
+    /// The lifetimes of the pauses that matter, in ascending order.
+    pub fn lifetimes(&self) -> Vec<i64> {
+        let mut lifetimes: Vec<i64> = self.classes.iter().map(|class| class.lifetime).collect();
+        lifetimes.dedup();
+        lifetimes
+    }
+}
+
+/// Looks at the pauses of a corpus.
+pub fn idle(corpus: &Corpus, tariff: &Tariff<'_>) -> Idle {
+    let steps = steps(corpus, tariff);
+    let pauses = pauses(corpus, &steps);
+    let break_even = break_evens(corpus, &steps, &pauses);
+    // More pings than this cost more than going cold at any price of the corpus.
+    let most = break_even.iter().filter_map(|one| one.pings).max().unwrap_or(0).min(MOST_PINGS);
+    let remedies: Vec<Remedy> =
+        std::iter::once(Remedy::Nothing).chain((1..=most).map(Remedy::Pings)).chain(std::iter::once(Remedy::Compact)).collect();
+    let mut classes: BTreeMap<(i64, u64), Class> = BTreeMap::new();
+    let mut sessions: BTreeMap<(usize, i64), Class> = BTreeMap::new();
+    for pause in pauses.iter().filter(|pause| pause.matters()) {
+        for floor in FLOORS.into_iter().filter(|floor| pause.tokens >= *floor) {
+            let class = classes.entry((pause.lifetime, floor)).or_insert_with(|| Class::new(pause.lifetime, floor, &remedies));
+            class.add(pause);
+        }
+        let key = (pause.session, pause.lifetime);
+        sessions.entry(key).or_insert_with(|| Class::new(pause.lifetime, 0, &remedies)).add(pause);
+    }
+    let sessions = sessions.into_iter().map(|((session, _), class)| (session, class)).collect();
+    Idle { pauses, classes: classes.into_values().collect(), sessions, break_even, reads: cache_reads(corpus, tariff) }
+}
+
+/// Free reads would pay for any number of pings.
+const MOST_PINGS: u64 = 99;

@@ -1,0 +1,279 @@
+//! `cache`: what calls read from the prompt cache, every break of it with cause and price.
+
+use super::asked::{AskedCache, BreaksBy};
+use super::document::{Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::field::Fields;
+use super::notes;
+use super::record::any::Record;
+use super::record::cache::CacheRecord;
+use super::span::{lifetime, moment, span};
+use super::title::short_title;
+use super::words::{counted, grouped, percent, short_dollars, three_digits};
+use crate::corpus::Corpus;
+use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Reads};
+use crate::trace::Trace;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+/// Rows of each table on the first screen, where causes and breaks share it.
+const ROWS: usize = 6;
+
+const EXPECTED: &str = "A call is expected to read what the call before it read and wrote; where the provider reports no writes (OpenAI, Gemini, DeepSeek), the prompt \
+                        of the call before in whole steps of its cache. A break lacks more than 1,024 tokens and 2 % of that.";
+
+const PRICE: &str = "A break costs what its call paid for the missing tokens above the price of a read: the price of a write for what the call wrote, that of input for \
+                     the rest. Tokens are those that its prompt still holds. List prices of recorded usage.";
+
+const ORDER: &str = "The cause is the first that the log bears out, in this order: time beyond the lifetime of the entry; another model; a compaction, pruning, rewind or \
+                     cleared conversation; a smaller prompt without a note; a session taken up in another log, or a reply without usage in between; tool definitions or \
+                     system prompt changed; more blocks than the cache looks back; reasoning that the provider drops at a user message; an implicit cache; a read no \
+                     larger than the session's first prompt; a read as large as an older call left; none of these.";
+
+const UNDECIDABLE: &str = "A read that falls back to the session's start comes from a change at the head of the prompt or from a loss at the provider: no log shows which.";
+
+const IMPLICIT: &str = "Implicit caches miss at random and have no sharp lifetime: their breaks are no fault of the agent.";
+
+/// The report on the recorded cache.
+pub fn cache(corpus: &Corpus, found: &CacheReads, asked: &AskedCache) -> Report {
+    let of = |by: BreaksBy| table(by, rows(corpus, found, by), found);
+    let by = |by: BreaksBy| of(by).titled(format!("Breaks by {}", by.name()));
+    let (headline, sum) = (Section::lines(headline(found)), of(asked.by));
+    let breaks = listed(corpus, found).told("Breaks");
+    let mut sections = vec![headline.clone(), by(asked.by)];
+    let mut screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), rows: 0 };
+    if let (BreaksBy::Cause, Some(breaks)) = (asked.by, &breaks) {
+        (screen.rows, screen.sections) = (ROWS, vec![headline, sum.titled("")]);
+        screen.sections.push(Section { title: String::new(), ..breaks.clone() });
+    }
+    sections.extend(BreaksBy::ALL.into_iter().filter(|other| *other != asked.by).map(by));
+    sections.extend(by_gap(found).told("Reads by the time since the call before"));
+    sections.extend(breaks);
+    let mut notes = vec![EXPECTED.to_owned(), PRICE.to_owned(), ORDER.to_owned(), UNDECIDABLE.to_owned(), IMPLICIT.to_owned()];
+    notes.extend(notes::of_corpus(corpus));
+    let record = Record::Cache(Box::new(CacheRecord::new(corpus, found)));
+    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, flat(corpus, found), record);
+    Report { screen: Some(screen), ..report }
+}
+
+/// Thousand-millionths of a dollar in three digits.
+pub fn money(nano_usd: u64) -> String {
+    short_dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX))
+}
+
+/// The answer.
+fn headline(found: &CacheReads) -> Vec<String> {
+    let Reads { expected, near, breaks, nano_usd, unpriced, .. } = found.sum;
+    if expected == 0 {
+        return vec!["No log shows what a prompt cache did: no read was expected.".to_owned()];
+    }
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let mut lines = vec![
+        format!(
+            "{} of {} recorded reads within 1,024 tokens of what is expected ({}).",
+            grouped(near),
+            grouped(expected),
+            percent(signed(near), expected)
+        ),
+        format!(
+            "{} cost {} of {} ({}).",
+            counted(breaks, "break"),
+            money(nano_usd),
+            money(found.recorded_nano_usd),
+            percent(signed(nano_usd), found.recorded_nano_usd)
+        ),
+    ];
+    if unpriced > 0 {
+        lines.push(format!("No price is known for {} of them (--prices takes a table).", grouped(unpriced)));
+    }
+    let of = |wanted: &dyn Fn(Cause) -> bool| {
+        let breaks = found.breaks.iter().filter(|one| wanted(one.cause));
+        breaks.fold((0, 0), |(count, cost), one| (count + 1, cost + one.nano_usd.unwrap_or(0)))
+    };
+    let (back, cost) = of(&|cause| matches!(cause, Cause::StartAtTurn | Cause::StartWithinTurn));
+    if back > 0 {
+        lines.push(format!("Agent or provider? No log shows it for {} ({}).", counted(back, "break"), money(cost)));
+    }
+    let (implicit, cost) = of(&|cause| cause == Cause::Implicit);
+    if implicit > 0 {
+        lines.push(format!("Implicit caches miss at random: {} ({}), no fault of the agent.", counted(implicit, "break"), money(cost)));
+    }
+    lines
+}
+
+/// The words for a cause.
+pub fn cause_name(cause: Cause) -> &'static str {
+    match cause {
+        Cause::Idle => "idle beyond the lifetime",
+        Cause::Model => "another model",
+        Cause::Compacted => "compaction, prune, clear, rewind",
+        Cause::Shrank => "prompt shrank without a note",
+        Cause::Resumed => "resumed or cut log",
+        Cause::Head => "tools or system changed",
+        Cause::Blocks => "too many blocks since the last call",
+        Cause::Thinking => "thinking dropped",
+        Cause::Implicit => "implicit cache, no promise",
+        Cause::StartAtTurn => "back to the start, at a user turn",
+        Cause::StartWithinTurn => "back to the start, within a turn",
+        Cause::Older => "an older entry read",
+        Cause::Unexplained => "unexplained",
+    }
+}
+
+impl BreaksBy {
+    /// All of them, in the order of a whole report.
+    pub const ALL: [BreaksBy; 4] = [BreaksBy::Cause, BreaksBy::Agent, BreaksBy::Session, BreaksBy::Day];
+
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            BreaksBy::Cause => "cause",
+            BreaksBy::Agent => "agent",
+            BreaksBy::Session => "session",
+            BreaksBy::Day => "day",
+        }
+    }
+}
+
+/// The day of a break; empty where the log has no times.
+pub fn day(one: &CacheBreak) -> String {
+    one.time.map(moment).and_then(|moment| moment.get(..10).map(str::to_owned)).unwrap_or_default()
+}
+
+/// Sums by what they have in common: the dearest first, days in their order.
+fn rows(corpus: &Corpus, found: &CacheReads, by: BreaksBy) -> Vec<(Cell, Reads)> {
+    let mut sums: BTreeMap<String, Reads> = BTreeMap::new();
+    let per_session = |key: fn(&Trace) -> &str| {
+        corpus
+            .traces
+            .iter()
+            .zip(&found.sessions)
+            .filter(|(_, reads)| reads.expected > 0)
+            .map(move |(trace, reads)| (key(trace).to_owned(), *reads))
+    };
+    let add = |sums: &mut BTreeMap<String, Reads>, (key, reads): (String, Reads)| *sums.entry(key).or_default() += reads;
+    match by {
+        BreaksBy::Session => per_session(|trace| &trace.id).for_each(|one| add(&mut sums, one)),
+        BreaksBy::Agent => per_session(|trace| &trace.agent).for_each(|one| add(&mut sums, one)),
+        BreaksBy::Cause => found.breaks.iter().for_each(|one| add(&mut sums, (cause_name(one.cause).to_owned(), one.reads()))),
+        BreaksBy::Day => found.breaks.iter().for_each(|one| add(&mut sums, (day(one), one.reads()))),
+    }
+    let mut rows: Vec<(String, Reads)> = sums.into_iter().collect();
+    if by != BreaksBy::Day {
+        rows.sort_by_key(|(_, reads)| Reverse((reads.nano_usd, reads.breaks)));
+    }
+    let cell = |name: String| if by == BreaksBy::Cause || by == BreaksBy::Day { Cell::Name(name) } else { Cell::Text(name) };
+    rows.into_iter().map(|(name, reads)| (cell(name), reads)).collect()
+}
+
+const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning)
+}
+
+const fn tokens(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Tokens, Provenance::Recorded).says(meaning)
+}
+
+const COST: Column = Column::number("cost_usd", "cost", Unit::Money, Provenance::Recorded)
+    .says("what the call paid for tokens that it was expected to read, above the price of a read");
+
+const PAID_AGAIN: Column = tokens(
+    "tokens",
+    "tokens",
+    "paid for again: tokens that the call was expected to read, did not read, and whose place in the prompt it still fills",
+);
+
+fn table(by: BreaksBy, rows: Vec<(Cell, Reads)>, found: &CacheReads) -> Table {
+    type Row = (Cell, Reads);
+    let share = |key, header, meaning| Column::number(key, header, Unit::Share, Provenance::Recorded).says(meaning);
+    let whole = found.sum.nano_usd;
+    let mut fields = Fields::<Row>::new().with(Column::name(by.name(), by.name()), |(name, _)| name.clone());
+    if matches!(by, BreaksBy::Session | BreaksBy::Agent) {
+        fields = fields
+            .with(count("reads", "reads", "calls that were expected to read something"), |(_, reads)| Cell::Count(reads.expected))
+            .with(share("near", "as expected", "share of the reads within 1,024 tokens of what is expected"), |(_, reads)| {
+                Cell::share(reads.near, reads.expected)
+            });
+    }
+    fields
+        .with(count("breaks", "breaks", ""), |(_, reads)| Cell::Count(reads.breaks))
+        .with(PAID_AGAIN, |(_, reads)| Cell::Tokens(reads.tokens))
+        .with(COST, |(_, reads)| cost(reads))
+        .with(share("share", "of all", "share of the cost of all breaks"), move |(_, reads)| Cell::share(reads.nano_usd, whole))
+        .table(1, rows)
+}
+
+fn cost(reads: &Reads) -> Cell {
+    if reads.breaks > 0 && reads.unpriced == reads.breaks { Cell::Empty } else { Cell::money(reads.nano_usd) }
+}
+
+/// Reads by cache and by the time since the call before.
+pub fn by_gap(found: &CacheReads) -> Table {
+    let words = |class: usize| {
+        let edge = |place: usize| GAPS.get(place).map(|seconds| lifetime(seconds * 1_000));
+        match (class.checked_sub(1).and_then(edge), edge(class)) {
+            (None, Some(to)) => format!("up to {to}"),
+            (Some(from), Some(to)) => format!("{from} to {to}"),
+            (from, None) => format!("above {}", from.unwrap_or_default()),
+        }
+    };
+    Fields::<((&bool, &i64, usize), &Reads)>::new()
+        .with(Column::name("cache", "cache"), |((implicit, kept, _), _)| {
+            Cell::Name(format!("{}{}", lifetime(**kept), if **implicit { ", implicit" } else { "" }))
+        })
+        .with(Column::name("gap", "gap"), move |((_, _, class), _)| Cell::Name(words(*class)))
+        .with(count("reads", "reads", ""), |(_, reads)| Cell::Count(reads.expected))
+        .with(count("breaks", "breaks", ""), |(_, reads)| Cell::Count(reads.breaks))
+        .with(Column::number("share", "broken", Unit::Share, Provenance::Recorded), |(_, reads)| Cell::share(reads.breaks, reads.expected))
+        .with(COST, |(_, reads)| cost(reads))
+        .table(2, found.gaps.iter().map(|((kept, class), reads)| ((&kept.implicit, &kept.lifetime, *class), reads)))
+}
+
+/// A break in a sentence: `call 541: read 33.0k of 477k expected: 69 minutes idle, 1 h cache, $4.21`.
+fn sentence(one: &CacheBreak) -> String {
+    let why = match (one.cause, one.gap, one.kept) {
+        (Cause::Idle, Some(gap), Some(kept)) => format!("{} idle, {} cache", span(gap), lifetime(kept.lifetime)),
+        (cause, ..) => cause_name(cause).to_owned(),
+    };
+    let cost = one.nano_usd.map_or_else(|| "no price".to_owned(), money);
+    format!("call {}: read {} of {} expected: {why}, {cost}", one.place + 1, three_digits(one.read), three_digits(one.expected))
+}
+
+/// The sessions that pay most first, and under each its breaks, the dearest first.
+fn listed(corpus: &Corpus, found: &CacheReads) -> Table {
+    let mut sessions: BTreeMap<usize, Vec<&CacheBreak>> = BTreeMap::new();
+    found.breaks.iter().for_each(|one| sessions.entry(one.session).or_default().push(one));
+    let mut sessions: Vec<(&Trace, &Reads, Vec<&CacheBreak>)> =
+        sessions.into_iter().filter_map(|(place, breaks)| Some((corpus.traces.get(place)?, found.sessions.get(place)?, breaks))).collect();
+    sessions.sort_by_key(|(_, reads, _)| Reverse(reads.nano_usd));
+    let rows = sessions.into_iter().flat_map(|(trace, reads, mut breaks)| {
+        breaks.sort_by_key(|one| (Reverse(one.nano_usd), one.place));
+        let session = format!("session {}: {}, {}", trace.id, counted(reads.breaks, "break"), money(reads.nano_usd));
+        std::iter::once(Cell::Text(session)).chain(breaks.into_iter().map(|one| Cell::Name(sentence(one))))
+    });
+    Fields::<Cell>::new().with(Column::prose("break", "the dearest sessions first"), Cell::clone).table(0, rows)
+}
+
+/// Every break with all that is known of it.
+fn flat(corpus: &Corpus, found: &CacheReads) -> Table {
+    type Row<'a> = (&'a Trace, &'a CacheBreak);
+    let seconds = |millis: Option<i64>| millis.map_or(Cell::Empty, |millis| Cell::Count((millis.max(0) / 1_000).unsigned_abs()));
+    let model = |(trace, one): &Row<'_>| {
+        let name = trace.calls.get(one.place).and_then(|call| trace.models.get(call.model? as usize)).map(String::as_str);
+        name.or_else(|| trace.main_model()).map_or(Cell::Empty, Cell::text)
+    };
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+        .with(Column::name("source", "source"), |(trace, _)| Cell::text(&trace.source))
+        .with(Column::name("agent", "agent"), |(trace, _)| Cell::text(&trace.agent))
+        .with(Column::name("model", "model"), model)
+        .with(count("call", "call", ""), |(_, one)| Cell::Count(one.place as u64 + 1))
+        .with(Column::name("time", "time"), |(_, one)| one.time.map_or(Cell::Empty, |time| Cell::Name(moment(time))))
+        .with(Column::name("cause", "cause"), |(_, one)| Cell::name(one.cause.key()))
+        .with(count("gap_seconds", "gap", ""), move |(_, one)| seconds(one.gap))
+        .with(count("lifetime_seconds", "lifetime", ""), move |(_, one)| seconds(one.kept.map(|kept| kept.lifetime)))
+        .with(tokens("expected", "expected", ""), |(_, one)| Cell::Tokens(one.expected))
+        .with(tokens("read", "read", ""), |(_, one)| Cell::Tokens(one.read))
+        .with(PAID_AGAIN, |(_, one)| Cell::Tokens(one.tokens))
+        .with(COST, |(_, one)| one.nano_usd.map_or(Cell::Empty, Cell::money))
+        .table(5, found.breaks.iter().filter_map(|one| Some((corpus.traces.get(one.session)?, one))))
+}

@@ -1,0 +1,227 @@
+//! `idle`: pauses between calls, what going cold cost, and what pings or a compaction would have cost instead.
+
+use super::asked::AskedIdle;
+use super::cache::{by_gap, money};
+use super::document::{Better, Cell, Column, Provenance, Report, Screen, Section, Table, Unit};
+use super::field::Fields;
+use super::notes;
+use super::record::any::Record;
+use super::record::idle::IdleRecord;
+use super::span::{lifetime, span};
+use super::title::short_title;
+use super::words::{counted, grouped, three_digits};
+use crate::corpus::Corpus;
+use crate::experiment::idle::{Best, BreakEven, Class, Idle, Remedy};
+use crate::trace::Trace;
+use std::cmp::Reverse;
+
+const REMEDIES: &str = "A ping reads the whole prompt when nine tenths of the lifetime are over, and again after as long; a compaction takes place once at that time. Costs are \
+                        those above a next call that finds its prompt in the cache: going cold is a write instead of a read; a compaction is the summariser's read and reply, and a write \
+                        of what it leaves. What a smaller context saves at later calls, and what it forgets, is in no figure.";
+
+const BOUNDS: &str = "No log shows whether the program still ran in a pause. Where it was closed, pings and compactions cost nothing and help nothing: with sessions that were never \
+                      resumed costs are the most that remedies come to, without them the least. A sub-agent that has ended waits for nothing and is in no figure.";
+
+const PROMISED: &str = "Only caches that promise a lifetime are in these figures: implicit caches have no sharp one (`ctxsim cache --details` has their breaks by the length of the pause).";
+
+/// The report on pauses.
+pub fn idle(corpus: &Corpus, found: &Idle, asked: &AskedIdle) -> Report {
+    let headline = Section::lines(headline(found));
+    let sections = std::iter::once(headline).chain(recommended(found)).chain(break_even(found));
+    let classes = by_class(found).told("Simulated cost of pauses by cache and context");
+    let mut sections: Vec<Section> = sections.chain(classes).collect();
+    let screen = Screen { title: short_title(&corpus.facts), sections: sections.clone(), next: asked.next.clone(), rows: 0 };
+    sections.extend(by_model(found).told("Where remedies begin to pay"));
+    sections.extend(by_gap(&found.reads).told("Reads by the time since the call before"));
+    sections.extend(by_session(corpus, found).told("Sessions, the dearest first"));
+    let mut notes = vec![REMEDIES.to_owned(), BOUNDS.to_owned(), PROMISED.to_owned()];
+    notes.extend(compactions(found));
+    notes.extend(notes::of_corpus(corpus));
+    let record = Record::Idle(Box::new(IdleRecord::new(corpus, found)));
+    let report = Report::over(&corpus.facts, asked.command.clone(), sections, notes, flat(corpus, found), record);
+    Report { screen: Some(screen), ..report }
+}
+
+/// What pauses cost.
+fn headline(found: &Idle) -> Vec<String> {
+    let never = found.pauses.iter().filter(|pause| pause.length.is_none()).count() as u64;
+    if found.pauses.is_empty() {
+        return vec!["No log has times and a cache that promises a lifetime.".to_owned()];
+    }
+    let (broken, cost) = found.recorded_cold();
+    let cold = found.pauses.iter().filter(|pause| pause.goes_cold()).count() as u64;
+    let were = if never == 1 { "was" } else { "were" };
+    vec![
+        format!(
+            "{} outlasted the cache as recorded, {} broke it: {} of {}.",
+            counted(cold, "pause"),
+            grouped(broken),
+            money(cost),
+            money(found.reads.recorded_nano_usd)
+        ),
+        format!("{} {were} never resumed.", counted(never, "session")),
+    ]
+}
+
+/// A remedy in words.
+pub fn remedy_name(remedy: Remedy) -> String {
+    match remedy {
+        Remedy::Nothing => "nothing".to_owned(),
+        Remedy::Pings(pings) => counted(pings, "ping"),
+        Remedy::Compact => "compact".to_owned(),
+    }
+}
+
+/// What would have been cheapest, with sessions that were never resumed and without them.
+fn recommended(found: &Idle) -> Option<Section> {
+    let words = |one: &(&Class, Best)| {
+        let (class, Best { remedy, nano_usd, nothing_nano_usd }) = one;
+        let from = if class.floor > 0 { format!(" from {} tokens up", three_digits(class.floor)) } else { String::new() };
+        match remedy {
+            Remedy::Nothing => format!("do nothing: {}", money(*nothing_nano_usd)),
+            _ => format!("{}{from}: {} instead of {}", remedy_name(*remedy), money(*nano_usd), money(*nothing_nano_usd)),
+        }
+    };
+    let lines = found.lifetimes().into_iter().flat_map(|kept| {
+        let (with, without) = (found.recommended(kept, true), found.recommended(kept, false));
+        let of = |one: &Option<(&Class, Best)>| one.as_ref().map(|(class, best)| (best.remedy, class.floor));
+        let first = with.as_ref().map(|one| format!("{} cache: {}.", lifetime(kept), words(one)));
+        let second = match &without {
+            Some(one) if of(&with) != of(&without) => {
+                format!("  Sessions never resumed left out, the recommendation changes: {}.", words(one))
+            }
+            _ => "  Sessions never resumed left out: the same.".to_owned(),
+        };
+        first.into_iter().chain(std::iter::once(second))
+    });
+    let lines: Vec<String> = lines.collect();
+    (!lines.is_empty()).then(|| Section::lines(lines))
+}
+
+/// The break-even points of the model with most pauses, by lifetime.
+fn break_even(found: &Idle) -> Option<Section> {
+    let model = &found.break_even.first()?.model;
+    let of_model = found.break_even.iter().filter(|one| one.model == *model);
+    let words = |one: &BreakEven| {
+        let pings = one.pings.zip(one.gap).map(|(pings, gap)| format!("{} = {}", counted(pings, "ping"), span(gap)));
+        let tokens = one.tokens.map(|tokens| format!("compacting beats going cold from {} up", three_digits(tokens)));
+        let parts: Vec<String> = pings.into_iter().chain(tokens).collect();
+        format!("{} cache: {}.", lifetime(one.lifetime), parts.join("; "))
+    };
+    let mut lines: Vec<String> = of_model.map(words).collect();
+    lines.insert(0, format!("Where remedies begin to pay, at the prices of {model}:"));
+    Some(Section::lines(lines))
+}
+
+fn compactions(found: &Idle) -> Vec<String> {
+    let rests = found.break_even.iter().map(|one| one.rest);
+    let mut notes: Vec<String> = rests
+        .map(|rest| {
+            let from =
+                if rest.events > 0 { format!("medians of {}", counted(rest.events, "recorded compaction")) } else { "assumed".to_owned() };
+            format!(
+                "A compaction leaves a prompt of {} tokens and writes a summary of {} ({from}).",
+                grouped(rest.prompt),
+                grouped(rest.summary)
+            )
+        })
+        .collect();
+    notes.sort();
+    notes.dedup();
+    notes
+}
+
+const fn cost(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Money, Provenance::Simulated).says(meaning).better(Better::Less)
+}
+
+const fn count(key: &'static str, header: &'static str, meaning: &'static str) -> Column {
+    Column::number(key, header, Unit::Count, Provenance::Recorded).says(meaning)
+}
+
+fn is_pings(remedy: Remedy) -> bool {
+    matches!(remedy, Remedy::Pings(_))
+}
+
+/// What the remedies come to for classes of pauses; `name` is the first column.
+fn remedies<'a, R: 'a>(fields: Fields<'a, R>, class: impl Fn(&R) -> &Class + Copy + 'a) -> Fields<'a, R> {
+    let best = |best: Option<Best>| best.map_or(Cell::Empty, |best| Cell::Name(remedy_name(best.remedy)));
+    fields
+        .with(count("pauses", "pauses", "that ended with another call, and last longer than nine tenths of the lifetime"), move |row| {
+            Cell::Count(class(row).resumed)
+        })
+        .with(count("cold", "cold", "the part of them that outlasted the entry"), move |row| Cell::Count(class(row).cold))
+        .with(count("never", "never", "sessions that were never resumed"), move |row| Cell::Count(class(row).never))
+        .with(cost("nothing_usd", "nothing", "cost of doing nothing"), move |row| Cell::money(class(row).cost(Remedy::Nothing, true)))
+        .with(cost("pings_usd", "pings", "cost of the cheapest number of pings, in sessions that were never resumed too"), move |row| {
+            class(row).best(true, is_pings).map_or(Cell::Empty, |best| Cell::money(best.nano_usd))
+        })
+        .with(
+            cost("compact_usd", "compact", "cost of a compaction before the entry expires, in sessions that were never resumed too"),
+            move |row| Cell::money(class(row).cost(Remedy::Compact, true)),
+        )
+        .with(Column::name("best", "best"), move |row| best(class(row).best(true, |_| true)))
+        .with(
+            Column::name("best_resumed", "resumed alone").says("the cheapest where sessions that were never resumed are left out"),
+            move |row| best(class(row).best(false, |_| true)),
+        )
+}
+
+/// Sums by lifetime and smallest context: one that takes in the same pauses as a smaller one says nothing new.
+fn by_class(found: &Idle) -> Table {
+    let from = |class: &Class| if class.floor == 0 { "any".to_owned() } else { format!("from {}", three_digits(class.floor)) };
+    let fields = Fields::<&Class>::new()
+        .with(Column::name("cache", "cache"), |class| Cell::Name(lifetime(class.lifetime)))
+        .with(Column::name("context", "context"), move |class| Cell::Name(from(class)));
+    let counts = |class: &Class| (class.lifetime, class.resumed, class.never);
+    let mut classes: Vec<&Class> = found.classes.iter().collect();
+    classes.dedup_by_key(|class| counts(class));
+    remedies(fields, |class| class).table(2, classes)
+}
+
+fn by_session(corpus: &Corpus, found: &Idle) -> Table {
+    type Row<'a> = (&'a Trace, &'a Class);
+    let mut rows: Vec<Row<'_>> = found.sessions.iter().filter_map(|(place, class)| Some((corpus.traces.get(*place)?, class))).collect();
+    rows.sort_by_key(|(_, class)| Reverse(class.cost(Remedy::Nothing, true)));
+    let fields = Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(trace, _)| Cell::text(&trace.id))
+        .with(Column::name("cache", "cache"), |(_, class)| Cell::Name(lifetime(class.lifetime)));
+    remedies(fields, |(_, class)| class).table(2, rows)
+}
+
+fn by_model(found: &Idle) -> Table {
+    let tokens = |key, header, meaning| Column::number(key, header, Unit::Tokens, Provenance::Simulated).says(meaning);
+    Fields::<&BreakEven>::new()
+        .with(Column::name("model", "model"), |one| Cell::text(&one.model))
+        .with(Column::name("cache", "cache"), |one| Cell::Name(lifetime(one.lifetime)))
+        .with(count("pauses", "pauses", ""), |one| Cell::Count(one.pauses))
+        .with(Column { provenance: Provenance::Simulated, ..count("pings", "pings", "so many cost no more than going cold") }, |one| {
+            one.pings.map_or(Cell::Empty, Cell::Count)
+        })
+        .with(Column::name("gap", "gap").says("the pause that they bridge"), |one| one.gap.map_or(Cell::Empty, |gap| Cell::Name(span(gap))))
+        .with(tokens("compact_from", "compact from", "from so many tokens on a compaction costs less than going cold"), |one| {
+            one.tokens.map_or(Cell::Empty, Cell::Tokens)
+        })
+        .table(2, &found.break_even)
+}
+
+/// Each remedy of each class, and of each session: its cost over pauses that ended with another call, and over sessions that were never resumed.
+fn flat(corpus: &Corpus, found: &Idle) -> Table {
+    type Row<'a> = (Option<&'a Trace>, &'a Class, Remedy);
+    let sums = found.classes.iter().map(|class| (None, class));
+    let sessions = found.sessions.iter().map(|(place, class)| (corpus.traces.get(*place), class));
+    let rows = sums.chain(sessions).flat_map(|(trace, class)| class.spent.keys().map(move |remedy| (trace, class, *remedy)));
+    let spent = |(_, class, remedy): &Row<'_>| class.spent.get(remedy).copied().unwrap_or_default();
+    Fields::<Row<'_>>::new()
+        .with(Column::name("session", "session"), |(trace, ..)| trace.map_or(Cell::Empty, |trace| Cell::text(&trace.id)))
+        .with(Column::name("source", "source"), |(trace, ..)| trace.map_or(Cell::Empty, |trace| Cell::text(&trace.source)))
+        .with(count("lifetime_seconds", "lifetime", ""), |(_, class, _)| Cell::Count((class.lifetime / 1_000).unsigned_abs()))
+        .with(count("from_tokens", "from", ""), |(_, class, _)| Cell::Count(class.floor))
+        .with(Column::name("remedy", "remedy"), |(.., remedy)| Cell::Name(remedy_name(*remedy)))
+        .with(count("pauses", "pauses", ""), |(_, class, _)| Cell::Count(class.resumed))
+        .with(count("cold", "cold", ""), |(_, class, _)| Cell::Count(class.cold))
+        .with(count("never_resumed", "never resumed", ""), |(_, class, _)| Cell::Count(class.never))
+        .with(cost("resumed_usd", "resumed", ""), move |row| Cell::money(spent(row).resumed))
+        .with(cost("never_usd", "never", ""), move |row| Cell::money(spent(row).never))
+        .table(5, rows)
+}

@@ -1,0 +1,147 @@
+//! Breaks of the recorded prompt cache, schema `ctxsim.cache/1`.
+
+use super::number::{share_of, usd};
+use crate::corpus::Corpus;
+use crate::experiment::cache::{CacheBreak, CacheReads, Cause, GAPS, Kept, Reads};
+use crate::report::span::moment;
+use crate::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Schema `ctxsim.cache/1`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CacheRecord {
+    recorded_usd: String,
+    recorded_prompts_usd: String,
+    all: ReadsRecord,
+    agents: BTreeMap<String, ReadsRecord>,
+    causes: BTreeMap<&'static str, CostRecord>,
+    gaps: Vec<GapRecord>,
+    sessions: Vec<SessionRecord>,
+    breaks: Vec<BreakRecord>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct CostRecord {
+    breaks: u64,
+    tokens: u64,
+    cost_usd: String,
+    unpriced: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct ReadsRecord {
+    reads: u64,
+    near: u64,
+    near_share: Option<f64>,
+    more: u64,
+    #[serde(flatten)]
+    cost: CostRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct GapRecord {
+    implicit: bool,
+    lifetime_seconds: i64,
+    above_seconds: i64,
+    up_to_seconds: Option<i64>,
+    reads: u64,
+    breaks: u64,
+    cost_usd: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SessionRecord {
+    session: String,
+    source: String,
+    agent: String,
+    #[serde(flatten)]
+    reads: ReadsRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct BreakRecord {
+    session: String,
+    source: String,
+    call: usize,
+    time: Option<String>,
+    cause: &'static str,
+    gap_seconds: Option<f64>,
+    lifetime_seconds: Option<i64>,
+    expected: u64,
+    read: u64,
+    tokens: u64,
+    cost_usd: Option<String>,
+}
+
+impl CacheRecord {
+    /// The record of what the caches of a corpus did.
+    pub fn new(corpus: &Corpus, found: &CacheReads) -> CacheRecord {
+        let with_sessions = || corpus.traces.iter().zip(&found.sessions).filter(|(_, reads)| reads.expected > 0);
+        let (mut agents, mut causes): (BTreeMap<String, Reads>, BTreeMap<Cause, Reads>) = Default::default();
+        with_sessions().for_each(|(trace, reads)| *agents.entry(trace.agent.clone()).or_default() += *reads);
+        found.breaks.iter().for_each(|one| *causes.entry(one.cause).or_default() += one.reads());
+        CacheRecord {
+            recorded_usd: usd(found.recorded_nano_usd),
+            recorded_prompts_usd: usd(found.prompts_nano_usd),
+            all: ReadsRecord::new(&found.sum),
+            agents: agents.iter().map(|(agent, reads)| (agent.clone(), ReadsRecord::new(reads))).collect(),
+            causes: causes.iter().map(|(cause, reads)| (cause.key(), CostRecord::new(reads))).collect(),
+            gaps: found.gaps.iter().map(|((kept, class), reads)| GapRecord::new(kept, *class, reads)).collect(),
+            sessions: with_sessions().map(|(trace, reads)| SessionRecord::new(trace, reads)).collect(),
+            breaks: found.breaks.iter().filter_map(|one| Some(BreakRecord::new(corpus.traces.get(one.session)?, one))).collect(),
+        }
+    }
+}
+
+impl CostRecord {
+    fn new(reads: &Reads) -> CostRecord {
+        CostRecord { breaks: reads.breaks, tokens: reads.tokens, cost_usd: usd(reads.nano_usd), unpriced: reads.unpriced }
+    }
+}
+
+impl ReadsRecord {
+    fn new(reads: &Reads) -> ReadsRecord {
+        let near_share = share_of(reads.near, reads.expected);
+        ReadsRecord { reads: reads.expected, near: reads.near, near_share, more: reads.more, cost: CostRecord::new(reads) }
+    }
+}
+
+impl GapRecord {
+    fn new(kept: &Kept, class: usize, reads: &Reads) -> GapRecord {
+        GapRecord {
+            implicit: kept.implicit,
+            lifetime_seconds: kept.lifetime / 1_000,
+            above_seconds: class.checked_sub(1).and_then(|below| GAPS.get(below).copied()).unwrap_or(0),
+            up_to_seconds: GAPS.get(class).copied(),
+            reads: reads.expected,
+            breaks: reads.breaks,
+            cost_usd: usd(reads.nano_usd),
+        }
+    }
+}
+
+impl SessionRecord {
+    fn new(trace: &Trace, reads: &Reads) -> SessionRecord {
+        let (session, source, agent) = (trace.id.clone(), trace.source.clone(), trace.agent.clone());
+        SessionRecord { session, source, agent, reads: ReadsRecord::new(reads) }
+    }
+}
+
+impl BreakRecord {
+    fn new(trace: &Trace, one: &CacheBreak) -> BreakRecord {
+        BreakRecord {
+            session: trace.id.clone(),
+            source: trace.source.clone(),
+            call: one.place + 1,
+            time: one.time.map(moment),
+            cause: one.cause.key(),
+            gap_seconds: one.gap.map(|millis| millis as f64 / 1e3),
+            lifetime_seconds: one.kept.map(|kept| kept.lifetime / 1_000),
+            expected: one.expected,
+            read: one.read,
+            tokens: one.tokens,
+            cost_usd: one.nano_usd.map(usd),
+        }
+    }
+}

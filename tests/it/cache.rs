@@ -1,0 +1,352 @@
+//! Breaks of the recorded prompt cache: each cause with a session made for it, prices by hand, implicit caches, and an independent script over real files.
+
+use crate::support::{files, shared};
+use ctxsim::catalog::{CacheRules, Catalog, Prices};
+use ctxsim::corpus::{Corpus, ReadSettings, read};
+use ctxsim::cost::Tariff;
+use ctxsim::experiment::cache::{CacheReads, Cause, cache_reads};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A session of Claude Code, put together line by line.
+#[derive(Clone)]
+pub struct Log {
+    lines: String,
+    number: u32,
+    parent: String,
+    millis: i64,
+    model: &'static str,
+}
+
+impl Log {
+    /// A session that begins at some moment.
+    pub fn new(model: &'static str) -> Log {
+        Log { lines: String::new(), number: 0, parent: "null".to_owned(), millis: 1_770_000_000_000, model }
+    }
+
+    /// A line of the log behind the last one.
+    fn put(&mut self, kind: &str, rest: &str) -> &mut Log {
+        self.number += 1;
+        let (uuid, time) = (format!("\"line-{}\"", self.number), jiff::Timestamp::from_millisecond(self.millis).unwrap());
+        let parent = std::mem::replace(&mut self.parent, uuid.clone());
+        writeln!(
+            self.lines,
+            "{{\"type\":\"{kind}\",\"uuid\":{uuid},\"parentUuid\":{parent},\"sessionId\":\"s\",\"version\":\"2.1.0\",\"timestamp\":\"{time}\",{rest}}}"
+        )
+        .unwrap();
+        self
+    }
+
+    /// Something that the person says, so many seconds after the last line.
+    pub fn user(&mut self, seconds: i64) -> &mut Log {
+        self.millis += seconds * 1_000;
+        self.put("user", r#""message":{"role":"user","content":"go on"}"#)
+    }
+
+    /// The result of the last call's tool.
+    fn result(&mut self) -> &mut Log {
+        self.put("user", r#""message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"ok"}]}"#)
+    }
+
+    /// A reply a second later: what its prompt read and wrote for five minutes, or for an hour, and what it is made of.
+    fn reply(&mut self, read: u64, short: u64, long: u64, content: &str) -> &mut Log {
+        self.millis += 1_000;
+        let (id, model, write) = (self.number, self.model, short + long);
+        self.put(
+            "assistant",
+            &format!(
+                r#""requestId":"r{id}","message":{{"id":"m{id}","role":"assistant","model":"{model}","stop_reason":"end_turn","content":[{content}],"usage":{{"input_tokens":3,"cache_read_input_tokens":{read},"cache_creation_input_tokens":{write},"cache_creation":{{"ephemeral_5m_input_tokens":{short},"ephemeral_1h_input_tokens":{long}}},"output_tokens":60}}}}"#
+            ),
+        )
+    }
+
+    /// A reply of prose that wrote for five minutes.
+    pub fn says(&mut self, read: u64, write: u64) -> &mut Log {
+        self.reply(read, write, 0, r#"{"type":"text","text":"done"}"#)
+    }
+
+    /// The same, written for an hour.
+    pub fn says_for_an_hour(&mut self, read: u64, write: u64) -> &mut Log {
+        self.reply(read, 0, write, r#"{"type":"text","text":"done"}"#)
+    }
+
+    /// A reply that calls a tool.
+    fn calls(&mut self, read: u64, write: u64, tool: &str) -> &mut Log {
+        self.reply(read, write, 0, &format!(r#"{{"type":"tool_use","id":"t","name":"{tool}","input":{{}}}}"#))
+    }
+
+    /// The file.
+    pub fn write(&self, path: &Path) {
+        std::fs::write(path, &self.lines).unwrap();
+    }
+
+    /// The file, as a session of another name with calls of its own.
+    pub fn write_as(&self, path: &Path, session: &str) {
+        let own = self.lines.replace("\"s\"", &format!("\"{session}\"")).replace("\"id\":\"m", &format!("\"id\":\"{session}m"));
+        std::fs::write(path, own.replace("\"line-", &format!("\"{session}-"))).unwrap();
+    }
+}
+
+/// Reads files, and does something with them and the built-in tables.
+pub fn with<T>(paths: &[PathBuf], work: impl Fn(&Corpus, &Tariff<'_>) -> T) -> T {
+    let (catalog, prices, caches) = (Catalog::builtin().unwrap(), Prices::builtin().unwrap(), CacheRules::builtin().unwrap());
+    let names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let corpus = read(&names, &ReadSettings::new(&catalog)).unwrap();
+    work(&corpus, &Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 })
+}
+
+fn found(log: &Log) -> CacheReads {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.jsonl");
+    log.write(&path);
+    with(&[path], cache_reads)
+}
+
+/// Number of the call and cause of each break.
+fn causes(log: &Log) -> Vec<(usize, Cause)> {
+    found(log).breaks.iter().map(|one| (one.place + 1, one.cause)).collect()
+}
+
+/// A session whose first call wrote 20,000 tokens and whose second one 40,000 more.
+fn begun(model: &'static str) -> Log {
+    let mut log = Log::new(model);
+    log.user(0).says(0, 20_000).user(5).says(20_000, 40_000);
+    log
+}
+
+#[test]
+fn each_cause_is_named() {
+    let of = |build: &dyn Fn(&mut Log)| {
+        let mut log = begun("claude-opus-4-6");
+        build(&mut log);
+        causes(&log)
+    };
+    let one = |cause: Cause| vec![(3, cause)];
+    // Five minutes are kept: a second less is none too long, a second more is.
+    assert_eq!(
+        of(&|log| {
+            log.user(298).says(60_000, 500);
+        }),
+        []
+    );
+    assert_eq!(
+        of(&|log| {
+            log.user(299).says(0, 60_500);
+        }),
+        one(Cause::StartAtTurn)
+    );
+    assert_eq!(
+        of(&|log| {
+            log.user(300).says(0, 60_500);
+        }),
+        one(Cause::Idle)
+    );
+    let other = |log: &mut Log| {
+        log.model = "claude-sonnet-4-6";
+        log.user(5).says(0, 60_500);
+    };
+    assert_eq!(of(&other), one(Cause::Model));
+    let boundary = r#""subtype":"compact_boundary","compactMetadata":{"trigger":"auto","preTokens":60000}"#;
+    assert_eq!(
+        of(&|log| {
+            log.put("system", boundary).user(5).says(15_000, 9_000);
+        }),
+        one(Cause::Compacted)
+    );
+    // Back to the first prompt: the second reply is none of this branch.
+    let back = |log: &mut Log| {
+        log.parent = "\"line-2\"".to_owned();
+        log.user(5).says(20_000, 300);
+    };
+    assert_eq!(of(&back), one(Cause::Compacted));
+    assert_eq!(
+        of(&|log| {
+            log.user(5).says(20_000, 30_000);
+        }),
+        one(Cause::Shrank)
+    );
+    let error =
+        r#""isApiErrorMessage":true,"message":{"role":"assistant","model":"<synthetic>","content":[{"type":"text","text":"overloaded"}]}"#;
+    assert_eq!(
+        of(&|log| {
+            log.user(5).put("assistant", error).user(5).says(15_000, 46_000);
+        }),
+        one(Cause::Resumed)
+    );
+    let tool = |name: &'static str| {
+        move |log: &mut Log| {
+            log.user(5).calls(60_000, 100, name).result().says(15_000, 46_000);
+        }
+    };
+    assert_eq!(of(&tool("ToolSearch")), [(4, Cause::Head)]);
+    assert_eq!(of(&tool("Bash")), [(4, Cause::StartWithinTurn)]);
+    let many = |log: &mut Log| {
+        (0..19).for_each(|_| {
+            log.user(0);
+        });
+        log.says(15_000, 46_000);
+    };
+    assert_eq!(of(&many), one(Cause::Blocks));
+    assert_eq!(
+        of(&|log| {
+            log.user(5).says(60_000, 9_000).user(5).says(60_000, 9_500);
+        }),
+        [(4, Cause::Older)]
+    );
+    assert_eq!(
+        of(&|log| {
+            log.user(5).says(60_000, 9_000).user(5).says(61_000, 9_500);
+        }),
+        [(4, Cause::Unexplained)]
+    );
+    // A thousand tokens, and two in a hundred, are no break.
+    assert_eq!(
+        of(&|log| {
+            log.user(5).says(58_980, 9_000);
+        }),
+        []
+    );
+    assert_eq!(
+        of(&|log| {
+            log.user(5).says(58_790, 9_000);
+        }),
+        one(Cause::Unexplained)
+    );
+}
+
+/// 444,000 tokens written for an hour again, at $10 a million instead of $0.50.
+#[test]
+fn a_break_costs_what_writing_costs_more_than_reading() {
+    let mut log = Log::new("claude-opus-5");
+    log.user(0).says_for_an_hour(33_000, 444_000).user(69 * 60).says_for_an_hour(33_000, 444_100);
+    let found = found(&log);
+    let [one] = found.breaks.as_slice() else { panic!("{:?}", found.breaks) };
+    assert_eq!((one.cause, one.expected, one.read, one.tokens), (Cause::Idle, 477_000, 33_000, 444_000));
+    assert_eq!((one.nano_usd, found.sum.nano_usd), (Some(444_000 * 9_500), 4_218_000_000));
+    assert_eq!((found.sum.expected, found.sum.near, found.sum.breaks), (1, 0, 1));
+    // Behind a compaction only what the smaller prompt holds is paid for again.
+    let mut log = begun("claude-opus-4-6");
+    log.put("system", r#""subtype":"compact_boundary","compactMetadata":{"trigger":"manual"}"#).user(5).says(15_000, 9_000);
+    let one = &self::found(&log).breaks[0];
+    assert_eq!((one.expected, one.read, one.tokens, one.nano_usd), (60_000, 15_000, 9_003, Some(9_000 * 5_750 + 3 * 4_500)));
+}
+
+/// A log that takes up a session repeats it: the call before its first own one stands in the other file.
+#[test]
+fn a_session_taken_up_in_another_log_has_a_call_before() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = begun("claude-opus-4-6");
+    log.user(5).says(60_000, 700);
+    log.write(&folder.path().join("a.jsonl"));
+    let copied = log.lines.replace("\"sessionId\":\"s\"", "\"sessionId\":\"t\"");
+    let mut later = Log { lines: copied, number: 100, parent: log.parent.clone(), millis: log.millis, model: log.model };
+    later.user(20).says(18_000, 43_000).user(5).says(61_000, 400);
+    later.write(&folder.path().join("b.jsonl"));
+    let found = with(&[folder.path().to_owned()], cache_reads);
+    let breaks: Vec<(Cause, u64, u64)> = found.breaks.iter().map(|one| (one.cause, one.expected, one.read)).collect();
+    assert_eq!((found.sum.expected, breaks.len()), (4, 1));
+    assert!(matches!(breaks[0], (Cause::Resumed | Cause::StartAtTurn, 60_700, 18_000)), "{breaks:?}");
+}
+
+/// Where hits follow the prefix the whole prompt is expected, in the provider's steps, and a miss is no fault of the agent.
+#[test]
+fn implicit_caches_read_in_steps_and_miss_at_random() {
+    let session = |model: &str, reads: [u64; 3]| {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lines = format!("{{\"ctxsim\":\"native/1\",\"session\":\"n\",\"agent\":\"mine\",\"model\":\"{model}\"}}\n");
+        for (place, (prompt, read)) in [10_000, 20_100, 30_000].into_iter().zip(reads).enumerate() {
+            writeln!(lines, "{{\"role\":\"user\",\"text\":\"go on\",\"time\":{}}}", 1_770_000_000_000_u64 + 60_000 * place as u64).unwrap();
+            let time = 1_770_000_001_000_u64 + 60_000 * place as u64;
+            writeln!(lines, "{{\"role\":\"assistant\",\"text\":\"done\",\"time\":{time},\"usage\":{{\"prompt\":{prompt},\"cache_read\":{read},\"output\":9}}}}").unwrap();
+        }
+        let path = folder.path().join("n.jsonl");
+        std::fs::write(&path, lines).unwrap();
+        with(&[path], cache_reads)
+    };
+    let found = session("gpt-5", [0, 9_984, 15_000]);
+    assert_eq!((found.sum.expected, found.sum.near), (2, 1));
+    assert_eq!(found.breaks.iter().map(|one| (one.cause, one.expected)).collect::<Vec<_>>(), [(Cause::Implicit, 20_096)]);
+    // 20,100 tokens are 314 blocks of 64, the last of which is never read.
+    let found = session("deepseek-chat", [0, 9_920, 18_000]);
+    assert_eq!(found.breaks.iter().map(|one| one.expected).collect::<Vec<_>>(), [20_032]);
+    // A log without a word on its cache promises nothing.
+    assert_eq!(session("gpt-5", [0, 0, 0]).sum.expected, 0);
+}
+
+/// What the script prints for each break, and its sums; `None` where there is no python3.
+fn by_script(paths: &[PathBuf]) -> Option<(Vec<String>, Vec<f64>)> {
+    let root = Path::new(ROOT);
+    let ran = Command::new("python3").arg(root.join("tests/independent/cache.py")).arg(root.join("catalog")).args(paths).output();
+    let Ok(output) = ran else {
+        println!("skipped: no python3");
+        return None;
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (breaks, sums): (Vec<&str>, Vec<&str>) = text.lines().partition(|line| !line.starts_with("sum\t"));
+    let sums = sums[0].split('\t').skip(1).map(|cell| cell.parse().unwrap()).collect();
+    Some((breaks.into_iter().map(str::to_owned).collect(), sums))
+}
+
+/// The same breaks, call by call, with the same causes; sums of money within one percent.
+#[test]
+fn an_independent_script_finds_the_same_breaks() {
+    let root = Path::new(ROOT);
+    let mut folders = vec![root.join("transcripts/claude-code"), root.join("tests/data/claude-code")];
+    folders.extend(shared().iter().flat_map(|folder| ["transcripts", "transcripts-2"].map(|name| folder.join(name).join("claude-code"))));
+    let mut disagreements = Vec::new();
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        let paths: Vec<PathBuf> = files(folder).into_iter().filter(|path| path.is_file()).collect();
+        let Some((theirs, sums)) = by_script(&paths) else { return };
+        let (mine, found) = with(&paths, |corpus, tariff| {
+            let found = cache_reads(corpus, tariff);
+            let line = |one: &ctxsim::experiment::cache::CacheBreak| {
+                let name = Path::new(&corpus.traces[one.session].source).file_name().unwrap().to_string_lossy().into_owned();
+                let figures = [one.expected, one.read, one.tokens, one.nano_usd.unwrap_or(0)].map(|figure| figure.to_string());
+                format!("{name}\t{}\t{}\t{}", one.place + 1, one.cause.key(), figures.join("\t"))
+            };
+            (found.breaks.iter().map(line).collect::<Vec<String>>(), found)
+        });
+        // The script names the session behind the file.
+        let theirs: Vec<String> = theirs
+            .iter()
+            .map(|line| line.splitn(3, '\t').enumerate().filter(|(at, _)| *at != 1).map(|(_, cell)| cell).collect::<Vec<_>>().join("\t"))
+            .collect();
+        disagreements.extend(mine.iter().filter(|line| !theirs.contains(line)).map(|line| format!("only ctxsim: {line}")));
+        disagreements.extend(theirs.iter().filter(|line| !mine.contains(line)).map(|line| format!("only the script: {line}")));
+        let figures = [found.sum.expected, found.sum.near, found.sum.breaks, found.sum.nano_usd, found.prompts_nano_usd];
+        for (mine, theirs) in figures.into_iter().zip(sums) {
+            assert!((mine as f64 - theirs).abs() <= theirs * 0.01, "{}: {figures:?}", folder.display());
+        }
+    }
+    assert!(disagreements.is_empty(), "{}", disagreements.join("\n"));
+}
+
+/// The first screen, and what programs get.
+#[test]
+fn the_screen_of_a_session_with_breaks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut log = Log::new("claude-opus-5");
+    log.user(0).says_for_an_hour(33_000, 444_000).user(69 * 60).says_for_an_hour(33_000, 444_100);
+    log.user(20).says_for_an_hour(477_100, 900).user(5).says_for_an_hour(33_000, 446_000);
+    log.write(&folder.path().join("s.jsonl"));
+    let run = |arguments: &[&str]| {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+        let ran = command.current_dir(folder.path()).args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert().code(0);
+        String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+    };
+    let screen = run(&["cache", "s.jsonl", "--quiet"]);
+    assert!(screen.contains("call 2: read 33.0k of 477k expected: 69 minutes idle, 1 h cache, $4.22"), "{screen}");
+    insta::assert_snapshot!("cache", screen);
+    for by in ["session", "agent", "day"] {
+        assert!(run(&["cache", "s.jsonl", "--quiet", "--by", by]).contains(&format!("Breaks by {by}")));
+    }
+    let record: serde_json::Value = serde_json::from_str(&run(&["cache", "s.jsonl", "--quiet", "--json"])).unwrap();
+    assert_eq!(record["schema"], "ctxsim.cache/1");
+    assert_eq!(record["breaks"][0]["cost_usd"], "4.218");
+    assert_eq!(record["causes"]["start_at_turn"]["breaks"], 1);
+    assert_eq!(run(&["cache", "s.jsonl", "--quiet", "--csv"]).lines().count(), 3);
+}

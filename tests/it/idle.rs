@@ -1,0 +1,141 @@
+//! Pauses between calls: remedies by hand, sessions that were never resumed, and an independent script over real files.
+
+use crate::cache::{Log, with};
+use crate::support::{files, shared};
+use ctxsim::experiment::idle::{Idle, Remedy, Spent, idle};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const ROOT: &str = env!("CARGO_MANIFEST_DIR");
+
+/// A pause of twelve minutes behind 100,000 tokens that are kept for five; then the session ends.
+fn paused() -> Log {
+    let mut log = Log::new("claude-opus-4-6");
+    log.user(0).says(0, 100_000).user(12 * 60).says(0, 100_500);
+    log
+}
+
+fn found(logs: &[Log]) -> Idle {
+    let folder = tempfile::tempdir().unwrap();
+    for (place, log) in logs.iter().enumerate() {
+        log.write_as(&folder.path().join(format!("s{place}.jsonl")), &format!("s{place}"));
+    }
+    with(&[folder.path().to_owned()], idle)
+}
+
+/// Reading costs 500 thousand-millionths of a dollar a token, writing 6,250, output 25,000. A ping goes out after four and a half minutes.
+#[test]
+fn remedies_by_hand() {
+    let found = found(&[paused()]);
+    let class = found.classes.iter().find(|class| class.floor == 0).unwrap();
+    assert_eq!((class.lifetime, class.resumed, class.cold, class.never), (300_000, 1, 1, 1));
+    let spent = |remedy: Remedy| class.spent[&remedy];
+    let (read, read_at_end) = (50_000_000, 50_250_000);
+    assert_eq!(spent(Remedy::Nothing), Spent { resumed: 575_000_000, never: 0 });
+    // One ping keeps the prompt for nine and a half minutes: it is paid for in vain.
+    assert_eq!(spent(Remedy::Pings(1)), Spent { resumed: read + 575_000_000, never: read_at_end });
+    assert_eq!(spent(Remedy::Pings(2)), Spent { resumed: 2 * read, never: 2 * read_at_end });
+    assert_eq!(spent(Remedy::Pings(5)), Spent { resumed: 2 * read, never: 5 * read_at_end });
+    // The summary of 3,000 tokens, and a prompt that is no smaller than before: the session's first one and what is put back.
+    assert_eq!(spent(Remedy::Compact), Spent { resumed: 3_000 * 25_000 + 625_000_000, never: read_at_end + 3_000 * 25_000 });
+    let [point] = found.break_even.as_slice() else { panic!("{:?}", found.break_even) };
+    // (6.25 - 0.50) / 0.50 is 11.5: eleven pings, one after 4.5 minutes each.
+    assert_eq!((point.pings, point.gap), (Some(11), Some(11 * 270_000)));
+    assert_eq!(point.tokens, Some((3_000 * 25_000 + 113_003 * 6_250) / 5_750));
+    assert_eq!(found.recorded_cold(), (1, 575_000_000));
+}
+
+/// What is cheapest depends on sessions that nobody came back to.
+#[test]
+fn sessions_that_were_never_resumed_turn_the_answer_round() {
+    let mut once = Log::new("claude-opus-4-6");
+    once.user(0).says(0, 90_000);
+    let mut logs: Vec<Log> = (0..8).map(|_| once.clone()).collect();
+    logs.push(paused());
+    let found = found(&logs);
+    let best = |with_never: bool| found.recommended(300_000, with_never).map(|(_, best)| best.remedy);
+    assert_eq!((best(true), best(false)), (Some(Remedy::Nothing), Some(Remedy::Pings(2))));
+    let folder = tempfile::tempdir().unwrap();
+    for (place, log) in logs.iter().enumerate() {
+        log.write_as(&folder.path().join(format!("s{place}.jsonl")), &format!("s{place}"));
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+        let ran = command.current_dir(folder.path()).args(arguments).env("COLUMNS", "80").env("CTXSIM_CONFIG", "").assert().code(0);
+        String::from_utf8(ran.get_output().stdout.clone()).unwrap()
+    };
+    let screen = run(&["idle", ".", "--quiet"]);
+    assert!(screen.contains("the recommendation changes"), "{screen}");
+    insta::assert_snapshot!("idle", screen);
+    let record: serde_json::Value = serde_json::from_str(&run(&["idle", ".", "--quiet", "--json"])).unwrap();
+    assert_eq!((&record["schema"], &record["recommended"][0]["changes"]), (&"ctxsim.idle/1".into(), &true.into()));
+    assert_eq!(record["never_resumed"], 9);
+}
+
+/// A sub-agent that has ended waits for nothing.
+#[test]
+fn the_end_of_a_sub_agent_is_no_pause() {
+    let found = with(&[Path::new(ROOT).join("transcripts/claude-code/inline-sub-agent.jsonl")], |corpus, tariff| {
+        let ends: Vec<bool> = idle(corpus, tariff)
+            .pauses
+            .iter()
+            .filter(|pause| pause.length.is_none())
+            .map(|pause| corpus.traces[pause.session].parent.is_some())
+            .collect();
+        (corpus.traces.len(), ends)
+    });
+    assert!(found.0 > 1 && found.1.iter().all(|sub_agent| !sub_agent), "{found:?}");
+}
+
+/// The same pauses and sums, lifetime by lifetime and remedy by remedy.
+#[test]
+fn an_independent_script_comes_to_the_same_tables() {
+    let root = Path::new(ROOT);
+    let mut paths: Vec<PathBuf> = files(&root.join("transcripts/claude-code"));
+    paths.extend(
+        shared()
+            .iter()
+            .flat_map(|folder| ["transcripts", "transcripts-2"].map(|name| folder.join(name).join("claude-code")))
+            .flat_map(|folder| files(&folder)),
+    );
+    paths.retain(|path| path.is_file());
+    let found = with(&paths, idle);
+    let rest = found.pauses[0].rest;
+    assert!(found.pauses.iter().all(|pause| pause.rest == rest));
+    let pings = found.break_even.iter().filter_map(|one| one.pings).max().unwrap();
+    let ran = Command::new("python3")
+        .arg(root.join("tests/independent/idle.py"))
+        .arg(root.join("catalog"))
+        .args(&paths)
+        .env("IDLE_REST", format!("{},{}", rest.prompt, rest.summary))
+        .env("IDLE_PINGS", pings.to_string())
+        .output();
+    let Ok(output) = ran else { return println!("skipped: no python3") };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mine: Vec<String> = found
+        .classes
+        .iter()
+        .flat_map(|class| class.spent.iter().map(move |(remedy, spent)| (class, remedy, spent)))
+        .map(|(class, remedy, spent)| {
+            let name = match remedy {
+                Remedy::Nothing => "nothing".to_owned(),
+                Remedy::Pings(pings) => format!("pings {pings}"),
+                Remedy::Compact => "compact".to_owned(),
+            };
+            let counts = format!("{}\t{}\t{}", class.resumed, class.cold, class.never);
+            format!("{}\t{}\t{name}\t{counts}\t{}\t{}", class.lifetime / 1_000, class.floor, spent.resumed, spent.never)
+        })
+        .collect();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let theirs: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(mine.len(), theirs.len());
+    for (mine, theirs) in mine.iter().zip(theirs) {
+        let cells = |line: &str| line.split('\t').map(str::to_owned).collect::<Vec<String>>();
+        let (mine, theirs) = (cells(mine), cells(theirs));
+        assert_eq!(mine[..6], theirs[..6]);
+        for place in 6..8 {
+            let [one, other] = [&mine, &theirs].map(|cells| cells[place].parse::<f64>().unwrap());
+            assert!((one - other).abs() <= 1e-6 * other + 100.0, "{mine:?}, {theirs:?}");
+        }
+    }
+}
