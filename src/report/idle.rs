@@ -88,9 +88,9 @@ fn recommended(found: &Idle) -> Option<Section> {
         let first = with.as_ref().map(|one| format!("{} cache: {}.", lifetime(kept), words(one)));
         let second = match &without {
             Some(one) if of(&with) != of(&without) => {
-                format!("  Sessions never resumed left out, the recommendation changes: {}.", words(one))
+                format!("Sessions never resumed left out, the recommendation changes: {}.", words(one))
             }
-            _ => "  Sessions never resumed left out: the same.".to_owned(),
+            _ => "Sessions never resumed left out: the same.".to_owned(),
         };
         first.into_iter().chain(std::iter::once(second))
     });

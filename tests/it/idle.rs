@@ -49,7 +49,7 @@ fn remedies_by_hand() {
 #[test]
 fn sessions_that_were_never_resumed_turn_the_answer_round() {
     let mut once = Log::new("claude-opus-4-6");
-    once.user(0).says(0, 90_000);
+    once.user(0).says(0, 120_000);
     let mut logs: Vec<Log> = (0..8).map(|_| once.clone()).collect();
     logs.push(paused());
     let found = found(&logs);
