@@ -24,7 +24,7 @@ const EXPECTED: &str = "A call is expected to read what the call before it read 
 const PRICE: &str = "A break costs what its call paid for the missing tokens above the price of a read: the price of a write for what the call wrote, that of input for \
                      the rest. Tokens are those that its prompt still holds. List prices of recorded usage.";
 
-const ORDER: &str = "The cause is the first that the log bears out, in this order: time beyond the lifetime of the entry; another model; a compaction, pruning, rewind or \
+const ORDER: &str = "The cause is the first that the log shows, in this order: time beyond the lifetime of the entry; another model; a compaction, pruning, rewind or \
                      cleared conversation; a smaller prompt without a note; a session taken up in another log, or a reply without usage in between; tool definitions or \
                      system prompt changed; more blocks than the cache looks back; reasoning that the provider drops at a user message; an implicit cache; a read no \
                      larger than the session's first prompt; a read as large as an older call left; none of these.";

@@ -32,7 +32,7 @@ fn remedies_by_hand() {
     let spent = |remedy: Remedy| class.spent[&remedy];
     let (read, read_at_end) = (50_000_000, 50_250_000);
     assert_eq!(spent(Remedy::Nothing), Spent { resumed: 575_000_000, never: 0 });
-    // One ping keeps the prompt for nine and a half minutes: it is paid for in vain.
+    // One ping keeps the prompt for nine and a half minutes: it is paid for without effect.
     assert_eq!(spent(Remedy::Pings(1)), Spent { resumed: read + 575_000_000, never: read_at_end });
     assert_eq!(spent(Remedy::Pings(2)), Spent { resumed: 2 * read, never: 2 * read_at_end });
     assert_eq!(spent(Remedy::Pings(5)), Spent { resumed: 2 * read, never: 5 * read_at_end });
@@ -45,7 +45,7 @@ fn remedies_by_hand() {
     assert_eq!(found.recorded_cold(), (1, 575_000_000));
 }
 
-/// What is cheapest depends on sessions that nobody came back to.
+/// What is cheapest depends on sessions that were never resumed.
 #[test]
 fn sessions_that_were_never_resumed_turn_the_answer_round() {
     let mut once = Log::new("claude-opus-4-6");

@@ -5,7 +5,7 @@ use crate::catalog::{CacheRules, Hits};
 use crate::trace::{MessageRow, PartKind, Trace};
 use crate::transcript::Role;
 
-/// Why a call read less than was expected. The first cause of this order that the log bears out is the one that is named.
+/// Why a call read less than was expected. The first cause of this order that the log shows is the one that is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
     /// More time has passed than the entry is kept for.

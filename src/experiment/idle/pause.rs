@@ -37,7 +37,7 @@ pub struct Rest {
     pub prompt: u64,
     /// Tokens that the summariser writes.
     pub summary: u64,
-    /// So many recorded compactions bear this out; 0: assumed.
+    /// So many recorded compactions it rests on; 0: assumed.
     pub events: u64,
 }
 
