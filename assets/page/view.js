@@ -151,7 +151,7 @@ function sessionView(overview, place, asked) {
 
   function eventsOf(policy) {
     const events = policy.events.filter(([at]) => at === call);
-    const list = events.map(([, kind, story]) => element("li", {}, element("strong", { class: ALARMS.includes(kind) ? "alarm" : null }, kind.replaceAll("_", " ")), ` ${story}`));
+    const list = events.map(([, kind, story]) => element("li", {}, element("strong", { class: ALARMS.includes(kind) ? "alarm" : null }, kind === "unrecoverable" ? "failed" : kind.replaceAll("_", " ")), ` ${story}`));
     return element("div", {}, element("h4", {}, "What the policy did"), list.length ? element("ul", {}, ...list) : element("p", {}, "Nothing at this call."));
   }
 

@@ -222,7 +222,7 @@ fn rows<'a>(parted: &'a [Parted<'a>]) -> impl Iterator<Item = Row<'a>> {
 fn story(side: &Side, call: u32) -> String {
     let event = |event: &Event| {
         let earlier = if event.call < call { format!(" after call {}", event.call + 1) } else { String::new() };
-        format!("{}{earlier} ({})", event.kind.name().replace('_', " "), explain::story(event))
+        format!("{}{earlier} ({})", explain::name(event.kind), explain::story(event))
     };
     let mut words: Vec<String> = vec![match side.events.as_slice() {
         [] => "nothing".to_owned(),

@@ -185,8 +185,15 @@ fn folded_row(event: &Event, last: u32, calls: u64) -> Vec<Cell> {
 }
 
 fn named_row(event: &Event, context: Cell, story: String) -> Vec<Cell> {
-    let name = event.kind.name().replace('_', " ");
-    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name), context, Cell::Empty, Cell::Text(story)]
+    vec![Cell::Count(u64::from(event.call) + 1), Cell::Name(name(event.kind)), context, Cell::Empty, Cell::Text(story)]
+}
+
+/// What an event is called; documents keep the name that programs know.
+pub(super) fn name(kind: EventKind) -> String {
+    match kind {
+        EventKind::Unrecoverable => "failed".to_owned(),
+        _ => kind.name().replace('_', " "),
+    }
 }
 
 /// What an event was, in words.
@@ -201,7 +208,7 @@ pub(super) fn story(event: &Event) -> String {
         }
         EventKind::Retry => format!("the fallback ran: {}", change(event)),
         EventKind::GiveUp => "the agent gives up instead of calling".to_owned(),
-        EventKind::Unrecoverable => "nothing helped: the session fails here".to_owned(),
+        EventKind::Unrecoverable => "no try went through: the session ends here".to_owned(),
         EventKind::NoGain => format!("{} and could not change anything", fired(event)),
         EventKind::SummariserOverflow => {
             format!("the summariser's own request has {} tokens, more than the {} that fit", grouped(event.before), grouped(event.after))

@@ -51,7 +51,7 @@ fn examples(help: &str) -> Vec<String> {
 }
 
 /// What the examples speak of.
-fn prepared(folder: &Path) {
+pub fn prepared(folder: &Path) {
     let log = "{\"ctxsim\":\"native/1\",\"session\":\"4f2a77\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}\n".to_owned()
         + &(1..9)
             .map(|call| {
