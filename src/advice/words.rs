@@ -3,7 +3,7 @@
 use crate::policy::figure;
 use crate::policy::{
     Action, AllKept, Basis, Carried, Comparison, Count, Counted, Crossing, End, EndOf, EndUnit, Hook, Inject, Level, Missing, Mode, Order,
-    Pairs, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
+    Pairs, PartialLine, Per, Place, Plan, Replay, Rule, Select, SummaryModel, Switch, Take, Trigger,
 };
 use crate::units::counted;
 use std::fmt::Debug;
@@ -145,7 +145,15 @@ impl Rule {
                 let keeps = cut.keep.filter(|keep| Some(*keep) != cut.max).map(|keep| format!(", of which {} stay", figure(keep as f64)));
                 let clean = if cut.clean == Switch::On { ", cleaned first" } else { "" };
                 let limits = list(limits.into_iter().flatten(), ", ");
-                format!("it is cut to {limits}{}, {} of that from its start{clean}", keeps.unwrap_or_default(), figure(cut.head))
+                let lines = match (cut.whole_lines, &cut.partial_line) {
+                    (Switch::Off, _) => "",
+                    (Switch::On, PartialLine::Marked(_)) => ", in whole lines and a part of the one on the limit",
+                    (Switch::On, _) => ", in whole lines",
+                };
+                let empty =
+                    if cut.empty.is_empty() { String::new() } else { format!("; {} stands for one without text", excerpt(&cut.empty)) };
+                let keeps = keeps.unwrap_or_default();
+                format!("it is cut to {limits}{keeps}, {} of that from its start{lines}{clean}{empty}", figure(cut.head))
             }
             Action::Drop(drop) if drop.marker.is_empty() => "it is removed".to_owned(),
             Action::Drop(drop) => format!("it is removed, and a note {} is left", excerpt(&drop.marker)),
@@ -157,7 +165,8 @@ impl Rule {
                     Per::All => format!(" in {} calls", summarise.calls),
                 };
                 let (role, place, input) = (named(&summarise.role), placed(summarise.place), named(&summarise.input));
-                format!("a summary in the name of the {role} takes its place {place}, made{calls} from {input}")
+                let size = summarise.tokens.map_or_else(String::new, |tokens| format!(" of {} tokens", figure(tokens as f64)));
+                format!("a summary{size} in the name of the {role} takes its place {place}, made{calls} from {input}")
             }
         });
         let refuses = (self.refuse == Switch::On).then(|| "the agent gives up, and the session ends".to_owned());

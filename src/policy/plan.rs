@@ -243,7 +243,7 @@ pub struct Rule {
     /// (pi 1.5 refuses a compaction in which nothing new would be summarised).
     #[serde(default)]
     pub min_messages: Option<u64>,
-    /// Refuse a summary that is larger than what it replaces.
+    /// Refuse a summary that is larger than what it replaces, and a placeholder or a cut of what arrives that is no smaller than the text.
     #[serde(default)]
     pub no_inflate: Switch,
     /// How often it may fire.

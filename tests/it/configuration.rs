@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What the agents' documentation names, by preset's system: the page of facts, and how its keys begin.
-const DOCUMENTED: [(&str, &str, &[&str]); 15] = [
+const DOCUMENTED: [(&str, &str, &[&str]); 16] = [
     ("opencode", "opencode.md", &["compaction.", "tool_output.", "OPENCODE_", "PRUNE_"]),
     (
         "codex",
@@ -33,6 +33,7 @@ const DOCUMENTED: [(&str, &str, &[&str]); 15] = [
     ("mycoder", "mycoder.md", &["contextWindow", "preserveRecentMessages"]),
     ("langchain", "langchain-deepagents.md", &["trigger", "keep", "max_tokens"]),
     ("goose", "../policies-2026-11/goose-newer.md", &["GOOSE_"]),
+    ("copilot-cli", "../policies-2026-11/copilot-cli-1.0.80.md", &["infiniteSessions."]),
 ];
 
 /// Keys that the pages of facts do not spell out, with what does.

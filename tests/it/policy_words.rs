@@ -237,6 +237,22 @@ fn a_line_on_the_limit_stays_in_part() {
 }
 
 #[test]
+fn the_words_have_sentences() {
+    let said = |name: &str, id: &str| {
+        let plan = Policy::load(name).unwrap().plan(&ctxsim::policy::Facts::default()).unwrap();
+        plan.rule.iter().find(|rule| rule.id == id).unwrap().sentence()
+    };
+    let limit = said("qwen-code", "output-limit");
+    assert!(limit.contains("in whole lines and a part of the one on the limit; \"(tool completed with no output)\" stands for"), "{limit}");
+    let compress = said("qwen-code", "compress");
+    assert!(compress.contains("or there are 20 pictures in results or more"), "{compress}");
+    let pairs = said("goose", "pairs");
+    assert!(pairs.contains("a summary of 40 tokens"), "{pairs}");
+    let mask = said("gemini-cli", "mask");
+    assert!(mask.contains("with 10 and 10 lines of run_shell_command, else 250 and 250 utf16 of the original"), "{mask}");
+}
+
+#[test]
 fn a_rule_may_have_summaries_of_a_size_of_its_own() {
     let rule = |tokens: &str| {
         format!("[summary]\ntokens = 70\n[[rule]]\nid = \"r\"\nat = \"mid_turn\"\nsummarise = {{ prompt_tokens = 0{tokens} }}\n")

@@ -144,20 +144,16 @@ const SAVED: [&str; 2] = ["/TMP/tool.output", "/home/user/.qwen/tmp/0123456789ab
 
 pub fn truncate_tool_output(case: &Case) -> Checked {
     let given = text(&case.input["text"]);
-    let limits = &case.params["limits"];
-    let plan = match limits.is_object() {
-        true => plan(PRESET, facts(&Value::Null), &[]),
-        false => {
-            let settings = [("truncateToolOutputThreshold", "threshold"), ("truncateToolOutputLines", "lines")];
-            plan(PRESET, facts(&Value::Null), &settings.map(|(name, key)| (name, &case.params[key])))
+    let (all, limits) = (&case.params, &case.params["limits"]);
+    let (id, settings) = match (text(&limits["keep"]), text(&limits["lines"])) {
+        ("tail", "Infinity") => ("agent-limit", vec![("agent_output_threshold", &limits["threshold"])]),
+        ("both", "Infinity") => ("shell-limit", vec![("shell_output_threshold", &limits["threshold"])]),
+        _ if limits.is_null() => {
+            ("output-limit", vec![("truncateToolOutputThreshold", &all["threshold"]), ("truncateToolOutputLines", &all["lines"])])
         }
-    };
-    let id = match (limits["threshold"].as_u64(), text(&limits["keep"])) {
-        (Some(32_000), "tail") => "agent-limit",
-        (Some(30_000), "both") => "shell-limit",
-        (None, _) => "output-limit",
         _ => return Ok(Passed::NotModelled("limits that no tool of the agent's own has")),
     };
+    let plan = plan(PRESET, facts(&Value::Null), &settings);
     // A result that bears the mark is not cut again.
     let marked = given.starts_with("Tool output was too large and has been truncated");
     let rule = plan.rule.iter().find(|rule| rule.id == id && !marked);
