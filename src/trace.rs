@@ -403,6 +403,11 @@ pub enum Evidence {
 }
 
 impl Trace {
+    /// The place of the first call behind a recorded event; that behind the last one where no call follows.
+    pub fn first_call_behind(&self, event: &CompactionRow) -> usize {
+        self.calls.partition_point(|call| call.message < event.before)
+    }
+
     /// The order of sessions by what they are: by id, then by what they hold. The file decides only between copies that hold the same.
     pub fn by_identity(&self, other: &Trace) -> Ordering {
         let size = |trace: &Trace| (trace.calls.len(), trace.messages.len());

@@ -86,6 +86,30 @@ function eventMarks(plot, policy) {
   ctx.restore();
 }
 
+// Squares on their corner where the recording agent itself compacted or pruned, at its next recorded prompt.
+function recordedMarks(plot, session) {
+  const { ctx } = plot;
+  const size = 6 * devicePixelRatio;
+  const { left, width } = plot.bbox;
+  ctx.save();
+  ctx.setLineDash([]);
+  Object.assign(ctx, { strokeStyle: colour("recorded"), fillStyle: colour("ground"), lineWidth: 2 * devicePixelRatio });
+  for (const [call] of session.happened) {
+    const x = plot.valToPos(call + 1.5, "x", true);
+    if (x < left || x > left + width || session.recorded[call] === null || session.recorded[call] === undefined) continue;
+    const y = plot.valToPos(session.recorded[call], "y", true);
+    ctx.beginPath();
+    ctx.moveTo(x, y - size);
+    ctx.lineTo(x + size, y);
+    ctx.lineTo(x, y + size);
+    ctx.lineTo(x - size, y);
+    ctx.closePath();
+    ctx.fill();
+    ctx.stroke();
+  }
+  ctx.restore();
+}
+
 // Recorded prompts and the context under each policy that is shown; the one that is walked through is thick, its estimate thin.
 function contextPlot(box, session, policies, names, walked, watch, selected) {
   const calls = session.output.length;
@@ -102,6 +126,7 @@ function contextPlot(box, session, policies, names, walked, watch, selected) {
   const options = plotOptions(box, calls, 300, lines.map(({ label, stroke, width, dash }) => ({ label, stroke, width, dash })), watch, (plot) => {
     const room = most > 0.4 * policy.window;
     if (room) across(plot, policy.limit, policy.limit < policy.window ? `largest prompt ${short(policy.limit)}` : `window ${short(policy.window)}`);
+    recordedMarks(plot, session);
     eventMarks(plot, policy);
     upright(plot, selected(), "accent", 1.5);
   });

@@ -1,6 +1,9 @@
 // One session under one policy: its plots, and a walk through its calls.
 
 const PARTS = 40;
+const EVENTS = 200;
+
+const named = (kind) => (kind === "unrecoverable" ? "failed" : kind.replaceAll("_", " "));
 
 function sessionView(overview, place, asked) {
   const about = overview.sessions[place];
@@ -22,6 +25,7 @@ function sessionView(overview, place, asked) {
   const stackKey = element("ul", { class: "key" });
   const readout = element("p", { class: "looked-at" }, "Point at a call to read its numbers, press to walk there, drag to zoom.");
   const walk = element("div", { class: "walk" });
+  const events = element("details", { open: true });
   const slider = element("input", { type: "range", min: "1", step: "1", "aria-label": "Call" });
   const where = element("output", { class: "count" });
   const box = element("section", { class: "view", "aria-label": "Session" });
@@ -41,7 +45,7 @@ function sessionView(overview, place, asked) {
     tell();
   };
   const jump = (direction) => {
-    const calls = session.policies[walked].events.map(([at]) => at).filter((at) => (direction > 0 ? at > call : at < call));
+    const calls = session.policies[walked].events.concat(session.happened).map(([at]) => at).filter((at) => (direction > 0 ? at > call : at < call));
     if (calls.length) go(direction > 0 ? Math.min(...calls) : Math.max(...calls));
   };
   slider.addEventListener("input", () => go(Number(slider.value) - 1));
@@ -85,7 +89,8 @@ function sessionView(overview, place, asked) {
       for (const [key, value] of Object.entries({ x1: 0, y1: 6, x2: 28, y2: 6, stroke, "stroke-width": Math.max(1.5, width), "stroke-dasharray": dash.join(" ") })) line.setAttribute(key, value);
       svg.append(line);
       return element("li", {}, svg, label);
-    }), element("li", {}, "▼ the policy shrank the context"), element("li", {}, element("span", { class: "alarm" }, "✕"), "refused"));
+    }), element("li", {}, "▼ the policy shrank the context"), element("li", {}, element("span", { class: "alarm" }, "✕"), "refused"),
+      ...(session.happened.length ? [element("li", {}, "◇ recorded: the agent itself compacted or pruned")] : []));
   }
 
   function draw() {
@@ -110,6 +115,7 @@ function sessionView(overview, place, asked) {
     }
     const [min, max] = [Math.max(1, wanted[0]), Math.min(session.output.length + 1, wanted[1])];
     plots.forEach((plot) => plot.setScale("x", { min, max }));
+    eventTable(session.policies[walked]);
     setTimeout(() => { drawn = true; });
     tell();
   }
@@ -128,7 +134,7 @@ function sessionView(overview, place, asked) {
     const numbers = failed ? element("p", {}, "The policy has failed the session before this call.") : element("ul", {}, line("context", `${grouped(policy.actual[call])} tokens`),
       policy.attempted[call] === policy.actual[call] ? null : line("at the first try", grouped(policy.attempted[call])),
       line("recorded prompt", recorded === null ? "not recorded" : grouped(recorded)),
-      line("estimated", policy.belief[call] === null ? "the policy looked at no size" : grouped(policy.belief[call])),
+      line("the policy's estimate", policy.belief[call] === null ? "the policy looked at no size" : grouped(policy.belief[call])),
       line("reply", grouped(session.output[call])), words.length ? element("li", { class: "alarm" }, words.join(", ")) : null);
     walk.replaceChildren(element("div", {}, element("h4", {}, `Call ${grouped(call + 1)} under ${overview.policies[walked]}`), numbers, failed ? null : contentsTable(policy)),
       element("div", {}, eventsOf(policy), arrivals()));
@@ -151,8 +157,24 @@ function sessionView(overview, place, asked) {
 
   function eventsOf(policy) {
     const events = policy.events.filter(([at]) => at === call);
-    const list = events.map(([, kind, story]) => element("li", {}, element("strong", { class: ALARMS.includes(kind) ? "alarm" : null }, kind === "unrecoverable" ? "failed" : kind.replaceAll("_", " ")), ` ${story}`));
-    return element("div", {}, element("h4", {}, "What the policy did"), list.length ? element("ul", {}, ...list) : element("p", {}, "Nothing at this call."));
+    const list = events.map(([, kind, story]) => element("li", {}, element("strong", { class: ALARMS.includes(kind) ? "alarm" : null }, named(kind)), ` ${story}`));
+    const itself = session.happened.filter(([at]) => at === call).map(([, , story]) => element("li", {}, story));
+    return element("div", {}, element("h4", {}, "What the policy did"), list.length ? element("ul", {}, ...list) : element("p", {}, "Nothing at this call."),
+      itself.length ? element("ul", {}, ...itself) : null);
+  }
+
+  // The calls at which something happened: in the recording, and under the policy that is walked through.
+  function eventTable(policy) {
+    const calls = [...new Set(policy.events.concat(session.happened).map(([at]) => at))].sort((one, other) => one - other).slice(0, EVENTS);
+    const words = (events, at) => events.filter(([there]) => there === at).map(([, kind]) => named(kind)).join(", ");
+    const size = (sizes, at) => (sizes[at] === null || sizes[at] === undefined ? "" : grouped(sizes[at]));
+    const rows = calls.map((at) => element("tr", {}, element("th", { scope: "row" }, button(grouped(at + 1), () => go(at))),
+      element("td", { class: "number" }, size(session.recorded, at)), element("td", { class: "name" }, words(session.happened, at)),
+      element("td", { class: "number" }, size(policy.actual, at)), element("td", { class: "name" }, words(policy.events, at))));
+    const heads = [["call"], ["recorded prompt", "number"], ["recorded"], ["simulated context", "number"], [`under ${overview.policies[walked]}`]];
+    const head = element("tr", {}, ...heads.map(([words, kind]) => element("th", { scope: "col", class: kind || null }, words)));
+    const all = element("table", {}, element("thead", {}, head), element("tbody", {}, ...rows));
+    events.replaceChildren(element("summary", {}, "Calls at which something happened"), rows.length ? element("div", { class: "scroll" }, all) : element("p", {}, "None."));
   }
 
   function arrivals() {
@@ -187,7 +209,7 @@ function sessionView(overview, place, asked) {
       box.append(element("p", {}, "This session's calls are not in the page: make a report on its file alone to walk through them."));
       return;
     }
-    box.append(controls, element("h4", {}, "Context over calls"), lineKey, contextBox, element("h4", {}, "What stood in it"), stackKey, stackBox, readout, steps, walk);
+    box.append(controls, element("h4", {}, "Context over calls"), lineKey, contextBox, element("h4", {}, "What stood in it"), stackKey, stackBox, readout, steps, walk, events);
     call = Math.min(call, session.output.length - 1);
     draw();
     addEventListener("resize", later);

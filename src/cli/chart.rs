@@ -3,6 +3,7 @@
 use super::door::{Door, NONE_IS_OWN, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
+use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print};
@@ -11,15 +12,15 @@ use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
 use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::render::table_alone;
-use ctxsim::report::chart::{Chart as Drawn, Kind};
+use ctxsim::report::chart::{Chart as Drawn, KINDS, Kind, by_name};
 use ctxsim::report::{Cell, Column, Table};
 use std::path::PathBuf;
 
 mod question;
 
 /// What `--policy` means here.
-const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; baseagent for context and sweeps, \
-     none for overflows]";
+const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; the session's own agent for context, \
+     baseagent for sweeps, none for overflows]";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,8 @@ pub struct Chart {
     logs: Logs,
     #[command(flatten)]
     policies: Policies,
+    #[command(flatten)]
+    own: OwnAgents,
     #[command(flatten)]
     pricing: Pricing,
     #[command(flatten)]
@@ -75,14 +78,14 @@ impl Chart {
         if self.kind == "list" {
             return print(&list());
         }
-        let kind = Kind::by_name(&self.kind).ok_or_else(|| {
-            let hint = suggestion(&self.kind, Kind::ALL.into_iter().map(Kind::name));
+        let kind = by_name(&self.kind).ok_or_else(|| {
+            let hint = suggestion(&self.kind, KINDS.into_iter().map(|kind| kind.name));
             Failure::Usage(format!("there is no chart `{}`{hint} (`ctxsim chart list` lists them)", self.kind))
         })?;
         if let Some(typed) = typed {
             question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
         }
-        let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name()))))?;
+        let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name))))?;
         if let Target::Svg(path) | Target::Png(path) = &target {
             door.file("file", path, NONE_IS_OWN)?;
             door.file("file", &path.with_extension("csv"), NONE_IS_OWN)?;
@@ -94,6 +97,7 @@ impl Chart {
             logs: &self.logs,
             policies: &self.policies,
             pricing: &self.pricing,
+            own: &self.own,
             catalog: &catalog,
         };
         let (chart, complaints) = asked.chart(kind)?;
@@ -143,8 +147,8 @@ impl Target {
 
 fn list() -> String {
     let columns = vec![Column::name("kind", "kind"), Column::prose("sentence", "what it shows")];
-    let row = |kind: Kind| vec![Cell::Name(kind.name().to_owned()), Cell::Name(kind.sentence().to_owned())];
-    table_alone(&Table { labels: 1, columns, rows: Kind::ALL.into_iter().map(row).collect() }, page())
+    let row = |kind: &Kind| vec![Cell::name(kind.name), Cell::name(kind.sentence)];
+    table_alone(&Table { labels: 1, columns, rows: KINDS.into_iter().map(row).collect() }, page())
 }
 
 fn size(text: &str) -> Result<Size, String> {

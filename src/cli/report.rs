@@ -13,13 +13,13 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
 use ctxsim::cost::Check;
 use ctxsim::experiment::drift::{Basis, DriftSettings, pairs};
-use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price, reads, recording, sample};
+use ctxsim::experiment::{Composed, check_model, choose, compose, plan_for, price, reads, recorded_under, recorders, recording, sample};
 use ctxsim::measure::Wanted;
 use ctxsim::policy::Policy;
 use ctxsim::render::chart::{self, Look, Size, Theme};
 use ctxsim::render::{csv, html, json, prose, summary};
-use ctxsim::report::chart::Life;
-use ctxsim::report::{self, Asked, Baselines, By, Story, Told, by_interest, story};
+use ctxsim::report::chart::{Life, busiest};
+use ctxsim::report::{self, Asked, Baselines, By, Story, Told, story};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -86,16 +86,20 @@ impl Report {
         let Some(unchanged) = unchanged.first() else { return Ok(()) };
         let checks = check_model(&corpus, &tariff);
         let choice = choose(&composed.replays, &sample(&corpus.traces)).unwrap_or_default();
-        let reads: Vec<_> = composed.replays.iter().map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
+        let reads: Vec<_> = baselines.with_own(&composed.replays).map(|replay| (replay, reads(&corpus, replay, &tariff))).collect();
         let compared: Vec<Policy> = policies.iter().filter(|policy| **policy != none).cloned().collect();
         let replay = self.policies.settings(&catalog, &self.logs);
         let paired = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
-        let example = by_interest(&composed.replays).first().copied().unwrap_or_default();
+        // One session stands for all: that in which most happens, under its own agent where that is known, else under the best policy.
+        let example = busiest(&corpus, &baselines.with_own(&composed.replays).collect::<Vec<_>>());
+        let recorders = recorders()?;
+        let mine = corpus.traces.get(example).and_then(|trace| recorded_under(trace, &recorders, &settings)).map(|(policy, _)| policy);
+        let mine = mine.zip(own.as_ref().map(|own| &own.replay));
+        let shown = mine.or_else(|| policies.get(choice.place).zip(composed.replays.get(choice.place)));
         let mut lives = Vec::new();
-        let best = policies.get(choice.place).zip(composed.replays.get(choice.place)).filter(|(policy, _)| **policy != none);
-        for (policy, replay) in std::iter::once((&none, unchanged)).chain(best) {
+        if let Some((policy, replay)) = shown {
             let found = plan_for(&corpus, policy, &settings, example)?;
-            lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions }));
+            lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own: mine.is_some() }));
         }
         let excerpts = if self.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
         let told = Told {

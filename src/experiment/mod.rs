@@ -47,7 +47,7 @@ pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
 pub use measure::{Measure, Value};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use origin::sample;
-pub use own::{Own, OwnAgent, OwnSettings, lies_below, own_agents};
+pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, lies_below, own_agents};
 pub use price::{calibrate, check_model, own_error, price, reads};
 pub use read_again::{Basis, Group, ReadAgain, Standing as SourceStanding, read_again};
 pub use recording::{Beside, RecordedSession, Recording, recording};

@@ -256,7 +256,10 @@ fn short(cell: &Cell) -> String {
 pub(super) fn best(table: &Table) -> BTreeSet<(usize, usize)> {
     let mut best = BTreeSet::new();
     for (place, column) in table.columns.iter().enumerate() {
-        let ranks: Vec<Option<i128>> = table.rows.iter().map(|row| row.get(place).and_then(rank)).collect();
+        // What an agent without any policy would have done is no choice.
+        let is_none = |row: &[Cell]| matches!(row.first(), Some(Cell::Name(name)) if name == "none" || name == "no policy");
+        let rank = |row: &Vec<Cell>| row.get(place).filter(|_| !is_none(row)).and_then(rank);
+        let ranks: Vec<Option<i128>> = table.rows.iter().map(rank).collect();
         let (least, most) = (ranks.iter().flatten().min(), ranks.iter().flatten().max());
         let wanted = match column.better {
             Better::Less => least,

@@ -12,7 +12,7 @@ use super::words::{counted, percent};
 use crate::corpus::Corpus;
 use crate::cost::OwnError;
 use crate::experiment::metric::metric_of;
-use crate::experiment::{Metric, Replay, advised, best_of, sample};
+use crate::experiment::{Advised, Metric, Own, Replay, advised, best_of, sample};
 use crate::sim::Warning;
 use crate::statistics::{Bars, Finding, WORTH, Within};
 use crate::trace::Trace;
@@ -48,14 +48,16 @@ fn title(corpus: &Corpus) -> String {
         1 => format!("{}, ", agents.first().copied().unwrap_or_default()),
         many => format!("{many} agents, "),
     };
-    let days: Vec<String> = corpus.traces.iter().filter_map(Trace::day).collect();
-    let days = match (days.iter().min(), days.iter().max()) {
-        (Some(first), Some(last)) if first == last => format!(", {first}"),
-        (Some(first), Some(last)) => format!(", {first} to {last}"),
-        _ => String::new(),
-    };
+    let days = days(corpus).map_or_else(String::new, |days| format!(", {days}"));
     let facts = &corpus.facts;
     format!("{agents}{}, {}{days}", counted(facts.sessions, "session"), counted(facts.calls, "recorded call"))
+}
+
+/// The days of the recordings: `2026-01-08 to 2026-02-15`; absent where no log has a time.
+pub(super) fn days(corpus: &Corpus) -> Option<String> {
+    let days: Vec<String> = corpus.traces.iter().filter_map(Trace::day).collect();
+    let (first, last) = (days.iter().min()?, days.iter().max()?);
+    Some(if first == last { first.clone() } else { format!("{first} to {last}") })
 }
 
 /// A row each for the recording, the user's own agents and the policies; that of no policy at the end.
@@ -135,17 +137,28 @@ fn warned(replays: &[Replay]) -> Option<Section> {
     (!found.is_empty()).then(|| Section::lines(found.into_iter().map(|(_, line)| line).collect()))
 }
 
-/// Is there anything to change? `None` where no own agent is known to compare with.
-fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
-    let own = baselines.own?;
+/// What is to be said of each policy beside the own agents; that of no policy is left out.
+fn found(corpus: &Corpus, replays: &[&Replay], own: &Own, asked: &Asked<'_>) -> Vec<Advised> {
     let own_error = asked.checks.and_then(|checks| OwnError::over(checks.values(), asked.cache));
     let own_error = own_error.map(|error| error.off_nano_usd as f64 / error.recorded_nano_usd.max(1) as f64);
-    let bars = Bars { own_error, worth: WORTH };
+    advised(replays.iter().copied(), own, &sample(&corpus.traces), asked.cache, &Bars { own_error, worth: WORTH })
+}
+
+/// The policy to change to; `None` where none is better and keeps as much of the reused text.
+pub(super) fn recommended<'a>(corpus: &Corpus, replays: &'a [Replay], own: &Own, asked: &Asked<'_>) -> Option<&'a Replay> {
+    let others: Vec<&Replay> = replays.iter().filter(|replay| replay.policy != "none").collect();
+    let found = found(corpus, &others, own, asked);
+    best_of(&found).filter(|best| best.keeps_as_much()).and_then(|best| others.get(best.place).copied())
+}
+
+/// Is there anything to change? `None` where no own agent is known to compare with.
+pub(super) fn verdict(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Option<String> {
+    let own = baselines.own?;
     let others: Vec<&Replay> = replays.iter().filter(|replay| replay.policy != "none").collect();
     if others.is_empty() {
         return None;
     }
-    let found = advised(others.iter().copied(), own, &sample(&corpus.traces), asked.cache, &bars);
+    let found = found(corpus, &others, own, asked);
     let Some(best) = best_of(&found) else {
         let judged = found.iter().any(|one| one.finding != Finding::CannotJudge);
         return Some(if judged {

@@ -1,6 +1,8 @@
 //! `explain`: one session's life under one policy, as an agent's own log would tell it.
 
 mod account;
+
+pub use account::own_words;
 mod folding;
 
 use super::asked::Subject;

@@ -63,7 +63,7 @@ pub use idle::idle;
 pub use inspect::inspect;
 pub use record::any::Record;
 pub use replay::replay;
-pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, by_interest, story};
+pub use story::{Browser, Chapter, Overview, SessionSeries, Shown, Story, Told, story};
 pub use sweep::sweep;
 pub use tune::{configuration, tune};
 pub use words::{counted, counted_as, decimal_dollars, dollars, first_few, grouped, percent, short_dollars, three_digits};

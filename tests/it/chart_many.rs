@@ -3,12 +3,12 @@
 use crate::truth::corpus;
 use ctxsim::catalog::{CacheRules, Catalog, Prices};
 use ctxsim::corpus::Corpus;
-use ctxsim::cost::{CacheKind, Tariff};
+use ctxsim::cost::{CacheKind, Split, Tariff};
 use ctxsim::experiment::{Replay, ReplaySettings, price, reads, replay};
 use ctxsim::policy::{Policy, presets};
 use ctxsim::render::chart::{Look, svg};
 use ctxsim::report::Cell;
-use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Series, cache, cost, overflows, peaks, references, stages, survival};
+use ctxsim::report::chart::{Chart, Drawing, Form, Hue, Material, Series, by_name};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -22,6 +22,15 @@ fn replayed(check: impl Fn(&Corpus, &[Replay], &Tariff<'_>)) {
     let tariff = Tariff { catalog: &catalog, prices: &prices, caches: &caches, model: None, gap_millis: 0 };
     price(&corpus, &mut replays, &tariff);
     check(&corpus, &replays, &tariff);
+}
+
+fn drawn(kind: &str, corpus: &Corpus, replays: &[Replay]) -> Chart {
+    let material = Material { replays, cache: CacheKind::Modelled, ..Material::of(corpus) };
+    by_name(kind).unwrap().chart(&material).unwrap()
+}
+
+fn cached(corpus: &Corpus, reads: &[(&Replay, Vec<Vec<Split>>)]) -> Chart {
+    by_name("cache").unwrap().chart(&Material { reads, ..Material::of(corpus) }).unwrap()
 }
 
 fn series(chart: &Chart) -> &[Series] {
@@ -49,10 +58,10 @@ fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
         let told = format!("And {} more: of {all} policies the 6 best and the 6 worst by", all - 12);
         let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
         for chart in [
-            survival(corpus, replays).unwrap(),
-            cache(corpus, &read).unwrap(),
-            cost(corpus, replays, CacheKind::Modelled).unwrap(),
-            references(corpus, replays).unwrap(),
+            drawn("survival", corpus, replays),
+            cached(corpus, &read),
+            drawn("cost", corpus, replays),
+            drawn("references", corpus, replays),
         ] {
             assert_eq!(policies(&chart).len(), 12, "{}", chart.kind);
             assert!(chart.notes[0].starts_with(&told), "{}: {}", chart.kind, chart.notes[0]);
@@ -63,13 +72,13 @@ fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
                 assert!(policies(&chart).iter().any(|series| series.name == replay.policy), "{}: {}", chart.title, replay.policy);
             }
         }
-        for chart in [peaks(corpus, replays).unwrap(), stages(corpus, replays).unwrap()] {
+        for chart in [drawn("peaks", corpus, replays), drawn("stages", corpus, replays)] {
             let Drawing::Bars(bars) = &chart.drawing else { panic!("{}", chart.kind) };
             assert!((24..=25).contains(&bars.rows.len()), "{}", bars.rows.len());
             assert!(chart.notes[0].contains("the 12 best and the 12 worst"), "{}", chart.notes[0]);
         }
         // A few are all there, and nothing is said.
-        let few = survival(corpus, &replays[..12]).unwrap();
+        let few = drawn("survival", corpus, &replays[..12]);
         assert!(policies(&few).len() == 12 && !few.notes[0].starts_with("And"), "{}", few.notes[0]);
     });
 }
@@ -78,7 +87,7 @@ fn twelve_of_many_policies_are_drawn_and_the_others_counted() {
 fn nobody_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
     replayed(|corpus, replays, _| {
         for some in [&replays[..1], &replays[..4], replays] {
-            let chart = cost(corpus, some, CacheKind::Modelled).unwrap();
+            let chart = drawn("cost", corpus, some);
             let front = series(&chart).iter().find(|series| series.form == Form::Steps).unwrap();
             // The height of the front above a cost: that of the last step up to it.
             let height = |cost: f64| front.points.iter().filter(|(x, _)| *x <= cost).map(|(_, y)| *y).fold(f64::MIN, f64::max);
@@ -88,9 +97,9 @@ fn nobody_stands_beyond_the_front_and_the_oracle_has_a_mark_of_its_own() {
             assert!(dots.iter().all(|(cost, saved)| *saved <= height(*cost) && *cost >= front.points[0].0), "{:?} {dots:?}", front.points);
             assert!(front.points.windows(2).all(|pair| pair[0].0 <= pair[1].0 && pair[0].1 <= pair[1].1), "{:?}", front.points);
         }
-        let chart = references(corpus, &replays[..6]).unwrap();
+        let chart = drawn("references", corpus, &replays[..6]);
         let oracle: Vec<&Series> = series(&chart).iter().filter(|series| series.hue == Hue::Recorded).collect();
-        assert!(oracle.len() == 1 && oracle[0].points.len() == 6 && oracle[0].name.contains("knows the future"));
+        assert!(oracle.len() == 1 && oracle[0].points.len() == 6 && oracle[0].name.contains("best possible"));
     });
 }
 
@@ -99,16 +108,16 @@ fn titles_keys_and_sizes_say_what_is_there() {
     replayed(|corpus, replays, tariff| {
         // Without an overflow the key names none.
         let calm = replays.iter().find(|replay| replay.totals.overflows == 0).unwrap();
-        let chart = overflows(corpus, calm).unwrap();
+        let chart = drawn("overflows", corpus, std::slice::from_ref(calm));
         let Drawing::HeatMap(map) = &chart.drawing else { panic!() };
         assert!(map.alarm.is_none() && chart.title.contains("no call of"), "{}", chart.title);
         let worst = replays.iter().find(|replay| replay.totals.overflows > 0).unwrap();
-        let Drawing::HeatMap(map) = &overflows(corpus, worst).unwrap().drawing else { panic!() };
+        let Drawing::HeatMap(map) = &drawn("overflows", corpus, std::slice::from_ref(worst)).drawing else { panic!() };
         assert!(map.alarm.is_some());
         // The cache's chart says what was found, of one policy and of several.
         let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, tariff))).collect();
-        assert!(cache(corpus, &read[..1]).unwrap().title.starts_with("The cache reads "));
-        let title = cache(corpus, &read).unwrap().title;
+        assert!(cached(corpus, &read[..1]).title.starts_with("The cache reads "));
+        let title = cached(corpus, &read).title;
         assert!(title.matches('%').count() == 2 && title.contains(" under "), "{title}");
     });
 }
@@ -123,9 +132,9 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
     let corpus = corpus(&catalog, &[folder.path()]);
     let policies = [Policy::load("none").unwrap()];
     let replays = replay(&corpus, &policies, &ReplaySettings::new(&catalog)).unwrap();
-    let chart = overflows(&corpus, &replays[0]).unwrap();
-    let drawn = svg(&chart, Look::default());
-    assert!(drawn.contains("会话一") && !drawn.contains("Frames stand"), "{drawn}");
+    let chart = drawn("overflows", &corpus, &replays[..1]);
+    let text = svg(&chart, Look::default());
+    assert!(text.contains("会话一") && !text.contains("Frames stand"), "{text}");
     // The PNG is taller in notes: it says what its frames are, which a chart of the same letters as Latin ones does not.
     let png = |chart: &Chart| ctxsim::render::chart::png(chart, Look::default()).unwrap();
     let mut latin = chart.clone();
@@ -140,7 +149,7 @@ fn letters_that_the_font_lacks_stay_in_the_svg() {
     );
     assert!(png(&latin) != png(&told));
     assert!(png(&chart).len() > png(&latin).len() + 1_000, "{} {}", png(&chart).len(), png(&latin).len());
-    let peak = peaks(&corpus, &replays).unwrap();
+    let peak = drawn("peaks", &corpus, &replays);
     let Drawing::Bars(bars) = &peak.drawing else { panic!() };
     assert!(bars.rows.iter().all(|row| row.value == "median 300"), "small contexts are not rounded to nothing");
 }

@@ -3,75 +3,65 @@
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
+use crate::cli::own::OwnAgents;
 use crate::cli::policies::Policies;
 use crate::cli::pricing::Pricing;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Vocabularies};
+use ctxsim::cost::Tariff;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
 use ctxsim::experiment::{
-    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, Sampling, Sweep, SweepError, plan_for, price, reads, settings,
+    Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, check_model,
+    own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, with_own,
 };
 use ctxsim::measure::{Kinds, Recall, Wanted};
 use ctxsim::policy::Policy;
-use ctxsim::report::chart::{self, Chart, Kind, Life};
-use ctxsim::report::{Billed, Swept};
-use ctxsim::statistics::{Bars, RESAMPLES, SEED};
-
-/// The policy that a chart of one policy shows where none is named.
-const ONE: &str = "baseagent";
-
-/// The policy of `overflows` where none is named: what happens without a policy.
-const NO_POLICY: &str = "none";
-
-/// The window that the presets' limits are worked out for, where none is given.
-const WINDOW: u64 = 200_000;
+use ctxsim::report::chart::{Chart, KINDS, Kind, Life, Material, Need, busiest};
+use ctxsim::report::{Baselines, Billed, Swept};
+use ctxsim::statistics::{Bars, RESAMPLES, SEED, WORTH};
+use ctxsim::trace::Trace;
 
 /// How often sessions are resampled for the bands of a sweep, and the seed.
 const CHANCE: (usize, u64) = (RESAMPLES, SEED);
 
-/// Does a kind of chart use an option?
-type UsedBy = fn(Kind) -> bool;
-
-/// Options that not every kind uses, and which kinds do.
-const USED_BY: [(&str, UsedBy); 13] = [
-    ("session", |kind| kind == Kind::Context),
-    ("vary", sweeps),
-    ("minimise", sweeps),
-    ("maximise", sweeps),
-    ("subject-to", sweeps),
-    ("estimator", |kind| matches!(kind, Kind::Drift | Kind::Buffer)),
-    ("since-usage", |kind| kind == Kind::Buffer),
-    ("policy", |kind| kind != Kind::Reuse),
-    ("set", |kind| kind != Kind::Reuse),
-    ("reserve", |kind| kind == Kind::Context || sweeps(kind)),
-    ("prices", |kind| kind == Kind::Cost || sweeps(kind)),
-    ("cache", |kind| kind == Kind::Cost || sweeps(kind)),
-    ("gap", |kind| matches!(kind, Kind::Cost | Kind::Cache) || sweeps(kind)),
+/// Options that not every kind uses, and what those that do are made of.
+const USED_BY: [(&str, &[Need]); 15] = [
+    ("session", &[Need::Session]),
+    ("vary", &[Need::Settings]),
+    ("minimise", &[Need::Settings]),
+    ("maximise", &[Need::Settings]),
+    ("subject-to", &[Need::Settings]),
+    ("estimator", &[Need::Estimators]),
+    ("since-usage", &[Need::Since]),
+    ("whole-request", &[Need::Since]),
+    ("policy", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
+    ("set", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
+    ("reserve", &[Need::Session, Need::Settings]),
+    ("prices", &[Need::Money, Need::Settings]),
+    ("cache", &[Need::Money, Need::Settings]),
+    ("gap", &[Need::Money, Need::Reads, Need::Settings]),
+    ("agent-config", &[Need::Baselines, Need::Settings]),
 ];
 
-fn sweeps(kind: Kind) -> bool {
-    matches!(kind, Kind::Sweep | Kind::SweepMap)
-}
-
 /// What was typed and would change nothing in this chart is refused. A project's defaults may hold what other charts use.
-pub fn refuse_unused(kind: Kind, command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
+pub fn refuse_unused(kind: &Kind, command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
     let is_typed = |flag: &str| {
         let option = command.get_arguments().find(|option| option.get_long() == Some(flag));
         option.is_some_and(|option| typed.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine))
     };
-    let Some((flag, used)) = USED_BY.iter().find(|(flag, used)| !used(kind) && is_typed(flag)) else { return Ok(()) };
-    let names: Vec<&str> = Kind::ALL.into_iter().filter(|kind| used(*kind)).map(Kind::name).collect();
-    let users =
-        if names.len() + 1 == Kind::ALL.len() { "all others do".to_owned() } else { format!("charts that do: {}", names.join(", ")) };
-    Err(Failure::Usage(format!("charts of the kind {} do not use --{flag}; {users}", kind.name())))
+    let uses = |kind: &Kind, needs: &[Need]| needs.iter().any(|need| kind.needs(*need));
+    let Some((flag, needs)) = USED_BY.iter().find(|(flag, needs)| !uses(kind, needs) && is_typed(flag)) else { return Ok(()) };
+    let names: Vec<&str> = KINDS.into_iter().filter(|kind| uses(kind, needs)).map(|kind| kind.name).collect();
+    let users = if names.len() + 1 == KINDS.len() { "all others do".to_owned() } else { format!("charts that do: {}", names.join(", ")) };
+    Err(Failure::Usage(format!("charts of the kind {} do not use --{flag}; {users}", kind.name)))
 }
 
 /// What some kinds ask beside logs and policies.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Question {
-    /// context: the session, as `ctxsim explain` takes it [default: the one whose window is fullest]
+    /// context: the session, as `ctxsim explain` takes it [default: the one in which most happens]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
     /// sweep, sweep-map: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
@@ -89,8 +79,11 @@ pub struct Question {
     /// drift, buffer: estimators to draw, by the names that `ctxsim drift` gives them; may be given several times
     #[arg(long, value_name = "NAME")]
     estimator: Vec<String>,
-    /// buffer: estimate only what came since the last recorded usage, as agents do that read it
+    /// buffer: estimate the whole request [default: what came since the last recorded usage, as agents do that read it]
     #[arg(long)]
+    whole_request: bool,
+    /// What is the default today.
+    #[arg(long, hide = true)]
     since_usage: bool,
 }
 
@@ -100,101 +93,109 @@ pub struct Asked<'a> {
     pub logs: &'a Logs,
     pub policies: &'a Policies,
     pub pricing: &'a Pricing,
+    pub own: &'a OwnAgents,
     pub catalog: &'a Catalog,
 }
 
 impl Asked<'_> {
     /// The chart, and what `--strict` complains of.
-    pub fn chart(&self, kind: Kind) -> Result<(Chart, Vec<String>), Failure> {
+    pub fn chart(&self, kind: &Kind) -> Result<(Chart, Vec<String>), Failure> {
         let policies = self.policies_of(kind)?;
         // What cannot be varied is found before any log is read.
-        let search = if matches!(kind, Kind::Sweep | Kind::SweepMap) { Some(self.search(&policies)?) } else { None };
-        let drift = matches!(kind, Kind::Drift | Kind::Errors | Kind::Buffer);
+        let search = if kind.needs(Need::Settings) { Some(self.search(&policies)?) } else { None };
         // Nothing is measured that the chart does not show.
-        let references = match kind {
-            Kind::Sweep | Kind::SweepMap | Kind::Reuse | Kind::References => Recall::References,
-            _ => Recall::Nothing,
-        };
-        let (vocabularies, kinds) = if drift { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
+        let references = if kind.needs(Need::Recall) { Recall::References } else { Recall::Nothing };
+        let (vocabularies, kinds) =
+            if kind.needs(Need::Pairs) { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
         let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted { references, kinds })?;
         let complaints = self.logs.complaints(&corpus);
-        let replays = || self.policies.replay(&policies, &corpus, self.catalog, self.logs);
-        let chart = match (kind, search) {
-            (Kind::Sweep | Kind::SweepMap, Some(search)) => self.sweep(kind, &policies, &corpus, &search)?,
-            (Kind::Drift | Kind::Errors | Kind::Buffer, _) => self.drift(kind, &policies, &corpus)?,
-            (Kind::Context, _) => self.context(&policies, &corpus, &replays()?)?,
-            (Kind::Peaks, _) => chart::peaks(&corpus, &replays()?)?,
-            (Kind::Stages, _) => chart::stages(&corpus, &replays()?)?,
-            (Kind::Cost, _) => self.cost(&corpus, replays()?)?,
-            (Kind::Cache, _) => self.cache(&corpus, &replays()?)?,
-            (Kind::Reuse, _) => chart::reuse(&corpus, self.policies.window.unwrap_or(WINDOW))?,
-            (Kind::References, _) => chart::references(&corpus, &replays()?)?,
-            (Kind::Overflows, _) => match replays()?.as_slice() {
-                [replay] => chart::overflows(&corpus, replay)?,
-                _ => {
-                    return Err(Failure::Usage(
-                        "a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned(),
-                    ));
-                }
-            },
-            (Kind::Survival | Kind::Sweep | Kind::SweepMap, _) => chart::survival(&corpus, &replays()?)?,
+        let tables = self.pricing.tables()?;
+        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
+        let settings = self.policies.settings(self.catalog, self.logs);
+        let window = Material::of(&corpus).window;
+        let mut material =
+            Material { cache: self.pricing.cache.kind(), window: self.policies.window.unwrap_or(window), ..Material::of(&corpus) };
+        let replays_policies = kind.needs(Need::Replays) || (kind.needs(Need::Session) && !self.policies.policies.is_empty());
+        let mut replays = if replays_policies { self.policies.replay(&policies, &corpus, self.catalog, self.logs)? } else { Vec::new() };
+        let is_priced = kind.needs(Need::Baselines) || kind.needs(Need::Settings);
+        let recorded = is_priced.then(|| recording(&corpus, &tariff));
+        let own =
+            if kind.needs(Need::Baselines) { self.own.replay(&corpus, self.policies, self.catalog, self.logs, &tariff)? } else { None };
+        let checks = is_priced.then(|| check_model(&corpus, &tariff));
+        if kind.needs(Need::Baselines) {
+            price(&corpus, &mut replays, &tariff);
+        }
+        material.checks = checks.as_ref();
+        material.baselines = Baselines { recording: recorded.as_ref(), own: own.as_ref() };
+        material.replays = &replays;
+        let reads: Vec<_> = if kind.needs(Need::Reads) {
+            material.baselines.with_own(&replays).map(|replay| (replay, reads(&corpus, replay, &tariff))).collect()
+        } else {
+            Vec::new()
+        };
+        material.reads = &reads;
+        let pairs = if kind.needs(Need::Pairs) {
+            // What needs no size has no estimator of its own.
+            let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();
+            let replay = self.policies.settings(self.catalog, self.logs);
+            let all = pairs(&corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
+            let wanted = self.estimators(&compared, &all.estimators)?;
+            Some((all, wanted))
+        } else {
+            None
+        };
+        let wanted: Vec<&str> = pairs.iter().flat_map(|(_, wanted)| wanted).map(String::as_str).collect();
+        (material.pairs, material.estimators) = (pairs.as_ref().map(|(all, _)| all), &wanted);
+        material.used = if self.question.whole_request { Use::Request } else { Use::SinceUsage };
+        let recorders = recorders()?;
+        let lived = if kind.needs(Need::Session) { Some(self.lived(&corpus, &policies, &replays, &recorders, &settings)?) } else { None };
+        let mut lives = Vec::new();
+        if let Some((place, policies, replays)) = &lived {
+            for (policy, replay) in policies.iter().zip(replays.iter()) {
+                let is_own = corpus.traces.get(*place).and_then(|trace| own_policy(trace, &recorders, &settings)) == Some(policy);
+                let found = plan_for(&corpus, policy, &settings, *place)?;
+                lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own }));
+            }
+            material.session = (*place, &lives);
+        }
+        let chart = match search {
+            Some(search) => self.sweep(kind, policies, search, material, &tariff)?,
+            None => kind.chart(&material)?,
         };
         Ok((chart, complaints))
     }
 
     /// The policies that were named; where none were, those that the kind is best shown with.
-    fn policies_of(&self, kind: Kind) -> Result<Vec<Policy>, Failure> {
-        let one = match kind {
-            Kind::Context | Kind::Sweep | Kind::SweepMap => Some(ONE),
-            Kind::Overflows => Some(NO_POLICY),
-            _ => None,
-        };
-        match one.filter(|_| self.policies.policies.is_empty()) {
+    fn policies_of(&self, kind: &Kind) -> Result<Vec<Policy>, Failure> {
+        match kind.usual.filter(|_| self.policies.policies.is_empty()) {
             Some(one) => Policies { policies: vec![one.to_owned()], ..self.policies.clone() }.load_once_each(self.logs),
             None => self.policies.load_once_each(self.logs),
         }
     }
 
-    fn context(&self, policies: &[Policy], corpus: &Corpus, replays: &[Replay]) -> Result<Chart, Failure> {
+    /// The session that a chart of one shows, and the policies that it is shown under: those that were named, else the one that its own agent ran by.
+    fn lived(
+        &self,
+        corpus: &Corpus,
+        named: &[Policy],
+        replays: &[Replay],
+        recorders: &[Policy],
+        settings: &ReplaySettings<'_>,
+    ) -> Result<(usize, Vec<Policy>, Vec<Replay>), Failure> {
         let place = match &self.question.session {
             Some(session) => find(&corpus.traces, session)?,
-            None => fullest(replays),
+            None => busiest(corpus, &replays.iter().collect::<Vec<_>>()),
         };
-        let settings = self.policies.settings(self.catalog, self.logs);
-        let mut lives = Vec::new();
-        for (policy, replay) in policies.iter().zip(replays) {
-            let found = plan_for(corpus, policy, &settings, place)?;
-            lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions }));
+        if !replays.is_empty() {
+            return Ok((place, named.to_vec(), replays.to_vec()));
         }
-        Ok(chart::context(corpus, place, &lives)?)
-    }
-
-    fn cost(&self, corpus: &Corpus, mut replays: Vec<Replay>) -> Result<Chart, Failure> {
-        let tables = self.pricing.tables()?;
-        price(corpus, &mut replays, &self.pricing.tariff(&tables, self.catalog, self.logs.model.clone()));
-        Ok(chart::cost(corpus, &replays, self.pricing.cache.kind())?)
-    }
-
-    fn cache(&self, corpus: &Corpus, replays: &[Replay]) -> Result<Chart, Failure> {
-        let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
-        let read: Vec<_> = replays.iter().map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
-        Ok(chart::cache(corpus, &read)?)
-    }
-
-    fn drift(&self, kind: Kind, policies: &[Policy], corpus: &Corpus) -> Result<Chart, Failure> {
-        let replay = self.policies.settings(self.catalog, self.logs);
-        // What needs no size has no estimator of its own.
-        let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != NO_POLICY).cloned().collect();
-        let all = pairs(corpus, &DriftSettings { compared: &compared, replayed: &[], replay, basis: Basis::Tokens })?;
-        let wanted = self.estimators(&compared, &all.estimators)?;
-        let wanted: Vec<&str> = wanted.iter().map(String::as_str).collect();
-        let used = if self.question.since_usage { Use::SinceUsage } else { Use::Request };
-        Ok(match kind {
-            Kind::Errors => chart::errors(corpus, &all)?,
-            Kind::Buffer => chart::buffer(corpus, &all, &wanted, used)?,
-            _ => chart::drift(corpus, &all, &wanted)?,
-        })
+        let own = corpus.traces.get(place).and_then(|trace| own_policy(trace, recorders, settings));
+        let policies = match own {
+            Some(own) => vec![own.clone()],
+            None => Policies { policies: vec!["baseagent".to_owned()], ..self.policies.clone() }.load_once_each(self.logs)?,
+        };
+        let replays = self.policies.replay(&policies, corpus, self.catalog, self.logs)?;
+        Ok((place, policies, replays))
     }
 
     /// The estimators that were named, and the own ones of policies that were.
@@ -218,41 +219,58 @@ impl Asked<'_> {
         let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
         let settings = settings(bases, &dimensions, Design::Grid)?;
         settings.iter().try_for_each(|setting| setting.policy(bases).map(drop))?;
-        Ok(Search { settings, objective, constraints })
+        let varied = dimensions.into_iter().map(|dimension| dimension.param).collect();
+        Ok(Search { settings, objective, constraints, varied })
     }
 
-    fn sweep(&self, kind: Kind, bases: &[Policy], corpus: &Corpus, search: &Search) -> Result<Chart, Failure> {
+    fn sweep(
+        &self,
+        kind: &Kind,
+        bases: Vec<Policy>,
+        search: Search,
+        material: Material<'_>,
+        tariff: &Tariff<'_>,
+    ) -> Result<Chart, Failure> {
+        let corpus = material.corpus;
+        let Search { mut settings, objective, constraints, varied } = search;
+        let (mut turned, mut yours) = (Vec::new(), Vec::new());
+        for base in bases {
+            let (base, words) = self.own.configured(base, corpus, self.policies, self.logs)?;
+            turned.push(base.with_recorded_summaries(&|name| self.policies.sets(name) || varied.iter().any(|known| known == name)));
+            yours.push(words.unwrap_or_default());
+        }
+        let own = with_own(&mut settings, &turned);
         let replay = &self.policies.settings(self.catalog, self.logs);
-        let constrained = search.constraints.iter().map(|constraint| constraint.measure);
         let (resamples, seed) = CHANCE;
-        let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
-        let objective = search.objective.map_or_else(|| Objective::usual(&corpus.traces, &tariff), Ok)?;
+        let objective = objective.map_or_else(|| Objective::usual(&corpus.traces, tariff), Ok)?;
+        let constrained = constraints.iter().map(|constraint| constraint.measure);
         let measures: Vec<Measure> = std::iter::once(objective.measure).chain(constrained).collect();
-        let billing = self.pricing.billing(&tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
-        let run = Sweep { corpus, bases, settings: &search.settings, replay, measures: &measures, resamples, seed, billing };
+        let billing = self.pricing.billing(tariff, measures.iter().map(Measure::known_from).fold(KnownFrom::Replay, Ord::max));
+        let run = Sweep { corpus, bases: &turned, settings: &settings, replay, measures: &measures, resamples, seed, billing };
         let mut rows = Vec::new();
         run.run(0, &mut |block| {
             rows.extend_from_slice(block);
             Ok(())
         })?;
         let sampling = Sampling::new(&corpus.traces, resamples, seed);
+        let is_money = objective.measure.part.unit == Unit::Money;
+        let own_error = if is_money { own_error(corpus, tariff, self.pricing.cache.kind()) } else { None };
         let swept = Swept {
             corpus,
-            bases,
-            settings: &search.settings,
+            bases: &turned,
+            settings: &settings,
             rows: &rows,
             objective,
-            constraints: &search.constraints,
+            constraints: &constraints,
             sampling: &sampling,
-            own: &[],
-            yours: &[],
-            bars: Bars::default(),
+            own: &own,
+            yours: &yours,
+            bars: Bars { own_error, worth: WORTH },
             chance: CHANCE,
             billed: if billing.is_some() { Billed::Yes } else { Billed::No },
             command: None,
         };
-        Ok(if kind == Kind::Sweep { chart::sweep(&swept)? } else { chart::sweep_map(&swept)? })
+        Ok(kind.chart(&Material { swept: Some(&swept), ..material })?)
     }
 }
 
@@ -261,16 +279,11 @@ struct Search {
     settings: Vec<ctxsim::experiment::Setting>,
     objective: Option<Objective>,
     constraints: Vec<Constraint>,
+    /// The parameters that are varied.
+    varied: Vec<String>,
 }
 
-/// The session that fills its window most under any of these policies; the earlier one at a tie.
-fn fullest(replays: &[Replay]) -> usize {
-    let sessions = replays.first().map_or(0, |replay| replay.outcomes.len());
-    let filled = |place: &usize| {
-        let outcomes = replays.iter().filter_map(|replay| replay.outcomes.get(*place));
-        let part =
-            |outcome: &ctxsim::sim::Outcome| u128::from(outcome.totals.peak_tokens) * 1_000_000 / u128::from(outcome.prompt_limit.max(1));
-        outcomes.map(part).max().unwrap_or(0)
-    };
-    (0..sessions).rev().max_by_key(filled).unwrap_or(0)
+/// The preset that a session's agent ran by; absent where none is known.
+fn own_policy<'a>(trace: &Trace, recorders: &'a [Policy], settings: &ReplaySettings<'_>) -> Option<&'a Policy> {
+    recorded_under(trace, recorders, settings).map(|(policy, _)| policy)
 }

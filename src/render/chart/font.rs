@@ -1,7 +1,7 @@
 //! The font that charts are measured and drawn with: it is part of the program, so that no chart depends on the fonts of a machine.
 
-use super::pen::Pen;
 use super::truetype::Face;
+use tiny_skia::{Path, PathBuilder, Transform};
 use unicode_width::UnicodeWidthChar;
 
 /// Subsets of DejaVu Sans; `font/LICENSE` says under which terms.
@@ -92,65 +92,34 @@ impl Font {
         lines.iter().map(|line| self.fitted(line, size, weight, width)).collect()
     }
 
-    /// The outlines of a text whose baseline begins at nothing, with the pen that draws them; y points down.
-    pub fn outline(&self, text: &str, size: f64, weight: Weight, pen: &mut dyn Pen) {
-        let Some(face) = self.face(weight) else { return };
-        let scale = size / f64::from(face.units);
-        let mut left = 0.0;
+    /// The outlines of a text whose baseline begins at nothing; y points down. Absent where there is nothing to see.
+    pub fn outline(&self, text: &str, size: f64, weight: Weight) -> Option<Path> {
+        let face = self.face(weight)?;
+        let (mut pen, mut left) = (PathBuilder::new(), 0.0);
+        let scale = (size / f64::from(face.units)) as f32;
         for letter in text.chars() {
+            let width = self.advance(letter, weight) * size;
             match face.glyph(letter) {
-                Some(glyph) => face.draw(glyph, &mut Moved { pen, scale, left }),
-                None => frame(pen, left, self.advance(letter, weight) * size, size),
+                Some(glyph) => face.draw(glyph, &mut pen, Transform::from_row(scale, 0.0, 0.0, -scale, left as f32, 0.0)),
+                None => frame(&mut pen, left as f32, width as f32, size as f32),
             }
-            left += self.advance(letter, weight) * size;
+            left += width;
         }
+        pen.finish()
     }
 }
 
 /// A frame stands for a letter that the font lacks.
-fn frame(pen: &mut dyn Pen, left: f64, width: f64, size: f64) {
+fn frame(pen: &mut PathBuilder, left: f32, width: f32, size: f32) {
     // The inner ring runs the other way round, so that it is a hole.
-    let mut ring = |inset: f64| {
-        let (left, right) = (left + size * 0.06 + inset.abs(), left + width - size * 0.06 - inset.abs());
-        let (top, bottom) = (-size * 0.72 + inset.abs(), -inset.abs());
-        let (second, fourth) = if inset < 0.0 { ((left, bottom), (right, top)) } else { ((right, top), (left, bottom)) };
-        pen.move_to((left, top));
-        pen.line_to(second);
-        pen.line_to((right, bottom));
-        pen.line_to(fourth);
+    for (inset, is_hole) in [(0.0, false), (size * 0.07, true)] {
+        let (left, right) = (left + size * 0.06 + inset, left + width - size * 0.06 - inset);
+        let (top, bottom) = (-size * 0.72 + inset, -inset);
+        let (second, fourth) = if is_hole { ((left, bottom), (right, top)) } else { ((right, top), (left, bottom)) };
+        pen.move_to(left, top);
+        pen.line_to(second.0, second.1);
+        pen.line_to(right, bottom);
+        pen.line_to(fourth.0, fourth.1);
         pen.close();
-    };
-    ring(0.0);
-    ring(-size * 0.07);
-}
-
-/// From the units of the font, y pointing up, to pixels.
-struct Moved<'a> {
-    pen: &'a mut dyn Pen,
-    scale: f64,
-    left: f64,
-}
-
-impl Moved<'_> {
-    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
-        (self.left + x * self.scale, -y * self.scale)
-    }
-}
-
-impl Pen for Moved<'_> {
-    fn move_to(&mut self, at: (f64, f64)) {
-        self.pen.move_to(self.at(at));
-    }
-
-    fn line_to(&mut self, at: (f64, f64)) {
-        self.pen.line_to(self.at(at));
-    }
-
-    fn quad_to(&mut self, control: (f64, f64), at: (f64, f64)) {
-        self.pen.quad_to(self.at(control), self.at(at));
-    }
-
-    fn close(&mut self) {
-        self.pen.close();
     }
 }

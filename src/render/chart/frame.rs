@@ -1,9 +1,10 @@
 //! What stands around every drawing: title, subtitle and key above it, notes below it. What they leave is the drawing's.
 
 use super::font::Weight;
-use super::picture::{Anchor, Area, Hand, Picture, Point};
-use super::theme::{dash, symbol};
+use super::picture::{Area, Hand, Picture, Point};
+use super::theme::{Colour, dash, symbol};
 use crate::report::chart::{Chart, Form, Hue, Symbol};
+use plotters::style::text_anchor::HPos;
 
 /// Sizes and distances that follow from the size of a picture.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +37,11 @@ impl Measures {
         }
     }
 
+    /// Small letters of a colour.
+    pub fn hand(&self, colour: Colour) -> Hand {
+        Hand { size: self.small, weight: Weight::Regular, colour }
+    }
+
     /// From baseline to baseline of usual letters.
     pub fn pitch(&self) -> f64 {
         self.letters * 1.35
@@ -61,22 +67,22 @@ pub fn frame(picture: &mut Picture, measures: &Measures, chart: &Chart, key: &[(
     let heading = Hand { size: title, weight: Weight::Bold, colour: ink };
     for line in picture.font.lines(&crate::render::escape(&chart.title), title, Weight::Bold, area.width(), 2) {
         area.top += title * 1.22;
-        picture.write(&line, (area.left, area.top - title * 0.24), Anchor::Start, heading, area.width());
+        picture.write(&line, (area.left, area.top - title * 0.24), HPos::Left, heading, area.width());
     }
-    let below = Hand { size: small, weight: Weight::Regular, colour: soft };
+    let below = measures.hand(soft);
     for line in picture.font.lines(&crate::render::escape(&chart.subtitle), small, Weight::Regular, area.width(), 2) {
         area.top += small * 1.38;
-        picture.write(&line, (area.left, area.top - small * 0.3), Anchor::Start, below, area.width());
+        picture.write(&line, (area.left, area.top - small * 0.3), HPos::Left, below, area.width());
     }
     area.top += margin * 0.5;
     write_key(picture, measures, key, &mut area);
     // Notes take a fifth of the height at most.
     let most = ((picture.height * 0.2) / (small * 1.32)).floor().max(1.0) as usize;
-    let text = chart.notes.join(" ");
+    let text = [chart.notes.as_slice(), &chart.rests_on].concat().join(" ");
     let notes = picture.font.lines(&crate::render::escape(&text), small * 0.94, Weight::Regular, area.width(), most);
     let hand = Hand { size: small * 0.94, ..below };
     for line in notes.iter().rev() {
-        picture.write(line, (area.left, area.bottom), Anchor::Start, hand, area.width());
+        picture.write(line, (area.left, area.bottom), HPos::Left, hand, area.width());
         area.bottom -= small * 1.28;
     }
     if !notes.is_empty() {
@@ -88,7 +94,7 @@ pub fn frame(picture: &mut Picture, measures: &Measures, chart: &Chart, key: &[(
 /// The key, in as many rows as it needs.
 fn write_key(picture: &mut Picture, measures: &Measures, key: &[(Sample, String)], area: &mut Area) {
     let Measures { letters, margin, .. } = *measures;
-    let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+    let hand = measures.hand(picture.theme.ink());
     let sample = letters * 2.2;
     let mut left = area.left;
     let mut top = area.top;
@@ -101,7 +107,7 @@ fn write_key(picture: &mut Picture, measures: &Measures, key: &[(Sample, String)
         let middle = top + letters * 0.55;
         draw_sample(picture, measures, *kind, (left, middle), sample);
         let room = area.right - left - sample - letters * 0.4;
-        picture.write(words, (left + sample + letters * 0.4, middle + letters * 0.32), Anchor::Start, hand, room);
+        picture.write(words, (left + sample + letters * 0.4, middle + letters * 0.32), HPos::Left, hand, room);
         left += width + margin;
     }
     if !key.is_empty() {
@@ -117,6 +123,7 @@ fn draw_sample(picture: &mut Picture, measures: &Measures, sample: Sample, (x, y
             match form {
                 Form::Faint => picture.line(points, theme.colour(hue), measures.line * 0.6, &[1.0, 2.0]),
                 Form::Dots => picture.symbol(symbol(hue), (x + width / 2.0, y), measures.radius, theme.colour(hue)),
+                Form::Broad => picture.line(points, theme.colour(Hue::Gone), measures.line * 3.0, &[]),
                 Form::Line | Form::Steps => picture.line(points, theme.colour(hue), measures.line, dash(hue)),
             }
         }

@@ -1,60 +1,54 @@
 //! Coloured cells in rows and columns, with the scale of the colours.
 
-use super::font::Weight;
+use super::backend::at;
 use super::frame::{Measures, Sample, frame};
-use super::picture::{Anchor, Area, Hand, Picture};
+use super::picture::{Area, Picture};
+use super::plane::{Grid, plane};
+use super::plot::marks_key;
 use super::ruler::Ruler;
-use crate::report::chart::{Chart, HeatMap, Hue, Symbol};
+use crate::report::chart::{Chart, HeatMap, Hue};
+use plotters::coord::ranged1d::{BoldPoints, Ranged, ValueFormatter};
+use plotters::style::text_anchor::HPos;
 
 /// Draws a heat map.
 pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &HeatMap) {
-    let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.soft() };
-    let ink = Hand { colour: picture.theme.ink(), ..hand };
+    let soft = measures.hand(picture.theme.soft());
+    let is_gone = map.cells.iter().flatten().flatten().any(|value| value.is_nan());
+    let gone = is_gone.then(|| (Sample::Field(Hue::Gone), map.gone.clone()));
     let alarm = map.alarm.iter().map(|(_, name)| (Sample::Field(Hue::Alarm), name.clone()));
-    let words = if map.best.len() > 1 { "best, all equal" } else { "best" };
-    let best = map.best.iter().take(1).map(|_| (Sample::Symbol(Hue::Recorded, Symbol::Ring), words.to_owned()));
-    let area = frame(picture, measures, chart, &alarm.chain(best).collect::<Vec<_>>());
-    let names = map.rows.iter().map(|row| picture.width_of(row, ink)).fold(0.0, f64::max).min(area.width() * 0.28);
-    let gap = measures.letters * 0.5;
-    let values: Vec<f64> = map.cells.iter().flatten().flatten().copied().collect();
-    let calm = values.iter().copied().filter(|value| map.alarm.as_ref().is_none_or(|(from, _)| value < from));
-    let scale_width = measures.letters * 5.0;
-    let plane = Area {
-        left: area.left + names + gap,
-        top: area.top + measures.small * 1.5,
-        right: area.right - scale_width,
-        bottom: area.bottom - measures.small * 3.0,
-    };
-    picture.write(&map.down, (area.left, area.top + measures.small * 0.8), Anchor::Start, hand, plane.right - area.left);
-    let (rows, columns) = (map.rows.len().max(1), map.columns.len().max(1));
-    let (width, height) = (plane.width() / columns as f64, (plane.height() / rows as f64).min(measures.letters * 7.0));
-    let plane = Area { bottom: plane.top + height * rows as f64, ..plane };
-    let ruler = Ruler::new(&map.colour, calm, plane.bottom, plane.top);
-    for (down, row) in map.cells.iter().enumerate() {
-        for (across, value) in row.iter().enumerate() {
-            let Some(value) = value else { continue };
-            let cell = Area {
-                left: plane.left + across as f64 * width,
-                top: plane.top + down as f64 * height,
-                right: plane.left + (across + 1) as f64 * width,
-                bottom: plane.top + (down + 1) as f64 * height,
-            };
-            let mark = map.best.contains(&(down, across));
-            draw_cell(picture, measures, map, &ruler, *value, cell);
-            if mark {
-                let centre = ((cell.left + cell.right) / 2.0, (cell.top + cell.bottom) / 2.0);
-                picture.symbol(Symbol::Ring, centre, measures.radius * 1.3, picture.theme.ink());
-            }
+    let area = frame(picture, measures, chart, &alarm.chain(gone).chain(marks_key(&map.marks)).collect::<Vec<_>>());
+    let calm = map.cells.iter().flatten().flatten().copied().filter(|value| map.alarm.as_ref().is_none_or(|(from, _)| value < from));
+    let ruler = Ruler::new(&map.colour, calm);
+    picture.write(&map.down, (area.left, area.top + measures.small * 0.8), HPos::Left, soft, area.width() * 0.45);
+    let words = ruler.words.clone();
+    picture.write(&words, (area.right, area.top + measures.small * 0.8), HPos::Right, soft, area.width() * 0.5);
+    let height = (map.rows.len() as f64 * measures.letters * 7.0 + measures.small * 2.9).min(area.height() - measures.small * 1.5);
+    let top = area.top + measures.small * 1.5;
+    let plotted = Area { top, bottom: top + height, right: area.right - measures.letters * 5.0, ..area };
+    let axes = (Ruler::of_names(&map.across, map.columns.iter(), false), Ruler::of_names("", map.rows.iter(), true));
+    let drawn = plane(picture, measures, plotted, Grid::Absent, axes, |plane| {
+        let rows = map.cells.iter().enumerate();
+        let cells = rows.flat_map(|(down, row)| row.iter().enumerate().filter_map(move |(across, value)| Some((down, across, (*value)?))));
+        plane.draw_series(cells.map(|(down, across, value)| {
+            let corners = vec![(across as f64, down as f64), (across as f64 + 1.0, down as f64 + 1.0)];
+            let ruler = &ruler;
+            at(corners, move |picture, corners| draw_cell(picture, measures, map, ruler, value, Area::between(corners)))
+        }))?;
+        for marks in &map.marks {
+            plane.draw_series([at(marks.points.clone(), |picture, places| {
+                let colour = picture.theme.colour(marks.hue);
+                places.iter().for_each(|place| picture.symbol(marks.symbol, *place, measures.radius * 1.3, colour));
+            })])?;
         }
+        Ok(())
+    });
+    if let Some(plane) = drawn {
+        colour_scale(picture, measures, &ruler, plane.area, area.right);
     }
-    row_names(picture, measures, map, plane, height, ink, names + 0.5);
-    column_names(picture, measures, map, plane, hand);
-    colour_scale(picture, measures, map, &ruler, plane, area.right, hand);
 }
 
 fn draw_cell(picture: &mut Picture, measures: &Measures, map: &HeatMap, ruler: &Ruler, value: f64, cell: Area) {
     let theme = picture.theme;
-    let (low, high) = ruler.range();
     // Cells with hairlines between them, but not where they are too small for that.
     let inset = if cell.width() > 6.0 && cell.height() > 6.0 { 0.5 } else { 0.0 };
     let field = Area { left: cell.left + inset, top: cell.top + inset, right: cell.right - inset, bottom: cell.bottom - inset };
@@ -66,46 +60,27 @@ fn draw_cell(picture: &mut Picture, measures: &Measures, map: &HeatMap, ruler: &
             let half = (field.width().min(field.height()) * 0.28).min(measures.radius);
             picture.line(vec![(x - half, y + half), (x + half, y - half)], theme.background(), 1.4, &[]);
         }
-        None => picture.fill(field.corners(), theme.ramp((value - low) / (high - low).max(f64::MIN_POSITIVE)), 1.0, ""),
+        None if value.is_nan() => picture.fill(field.corners(), theme.colour(Hue::Gone), 1.0, ""),
+        None => picture.fill(field.corners(), theme.ramp(ruler.at(value, (0.0, 1.0))), 1.0, ""),
     }
 }
 
-/// Names of rows; where they would stand too close, only each second, third... one.
-fn row_names(picture: &mut Picture, measures: &Measures, map: &HeatMap, plane: Area, height: f64, hand: Hand, width: f64) {
-    let every = (measures.small * 1.2 / height).ceil().max(1.0) as usize;
-    for (place, name) in map.rows.iter().enumerate().step_by(every) {
-        let y = plane.top + (place as f64 + 0.5) * height + measures.small * 0.34;
-        picture.write(name, (plane.left - measures.letters * 0.4, y), Anchor::End, hand, width);
-    }
-}
-
-fn column_names(picture: &mut Picture, measures: &Measures, map: &HeatMap, plane: Area, hand: Hand) {
-    let width = plane.width() / map.columns.len().max(1) as f64;
-    let widest = map.columns.iter().map(|name| picture.width_of(name, hand)).fold(0.0, f64::max) + measures.letters * 0.7;
-    let every = (widest / width).ceil().max(1.0) as usize;
-    let y = plane.bottom + measures.small * 1.25;
-    for (place, name) in map.columns.iter().enumerate().step_by(every) {
-        picture.write(name, (plane.left + (place as f64 + 0.5) * width, y), Anchor::Middle, hand, widest.max(width));
-    }
-    picture.write(&map.across, ((plane.left + plane.right) / 2.0, y + measures.small * 1.5), Anchor::Middle, hand, plane.width());
-}
-
-fn colour_scale(picture: &mut Picture, measures: &Measures, map: &HeatMap, ruler: &Ruler, plane: Area, right: f64, hand: Hand) {
+fn colour_scale(picture: &mut Picture, measures: &Measures, ruler: &Ruler, plane: Area, right: f64) {
     const STEPS: usize = 40;
+    let soft = measures.hand(picture.theme.soft());
     let left = plane.right + measures.letters * 0.9;
     let strip = Area { left, right: left + measures.letters * 0.9, ..plane };
-    let (low, high) = ruler.range();
     for step in 0..STEPS {
-        let share = (step as f64 + 0.5) / STEPS as f64;
         let height = plane.height() / STEPS as f64;
         let bottom = plane.bottom - step as f64 * height;
         let cell = Area { top: bottom - height - 0.3, bottom, ..strip };
-        picture.fill(cell.corners(), picture.theme.ramp(share), 1.0, "");
+        picture.fill(cell.corners(), picture.theme.ramp((step as f64 + 0.5) / STEPS as f64), 1.0, "");
     }
-    for (value, words) in ruler.ticks(((plane.height()) / (measures.small * 3.0)).clamp(2.0, 7.0) as usize) {
-        let y = plane.bottom - (value - low) / (high - low) * plane.height() + measures.small * 0.34;
-        picture.write(&words, (strip.right + measures.letters * 0.4, y), Anchor::Start, hand, right - strip.right - measures.letters * 0.4);
+    let most = (plane.height() / (measures.small * 3.0)).clamp(2.0, 7.0) as usize;
+    let ruler = ruler.clone().with_ticks(most);
+    for value in ruler.key_points(BoldPoints(most)) {
+        let y = ruler.at(value, (plane.bottom, plane.top)) + measures.small * 0.34;
+        let left = strip.right + measures.letters * 0.4;
+        picture.write(&ruler.format_ext(&value), (left, y), HPos::Left, soft, right - left);
     }
-    let words = ruler.label(&map.colour);
-    picture.write(&words, (right, plane.top - measures.small * 0.7), Anchor::End, hand, measures.letters * 18.0);
 }

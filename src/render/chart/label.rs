@@ -1,10 +1,9 @@
 //! Names beside what they name, none over another one.
 
-use super::axes::Axes;
-use super::font::Weight;
 use super::frame::Measures;
-use super::picture::{Anchor, Area, Hand, Picture, Point};
+use super::picture::{Area, Picture, Point};
 use crate::report::chart::Hue;
+use plotters::style::text_anchor::HPos;
 
 /// A name beside the end of a line.
 pub struct Beside<'a> {
@@ -17,29 +16,31 @@ pub struct Beside<'a> {
 }
 
 /// Writes names to the right of the plane, from the top down in the order of their lines, each as near to its line as the others let it.
-pub fn beside(picture: &mut Picture, measures: &Measures, axes: &Axes, names: Vec<Beside<'_>>, right: f64) {
+pub fn beside(picture: &mut Picture, measures: &Measures, plane: Area, names: Vec<Beside<'_>>, right: f64) {
     // The count below must live as long as the names do.
     let mut names = names;
     names.sort_by(|one, other| one.at.1.total_cmp(&other.at.1));
     let pitch = measures.small * 1.25;
-    let (top, bottom) = (axes.plane.top + pitch * 0.3, axes.plane.bottom - pitch * 0.2);
+    let (top, bottom) = (plane.top + pitch * 0.3, plane.bottom - pitch * 0.2);
     // More names than there is room for are counted in the last row.
     let room = (((bottom - top) / pitch).floor().max(0.0) as usize) + 1;
     let more = format!("and {} more", names.len().saturating_sub(room.saturating_sub(1)));
     if names.len() > room {
         names.truncate(room);
         if let Some(last) = names.last_mut() {
-            *last = Beside { at: (axes.plane.right, bottom), name: &more, hue: Hue::Limit };
+            *last = Beside { at: (plane.right, bottom), name: &more, hue: Hue::Limit };
         }
     }
     let wanted: Vec<f64> = names.iter().map(|name| name.at.1).collect();
-    let left = axes.plane.right + measures.letters * 1.4;
-    let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+    let left = plane.right + measures.letters * 1.4;
+    let hand = measures.hand(picture.theme.ink());
     for (name, y) in names.iter().zip(spread(&wanted, pitch, top, bottom)) {
         let colour = picture.theme.colour(name.hue);
         let (x, end) = name.at;
-        picture.line(vec![(x, end), (axes.plane.right, end), (left - 3.0, y)], colour, measures.line * 0.6, &[]);
-        picture.write(name.name, (left, y + measures.small * 0.34), Anchor::Start, hand, right - left);
+        // Up to the edge the line does not go on: what leads to its name is no part of it.
+        picture.line(vec![(x, end), (plane.right, end)], picture.theme.rule(), measures.line * 0.5, &[1.0, 3.0]);
+        picture.line(vec![(plane.right, end), (left - 3.0, y)], colour, measures.line * 0.6, &[]);
+        picture.write(name.name, (left, y + measures.small * 0.34), HPos::Left, hand, right - left);
     }
 }
 
@@ -110,7 +111,7 @@ impl Spots {
 
     /// Writes a name as near to a dot as there is room; farther away with a line to it.
     pub fn name(&mut self, picture: &mut Picture, measures: &Measures, (x, y): Point, name: &str, hue: Hue) {
-        let hand = Hand { size: measures.small, weight: Weight::Regular, colour: picture.theme.ink() };
+        let hand = measures.hand(picture.theme.ink());
         let width = picture.width_of(name, hand).min(self.bounds.width() * 0.45);
         let (up, down) = (measures.small * 0.78, measures.small * 0.24);
         let steps = [1.0, 2.0, 3.2, 4.6, 6.2, 8.0, 10.0, 13.0];
@@ -140,7 +141,7 @@ impl Spots {
             picture.line(vec![(x, y), nearest((x, y), &area)], picture.theme.colour(hue), measures.line * 0.5, &[]);
             self.taken.extend(leader((x, y), &area, measures.radius * 1.3));
         }
-        picture.write(name, (area.left, baseline), Anchor::Start, hand, width + 0.5);
+        picture.write(name, (area.left, baseline), HPos::Left, hand, width + 0.5);
         self.taken.push(area);
     }
 }

@@ -1,13 +1,13 @@
 //! CHART -> BYTES. A chart is laid out once, in pixels, as a picture; SVG and PNG are written from the same picture.
 
-mod axes;
+mod backend;
 mod bars;
 mod font;
 mod frame;
 mod heat_map;
 mod label;
-mod pen;
 mod picture;
+mod plane;
 mod plot;
 mod png;
 mod ruler;

@@ -4,6 +4,7 @@ use super::font::{Font, Weight};
 use super::theme::{Colour, Theme};
 use crate::render::escape;
 use crate::report::chart::Symbol;
+use plotters::style::text_anchor::HPos;
 
 /// A point.
 pub type Point = (f64, f64);
@@ -57,29 +58,14 @@ pub enum Paint {
     Line(Colour, f64, Vec<f64>),
 }
 
-/// To which side of its place a text stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Anchor {
-    /// It begins there.
-    Start,
-    /// Its middle is there.
-    Middle,
-    /// It ends there.
-    End,
-}
-
 /// Words at a place.
 pub struct Text {
     /// Where its baseline is.
     pub at: Point,
     /// To which side of it the text stands.
-    pub anchor: Anchor,
-    /// Size of the letters in pixels.
-    pub size: f64,
-    /// How heavy they are.
-    pub weight: Weight,
-    /// Their colour.
-    pub colour: Colour,
+    pub anchor: HPos,
+    /// How it looks.
+    pub hand: Hand,
     /// The words as they are shown.
     pub words: String,
     /// The words in full, where they are not.
@@ -113,6 +99,12 @@ pub struct Area {
 }
 
 impl Area {
+    /// The area between two opposite corners, the first point and the last one; at nothing without any.
+    pub fn between(corners: &[Point]) -> Area {
+        let (one, other) = (corners.first().copied().unwrap_or_default(), corners.last().copied().unwrap_or_default());
+        Area { left: one.0.min(other.0), top: one.1.min(other.1), right: one.0.max(other.0), bottom: one.1.max(other.1) }
+    }
+
     /// How wide it is.
     pub fn width(&self) -> f64 {
         self.right - self.left
@@ -154,18 +146,17 @@ impl Picture {
     }
 
     /// Writes words, no more of them than fit into the width. Invisible characters in them are shown.
-    pub fn write(&mut self, words: &str, at: Point, anchor: Anchor, hand: Hand, width: f64) {
+    pub fn write(&mut self, words: &str, at: Point, anchor: HPos, hand: Hand, width: f64) {
         let all = escape(words);
         let shown = self.font.fitted(&all, hand.size, hand.weight, width);
         let full = (shown != *all).then(|| all.into_owned());
         let width = self.font.width(&shown, hand.size, hand.weight);
-        let Hand { size, weight, colour } = hand;
-        self.shapes.push(Shape::Text(Text { at, anchor, size, weight, colour, words: shown, full, width }));
+        self.shapes.push(Shape::Text(Text { at, anchor, hand, words: shown, full, width }));
     }
 
     /// Is there a letter that the font has no outline for?
     pub fn lacks_letters(&self) -> bool {
-        self.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if self.font.lacks(&text.words, text.weight)))
+        self.shapes.iter().any(|shape| matches!(shape, Shape::Text(text) if self.font.lacks(&text.words, text.hand.weight)))
     }
 
     /// How wide words are, once invisible characters in them are shown.
@@ -205,6 +196,10 @@ impl Picture {
             Symbol::Down => vec![at(-1.05, -0.8), at(1.05, -0.8), at(0.0, 1.1)],
             Symbol::Up => vec![at(-1.05, 0.8), at(1.05, 0.8), at(0.0, -1.1)],
             Symbol::Diamond => vec![at(0.0, -1.2), at(1.2, 0.0), at(0.0, 1.2), at(-1.2, 0.0)],
+            Symbol::Star => {
+                let corner = |place: u8| (f64::from(place) * std::f64::consts::PI / 5.0, if place % 2 == 0 { 1.5 } else { 0.65 });
+                (0..10).map(corner).map(|(turn, far)| at(turn.sin() * far, -turn.cos() * far)).collect()
+            }
             Symbol::Square => vec![at(-0.9, -0.9), at(0.9, -0.9), at(0.9, 0.9), at(-0.9, 0.9)],
         };
         let mut around = polygon.clone();

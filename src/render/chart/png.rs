@@ -1,9 +1,9 @@
 //! A picture as PNG, pixel by pixel from the same shapes as the SVG, with the letters of the font that is part of the program.
 
-use super::pen::Pen;
-use super::picture::{Anchor, Paint, Picture, Shape, Text};
+use super::picture::{Paint, Picture, Shape, Text};
 use super::theme::Colour;
 use crate::render::error::RenderError;
+use plotters::style::text_anchor::HPos;
 use tiny_skia::{FillRule, LineCap, LineJoin, Path, PathBuilder, Pixmap, Stroke, StrokeDash, Transform};
 
 /// The picture as the bytes of a PNG file.
@@ -51,34 +51,12 @@ fn draw(pixels: &mut Pixmap, path: Option<Path>, paint: &Paint, at: Transform) {
 }
 
 fn write(pixels: &mut Pixmap, text: &Text, picture: &Picture) {
-    let mut letters = Letters(PathBuilder::new());
-    picture.font.outline(&text.words, text.size, text.weight, &mut letters);
     let back = match text.anchor {
-        Anchor::Start => 0.0,
-        Anchor::Middle => -text.width / 2.0,
-        Anchor::End => -text.width,
+        HPos::Left => 0.0,
+        HPos::Center => -text.width / 2.0,
+        HPos::Right => -text.width,
     };
     let (x, y) = (text.at.0 as f32, text.at.1 as f32);
     let at = Transform::from_translate(x + back as f32, y);
-    draw(pixels, letters.0.finish(), &Paint::Fill(text.colour, 1.0), at);
-}
-
-struct Letters(PathBuilder);
-
-impl Pen for Letters {
-    fn move_to(&mut self, (x, y): (f64, f64)) {
-        self.0.move_to(x as f32, y as f32);
-    }
-
-    fn line_to(&mut self, (x, y): (f64, f64)) {
-        self.0.line_to(x as f32, y as f32);
-    }
-
-    fn quad_to(&mut self, (x1, y1): (f64, f64), (x, y): (f64, f64)) {
-        self.0.quad_to(x1 as f32, y1 as f32, x as f32, y as f32);
-    }
-
-    fn close(&mut self) {
-        self.0.close();
-    }
+    draw(pixels, picture.font.outline(&text.words, text.hand.size, text.hand.weight), &Paint::Fill(text.hand.colour, 1.0), at);
 }

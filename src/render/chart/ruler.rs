@@ -1,33 +1,36 @@
-//! An axis laid along pixels: places of values, and the values that are written beside it. Coordinates and their round values are those
-//! of `plotters`. Its own backends are not used: they know whole pixels alone, measure text with the fonts of the machine, and draw the
-//! ends of thick lines wrongly.
+//! An axis: places of values, and the values that are written beside it. Places on an even and on a logarithmic axis, and round values on an even
+//! one, are those of `plotters`; of round values on a logarithmic axis it knows powers of ten alone, and of numbers it writes all digits.
 
 use crate::report::chart::{Axis, Quantity, Scale};
 use crate::report::grouped;
 use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{BoldPoints, Ranged};
+use plotters::coord::ranged1d::{BoldPoints, KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
 use plotters::coord::types::RangedCoordf64;
+use std::ops::Range;
+use std::rc::Rc;
 
-/// Places are worked out in so many steps from end to end.
-const STEPS: i32 = 1_000_000;
-
-/// An axis along pixels.
+/// An axis.
+#[derive(Clone)]
 pub struct Ruler {
     coordinates: Coordinates,
-    start: f64,
-    end: f64,
+    /// What is written beside it: its label with the unit.
+    pub words: String,
     unit: f64,
     quantity: Quantity,
+    ticks: usize,
 }
 
+#[derive(Clone)]
 enum Coordinates {
     Even(RangedCoordf64),
-    Logarithmic(LogCoord<f64>),
+    Logarithmic(Rc<LogCoord<f64>>),
+    /// Name n stands at n and a half.
+    Names(RangedCoordf64, Rc<[String]>),
 }
 
 impl Ruler {
-    /// Lays an axis that shows these values from one pixel to another.
-    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>, start: f64, end: f64) -> Ruler {
+    /// An axis that shows these values.
+    pub fn new(axis: &Axis, values: impl Iterator<Item = f64>) -> Ruler {
         let least = if axis.scale == Scale::Logarithmic { 1.0 } else { f64::MIN };
         let all = values.chain(axis.from).chain(axis.to).filter(|value| value.is_finite()).map(|value| value.max(least));
         let (mut low, mut high) = all.fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
@@ -37,7 +40,7 @@ impl Ruler {
         let coordinates = match axis.scale {
             Scale::Logarithmic => {
                 let (low, high) = (low.max(1.0), if high <= low.max(1.0) { low.max(1.0) * 10.0 } else { high * 1.05 });
-                Coordinates::Logarithmic((low..high).log_scale().into())
+                Coordinates::Logarithmic(Rc::new((low..high).log_scale().into()))
             }
             Scale::Even => {
                 let margin = if high > low { (high - low) * 0.04 } else { high.abs().max(1.0) * 0.5 };
@@ -47,48 +50,111 @@ impl Ruler {
             }
         };
         let unit = unit(axis.quantity, high.abs().max(low.abs()));
-        Ruler { coordinates, start, end, unit, quantity: axis.quantity }
-    }
-
-    /// The pixel of a value.
-    pub fn at(&self, value: f64) -> f64 {
-        let step = match &self.coordinates {
-            Coordinates::Even(even) => even.map(&value, (0, STEPS)),
-            Coordinates::Logarithmic(logarithmic) => logarithmic.map(&value.max(1.0), (0, STEPS)),
-        };
-        self.start + (self.end - self.start) * f64::from(step) / f64::from(STEPS)
-    }
-
-    /// The range that it shows.
-    pub fn range(&self) -> (f64, f64) {
-        match &self.coordinates {
-            Coordinates::Even(even) => (even.range().start, even.range().end),
-            Coordinates::Logarithmic(logarithmic) => (logarithmic.range().start, logarithmic.range().end),
-        }
-    }
-
-    /// Round values with their words, so many at most.
-    pub fn ticks(&self, most: usize) -> Vec<(f64, String)> {
-        let (low, high) = self.range();
-        let whole = matches!(self.quantity, Quantity::Count);
-        let values: Vec<f64> = match &self.coordinates {
-            Coordinates::Even(even) => even.key_points(BoldPoints(most.max(2))),
-            Coordinates::Logarithmic(_) => decades(low, high, most),
-        };
-        let shown = values.into_iter().filter(|value| *value >= low && *value <= high && (!whole || value.fract().abs() < 1e-9));
-        let shown: Vec<f64> = shown.collect();
-        // On an even axis all have the same decimals; on a logarithmic one each has those that it needs.
-        let most = shown.iter().map(|value| decimals(value / self.unit)).max().unwrap_or(0);
-        let decimals = |value: f64| if matches!(self.coordinates, Coordinates::Even(_)) { most } else { decimals(value / self.unit) };
-        shown.into_iter().map(|value| (value, words(value / self.unit, decimals(value)))).collect()
-    }
-
-    /// What is written beside the axis: its label with the unit.
-    pub fn label(&self, axis: &Axis) -> String {
-        match suffix(self.quantity, self.unit) {
+        let words = match suffix(axis.quantity, unit) {
             "" => axis.label.clone(),
             suffix if axis.label.is_empty() => suffix.to_owned(),
             suffix => format!("{} ({suffix})", axis.label),
+        };
+        Ruler { coordinates, words, unit, quantity: axis.quantity, ticks: 2 }
+    }
+
+    /// An axis of names: from left to right, or from the top down.
+    pub fn of_names<'a>(words: &str, names: impl Iterator<Item = &'a String>, is_upright: bool) -> Ruler {
+        let names: Vec<String> = names.cloned().collect();
+        let end = names.len().max(1) as f64;
+        let places = if is_upright { (end..0.0).into() } else { (0.0..end).into() };
+        Ruler {
+            coordinates: Coordinates::Names(places, names.into()),
+            words: words.to_owned(),
+            unit: 1.0,
+            quantity: Quantity::Number,
+            ticks: 2,
+        }
+    }
+
+    /// The same with so many ticks at most.
+    pub fn with_ticks(self, ticks: usize) -> Ruler {
+        Ruler { ticks, ..self }
+    }
+
+    /// Do names stand along it?
+    pub fn has_names(&self) -> bool {
+        matches!(self.coordinates, Coordinates::Names(..))
+    }
+
+    /// The words of so many ticks at most.
+    pub fn labels(&self, most: usize) -> Vec<String> {
+        let ruler = self.clone().with_ticks(most);
+        ruler.key_points(BoldPoints(most)).iter().map(|value| ruler.format_ext(value)).collect()
+    }
+
+    /// So many ticks stand side by side in a room, the words of each so wide and with a gap between them.
+    pub fn most(&self, room: f64, gap: f64, width: impl Fn(&str) -> f64) -> usize {
+        let fits = |most: &usize| {
+            let ticks = self.labels(*most);
+            let widest = ticks.iter().map(|words| width(words)).fold(0.0, f64::max);
+            (widest + gap) * ticks.len() as f64 <= room
+        };
+        let most = if self.has_names() { 60 } else { 12 };
+        (2..=most).rev().find(fits).unwrap_or(2)
+    }
+
+    /// The pixel of a value, between two of them.
+    pub fn at(&self, value: f64, (start, end): (f64, f64)) -> f64 {
+        const STEPS: i32 = 1_000_000;
+        start + (end - start) * f64::from(self.map(&value, (0, STEPS))) / f64::from(STEPS)
+    }
+}
+
+impl Ranged for Ruler {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        match &self.coordinates {
+            Coordinates::Even(even) | Coordinates::Names(even, _) => even.map(value, limit),
+            Coordinates::Logarithmic(logarithmic) => logarithmic.map(&value.max(1.0), limit),
+        }
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
+        let most = hint.bold_points().max(2);
+        let Range { start: low, end: high } = self.range();
+        let values: Vec<f64> = match &self.coordinates {
+            // Between the ticks there are no finer ones.
+            _ if hint.weight().allow_light_points() => Vec::new(),
+            Coordinates::Even(even) => even.key_points(BoldPoints(most)),
+            Coordinates::Logarithmic(_) => decades(low, high, most),
+            Coordinates::Names(_, names) => {
+                (0..names.len()).step_by(names.len().div_ceil(hint.bold_points().max(1)).max(1)).map(|place| place as f64 + 0.5).collect()
+            }
+        };
+        let is_whole = self.quantity == Quantity::Count;
+        values
+            .into_iter()
+            .filter(|value| *value >= low.min(high) && *value <= high.max(low) && (!is_whole || value.fract().abs() < 1e-9))
+            .collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        match &self.coordinates {
+            Coordinates::Even(even) | Coordinates::Names(even, _) => even.range(),
+            Coordinates::Logarithmic(logarithmic) => logarithmic.range(),
+        }
+    }
+}
+
+impl ValueFormatter<f64> for Ruler {
+    fn format_ext(&self, value: &f64) -> String {
+        match &self.coordinates {
+            // All have the same decimals.
+            Coordinates::Even(even) => {
+                let needed = even.key_points(BoldPoints(self.ticks.max(2))).into_iter().map(|tick| decimals(tick / self.unit)).max();
+                words(value / self.unit, needed.unwrap_or(0))
+            }
+            // Each has those that it needs.
+            Coordinates::Logarithmic(_) => words(value / self.unit, decimals(value / self.unit)),
+            Coordinates::Names(_, names) => names.get(*value as usize).cloned().unwrap_or_default(),
         }
     }
 }

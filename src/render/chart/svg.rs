@@ -1,9 +1,10 @@
 //! A picture as SVG. It holds no id, no script and no style sheet, so that many of them can stand in one page.
 
 use super::font::Weight;
-use super::picture::{Anchor, Paint, Picture, Point, Shape, Text};
+use super::picture::{Paint, Picture, Point, Shape, Text};
 use super::theme::Colour;
 use crate::render::escape::markup;
+use plotters::style::text_anchor::HPos;
 use std::fmt::Write;
 
 /// The picture as SVG, with a newline at its end.
@@ -61,14 +62,14 @@ fn painted(paint: &Paint) -> String {
 fn words(out: &mut String, text: &Text) {
     let (x, y) = (number(text.at.0), number(text.at.1));
     let anchor = match text.anchor {
-        Anchor::Start => "",
-        Anchor::Middle => " text-anchor=\"middle\"",
-        Anchor::End => " text-anchor=\"end\"",
+        HPos::Left => "",
+        HPos::Center => " text-anchor=\"middle\"",
+        HPos::Right => " text-anchor=\"end\"",
     };
-    let weight = if text.weight == Weight::Bold { " font-weight=\"bold\"" } else { "" };
+    let weight = if text.hand.weight == Weight::Bold { " font-weight=\"bold\"" } else { "" };
     let length = format!(" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"", number(text.width));
     let full = text.full.as_ref().map(|full| format!("<title>{}</title>", markup(full))).unwrap_or_default();
-    let (size, colour, words) = (number(text.size), code(text.colour), markup(&text.words));
+    let (size, colour, words) = (number(text.hand.size), code(text.hand.colour), markup(&text.words));
     let _ = writeln!(out, "<text x=\"{x}\" y=\"{y}\" font-size=\"{size}\" fill=\"{colour}\"{anchor}{weight}{length}>{full}{words}</text>");
 }
 

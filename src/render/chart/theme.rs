@@ -14,8 +14,7 @@ pub enum Theme {
 }
 
 /// Red, green, blue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colour(pub u8, pub u8, pub u8);
+pub use plotters::style::RGBColor as Colour;
 
 const fn rgb(code: u32) -> Colour {
     Colour((code >> 16) as u8, (code >> 8) as u8, code as u8)
@@ -67,6 +66,8 @@ impl Theme {
         match hue {
             Hue::Recorded => self.ink(),
             Hue::Limit => self.rule(),
+            Hue::Own => self.of(0x8a1c5f, 0xff9ed6),
+            Hue::Gone => self.of(0xc6ccd2, 0x3d4550),
             Hue::Alarm => self.of(0xc7321b, 0xff6b57),
             Hue::Other(place) => {
                 let colours = if self == Theme::Light { ON_LIGHT } else { ON_DARK };
@@ -91,27 +92,21 @@ impl Theme {
     }
 }
 
-impl Colour {
-    /// How light it seems, from 0 to 1 (the relative luminance of WCAG 2).
-    pub fn luminance(self) -> f64 {
-        let part = |value: u8| {
-            let value = f64::from(value) / 255.0;
-            if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
-        };
-        0.2126 * part(self.0) + 0.7152 * part(self.1) + 0.0722 * part(self.2)
-    }
-
-    /// Black or white, whichever is easier to read on it.
-    pub fn legible(self) -> Colour {
-        if self.luminance() > 0.18 { Colour(0x10, 0x14, 0x18) } else { Colour(0xff, 0xff, 0xff) }
-    }
+/// Black or white, whichever is easier to read on a colour, by its relative luminance (WCAG 2).
+pub fn legible(Colour(red, green, blue): Colour) -> Colour {
+    let part = |value: u8| {
+        let value = f64::from(value) / 255.0;
+        if value <= 0.03928 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    let luminance = 0.2126 * part(red) + 0.7152 * part(green) + 0.0722 * part(blue);
+    if luminance > 0.18 { Colour(0x10, 0x14, 0x18) } else { Colour(0xff, 0xff, 0xff) }
 }
 
 /// The dash of a hue's lines, in widths of the line.
 pub fn dash(hue: Hue) -> &'static [f64] {
     match hue {
-        Hue::Recorded | Hue::Alarm => &[],
-        Hue::Limit => &[4.0, 3.0],
+        Hue::Recorded | Hue::Own | Hue::Alarm => &[],
+        Hue::Limit | Hue::Gone => &[4.0, 3.0],
         Hue::Other(place) => DASHES.get((place + place / DASHES.len()) % DASHES.len()).copied().unwrap_or(&[]),
     }
 }
@@ -121,7 +116,8 @@ pub fn symbol(hue: Hue) -> Symbol {
     match hue {
         // None of a policy's own.
         Hue::Recorded => Symbol::Plus,
-        Hue::Limit => Symbol::Speck,
+        Hue::Own => Symbol::Star,
+        Hue::Limit | Hue::Gone => Symbol::Speck,
         Hue::Alarm => Symbol::Cross,
         Hue::Other(place) => SYMBOLS.get((place + place / SYMBOLS.len()) % SYMBOLS.len()).copied().unwrap_or(Symbol::Disc),
     }

@@ -1,7 +1,7 @@
 //! Outlines and widths of letters from a TrueType file of ours. The form is that of the OpenType specification, as far as those files use it: tables
-//! `cmap` (formats 4 and 12), `head`, `hhea`, `hmtx`, `loca` and `glyf`. What lies outside of the file is taken for absent.
+//! `cmap` (format 4), `head`, `hhea`, `hmtx`, `loca` and `glyf`. What lies outside of the file is taken for absent.
 
-use super::pen::Pen;
+use tiny_skia::{PathBuilder, Point, Transform};
 
 /// A glyph made of others goes no deeper.
 const DEEPEST: u8 = 4;
@@ -19,9 +19,6 @@ pub struct Face {
 /// A glyph of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Glyph(u16);
-
-/// From the units of a glyph to the place where it is drawn: two columns and a shift.
-type Matrix = [f32; 6];
 
 impl Face {
     /// Opens a file; `None` where a table is missing.
@@ -47,11 +44,7 @@ impl Face {
             records.filter(|record| matches!((u16_at(cmap, *record), u16_at(cmap, record + 2)), (Some(0), _) | (Some(3), Some(1 | 10))));
         let found = unicode.find_map(|record| {
             let map = cmap.get(u32_at(cmap, record + 4)? as usize..)?;
-            match u16_at(map, 0)? {
-                4 => in_segments(map, u16::try_from(letter as u32).ok()?),
-                12 => in_groups(map, letter as u32),
-                _ => None,
-            }
+            if u16_at(map, 0)? == 4 { in_segments(map, u16::try_from(letter as u32).ok()?) } else { None }
         });
         found.filter(|glyph| *glyph > 0).map(Glyph)
     }
@@ -61,9 +54,9 @@ impl Face {
         u16_at(self.table(b"hmtx")?, 4 * usize::from(glyph.0.min(self.widths.checked_sub(1)?)))
     }
 
-    /// Draws the outline of a glyph, in units, y pointing up. A glyph without one draws nothing.
-    pub fn draw(&self, glyph: Glyph, pen: &mut dyn Pen) {
-        let _ = self.draw_at(glyph, pen, [1.0, 0.0, 0.0, 1.0, 0.0, 0.0], 0);
+    /// Draws the outline of a glyph, which is in units and points up. A glyph without one draws nothing.
+    pub fn draw(&self, glyph: Glyph, pen: &mut PathBuilder, at: Transform) {
+        let _ = self.draw_at(glyph, pen, at, 0);
     }
 
     fn outline(&self, glyph: Glyph) -> Option<&'static [u8]> {
@@ -76,17 +69,17 @@ impl Face {
         self.table(b"glyf")?.get(place(number)?..place(number + 1)?)
     }
 
-    fn draw_at(&self, glyph: Glyph, pen: &mut dyn Pen, matrix: Matrix, depth: u8) -> Option<()> {
+    fn draw_at(&self, glyph: Glyph, pen: &mut PathBuilder, at: Transform, depth: u8) -> Option<()> {
         let outline = self.outline(glyph)?;
         match u16_at(outline, 0)? as i16 {
-            contours @ 0.. => simple(outline, contours as usize, pen, matrix),
-            _ if depth < DEEPEST => self.composite(outline, pen, matrix, depth),
+            contours @ 0.. => simple(outline, contours as usize, pen, at),
+            _ if depth < DEEPEST => self.composite(outline, pen, at, depth),
             _ => None,
         }
     }
 
     /// A glyph that is put together of others, each moved and perhaps scaled.
-    fn composite(&self, outline: &[u8], pen: &mut dyn Pen, matrix: Matrix, depth: u8) -> Option<()> {
+    fn composite(&self, outline: &[u8], pen: &mut PathBuilder, outer: Transform, depth: u8) -> Option<()> {
         let mut at = 10;
         loop {
             let (flags, part) = (u16_at(outline, at)?, Glyph(u16_at(outline, at + 2)?));
@@ -113,26 +106,14 @@ impl Face {
             } else {
                 [1.0, 0.0, 0.0, 1.0]
             };
-            let inner = [a, b, c, d, f32::from(shift[0]), f32::from(shift[1])];
+            let inner = Transform::from_row(a, b, c, d, f32::from(shift[0]), f32::from(shift[1]));
             // A part that lies outside of the file is left out.
-            let _ = self.draw_at(part, pen, joined(matrix, inner), depth + 1);
+            let _ = self.draw_at(part, pen, outer.pre_concat(inner), depth + 1);
             if flags & 0x20 == 0 {
                 return Some(());
             }
         }
     }
-}
-
-fn joined(outer: Matrix, inner: Matrix) -> Matrix {
-    let [a, b, c, d, ..] = outer;
-    let column = |x: f32, y: f32| [a * x + c * y, b * x + d * y];
-    let ([ia, ib], [ic, id]) = (column(inner[0], inner[1]), column(inner[2], inner[3]));
-    let (x, y) = moved(outer, inner[4], inner[5]);
-    [ia, ib, ic, id, x, y]
-}
-
-fn moved([a, b, c, d, e, f]: Matrix, x: f32, y: f32) -> (f32, f32) {
-    (a * x + c * y + e, b * x + d * y + f)
 }
 
 /// Format 4: segments of neighbouring letters, each with a shift or a list.
@@ -152,17 +133,8 @@ fn in_segments(map: &[u8], letter: u16) -> Option<u16> {
     }
 }
 
-/// Format 12: groups of neighbouring letters.
-fn in_groups(map: &[u8], letter: u32) -> Option<u16> {
-    let groups = (0..u32_at(map, 12)? as usize).map(|group| 16 + 12 * group);
-    let within =
-        |group: &usize| u32_at(map, *group).zip(u32_at(map, group + 4)).is_some_and(|(first, last)| (first..=last).contains(&letter));
-    let group = groups.into_iter().take_while(|group| map.len() > *group).find(within)?;
-    u16::try_from(u32_at(map, group + 8)? + letter - u32_at(map, group)?).ok()
-}
-
 /// A glyph of contours: the last point of each, a program that is passed over, flags, then x and y as differences.
-fn simple(outline: &[u8], contours: usize, pen: &mut dyn Pen, matrix: Matrix) -> Option<()> {
+fn simple(outline: &[u8], contours: usize, pen: &mut PathBuilder, placed: Transform) -> Option<()> {
     let ends = (0..contours).map(|contour| u16_at(outline, 10 + 2 * contour).map(usize::from)).collect::<Option<Vec<usize>>>()?;
     let points = ends.last().map_or(0, |last| last + 1);
     let mut at = 12 + 2 * contours + usize::from(u16_at(outline, 10 + 2 * contours)?);
@@ -201,76 +173,40 @@ fn simple(outline: &[u8], contours: usize, pen: &mut dyn Pen, matrix: Matrix) ->
     let (xs, ys) = (coordinates(2, 16)?, coordinates(4, 32)?);
     let mut first = 0;
     for end in ends {
-        let mut contour = Contour { pen: &mut *pen, begun: None, first_off: None, last_off: None };
-        for place in first..=end {
-            contour.point(moved(matrix, *xs.get(place)?, *ys.get(place)?), flags.get(place)? & 1 != 0);
-        }
-        contour.close();
+        let point = |place: usize| {
+            let mut point = Point::from_xy(*xs.get(place)?, *ys.get(place)?);
+            placed.map_point(&mut point);
+            Some((point, flags.get(place)? & 1 != 0))
+        };
+        let _ = contour(&(first..=end).map(point).collect::<Option<Vec<_>>>()?, pen);
         first = end + 1;
     }
     Some(())
 }
 
-/// A contour on its way: between two points off the curve lies one on it.
-struct Contour<'p> {
-    pen: &'p mut dyn Pen,
-    begun: Option<(f32, f32)>,
-    first_off: Option<(f32, f32)>,
-    last_off: Option<(f32, f32)>,
-}
-
-fn between(one: (f32, f32), other: (f32, f32)) -> (f32, f32) {
-    (one.0 + 0.5 * (other.0 - one.0), one.1 + 0.5 * (other.1 - one.1))
-}
-
-fn wide((x, y): (f32, f32)) -> (f64, f64) {
-    (f64::from(x), f64::from(y))
-}
-
-impl Contour<'_> {
-    fn curve(&mut self, control: (f32, f32), to: (f32, f32)) {
-        self.pen.quad_to(wide(control), wide(to));
-    }
-
-    fn begin(&mut self, at: (f32, f32)) {
-        self.begun = Some(at);
-        self.pen.move_to(wide(at));
-    }
-
-    fn point(&mut self, at: (f32, f32), on_curve: bool) {
-        match (self.begun, on_curve) {
-            (None, true) => self.begin(at),
-            (None, false) => match self.first_off {
-                Some(off) => {
-                    self.begin(between(off, at));
-                    self.last_off = Some(at);
-                }
-                None => self.first_off = Some(at),
-            },
-            (Some(_), true) => match self.last_off.take() {
-                Some(off) => self.curve(off, at),
-                None => self.pen.line_to(wide(at)),
-            },
-            (Some(_), false) => {
-                if let Some(off) = self.last_off.replace(at) {
-                    self.curve(off, between(off, at));
-                }
-            }
+/// Draws a closed contour through points that lie on it or off it: between two off it lies one on it.
+fn contour(points: &[(Point, bool)], pen: &mut PathBuilder) -> Option<()> {
+    let mut all: Vec<(Point, bool)> = Vec::with_capacity(2 * points.len());
+    for ((one, is_on), (other, is_next_on)) in points.iter().zip(points.iter().cycle().skip(1)) {
+        all.push((*one, *is_on));
+        if !is_on && !is_next_on {
+            all.push((Point::from_xy(one.x + 0.5 * (other.x - one.x), one.y + 0.5 * (other.y - one.y)), true));
         }
     }
-
-    fn close(mut self) {
-        let Some(begun) = self.begun else { return };
-        if let (Some(first), Some(last)) = (self.first_off, self.last_off) {
-            self.last_off = None;
-            self.curve(last, between(last, first));
+    let begun = all.iter().position(|(_, is_on)| *is_on)?;
+    all.rotate_left(begun);
+    let first = *all.first()?;
+    pen.move_to(first.0.x, first.0.y);
+    let mut control: Option<Point> = None;
+    for (at, is_on) in all.into_iter().skip(1).chain([first]) {
+        match (is_on, control.take()) {
+            (true, Some(off)) => pen.quad_to(off.x, off.y, at.x, at.y),
+            (true, None) => pen.line_to(at.x, at.y),
+            (false, _) => control = Some(at),
         }
-        match self.first_off.or(self.last_off) {
-            Some(off) => self.curve(off, begun),
-            None => self.pen.line_to(wide(begun)),
-        }
-        self.pen.close();
     }
+    pen.close();
+    Some(())
 }
 
 fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {

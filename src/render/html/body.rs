@@ -20,7 +20,7 @@ const METHOD: &str = "method";
 /// The body of a page.
 pub fn body(story: &Story<'_>, packed: Option<&Packed>) -> String {
     let mut out = String::from("<a class=\"skip\" href=\"#main\">Skip to the report</a>\n<header>\n<div class=\"top\"><div>\n");
-    let heading = if story.verdict.is_empty() { story.title.as_str() } else { "What would these policies have done?" };
+    let heading = if story.verdict.is_empty() { story.title.as_str() } else { "Context policies on recorded sessions" };
     out += &format!("<h1>{}</h1>\n", markup(heading));
     if !story.verdict.is_empty() {
         out += &format!("<p class=\"looked-at\">{}</p>\n", markup(&story.title));
@@ -112,12 +112,13 @@ fn paragraphs(out: &mut String, sentences: &[String]) {
     });
 }
 
-/// A chart in both themes, of which the page shows the one that fits.
+/// A chart in both themes, of which the page shows the one that fits. How it is read stands below as text; what it rests on the page says once.
 fn figure_of(out: &mut String, chart: &Chart) {
-    *out += "<figure>\n";
+    let drawn = Chart { notes: Vec::new(), rests_on: Vec::new(), ..chart.clone() };
+    *out += "<figure tabindex=\"0\">\n";
     for (class, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
         let size = Size::SMALL;
-        let packed = STANDARD.encode(svg(chart, Look { size, theme }));
+        let packed = STANDARD.encode(svg(&drawn, Look { size, theme }));
         let _ = writeln!(
             out,
             "<img class=\"{class}\" width=\"{}\" height=\"{}\" alt=\"{}\" src=\"data:image/svg+xml;base64,{packed}\">",
@@ -125,6 +126,9 @@ fn figure_of(out: &mut String, chart: &Chart) {
             size.height,
             markup(&format!("{}. {}", chart.title, chart.subtitle))
         );
+    }
+    if !chart.notes.is_empty() {
+        let _ = writeln!(out, "<figcaption>{}</figcaption>", markup(&chart.notes.join(" ")));
     }
     *out += "</figure>\n";
 }

@@ -2,11 +2,10 @@
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use crate::corpus::Corpus;
+use super::kind::{Kind, Material, Need};
 use crate::cost::Split;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::title::short_title as of_what;
 use crate::report::words::percent;
 use crate::trace::Trace;
@@ -17,8 +16,19 @@ const POINTS: usize = 60;
 /// Tokens read from the cache, and tokens of the prompts, by call.
 type Reads = Vec<(u64, u64)>;
 
-/// The chart of these policies; for each, what the modelled cache made of each call of each session.
-pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<Chart, NothingToDraw> {
+/// Cache hit rate over calls.
+pub const CACHE: Kind = Kind {
+    name: "cache",
+    sentence: "the share of the prompts that the prompt cache reads, over calls, recorded and under each policy",
+    needs: &[Need::Replays, Need::Baselines, Need::Reads],
+    usual: None,
+    draw: cache,
+};
+
+/// The chart of policies; for each, what the modelled cache made of each call of each session.
+fn cache(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, reads: replays, baselines, .. } = *material;
+    let is_own = |name: &str| baselines.own.is_some_and(|own| own.replay.policy == name);
     let recorded = by_call(corpus.traces.iter().map(recorded));
     let simulated = |(replay, sessions): &(&Replay, Vec<Vec<Split>>)| {
         let sizes = |splits: &Vec<Split>| splits.iter().map(|split| (split.read, split.read + split.write + split.fresh)).collect();
@@ -41,8 +51,12 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     let each = longest.div_ceil(POINTS);
     let mut others = 0;
     let series = drawn.iter().map(|(name, provenance, reads)| {
-        let hue = if *provenance == Provenance::Recorded { Hue::Recorded } else { Hue::Other(others) };
-        others += usize::from(*provenance == Provenance::Simulated);
+        let hue = match provenance {
+            Provenance::Recorded => Hue::Recorded,
+            _ if is_own(name) => Hue::Own,
+            _ => Hue::Other(others),
+        };
+        others += usize::from(matches!(hue, Hue::Other(_)));
         let point = |(place, calls): (usize, &[(u64, u64)])| {
             let middle = (place * each) as f64 + (calls.len() + 1) as f64 / 2.0;
             let (read, prompt) = sum(calls);
@@ -71,20 +85,23 @@ pub fn cache(corpus: &Corpus, replays: &[(&Replay, Vec<Vec<Split>>)]) -> Result<
     if each > 1 {
         notes.push(format!("A point stands for {each} calls in a row."));
     }
-    notes.push("Recorded are the calls whose provider reported its cache.".to_owned());
-    notes.extend(notes::below_a_replay(corpus));
+    notes.push("Recorded are the calls whose provider reports its cache.".to_owned());
     Ok(Chart {
-        kind: super::kind::Kind::Cache.name(),
+        kind: CACHE.name,
         title,
-        subtitle: format!("Share of the prompt tokens of all sessions at that call, recorded and modelled; {}", of_what(&corpus.facts)),
+        subtitle: format!(
+            "Share of the prompt tokens at that call, recorded and modelled; the axis shows the range of the data; {}",
+            of_what(&corpus.facts)
+        ),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
-            y: Axis { from: None, to: Some(1.0), ..Axis::of("read from the cache", Quantity::Share) },
+            y: Axis { from: None, ..Axis::of("read from the cache", Quantity::Share) },
             series,
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
+        rests_on: Vec::new(),
         data: data(&all),
     })
 }

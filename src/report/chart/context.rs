@@ -2,14 +2,15 @@
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
+use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::policy::{Plan, Trigger};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::words::{counted, first_few, grouped};
 use crate::sim::{Conditions, EventKind, Outcome};
 use crate::trace::Trace;
+use crate::transcript::CompactionKind;
 
 /// Estimates and limits are drawn of so many policies at most: more of them could not be told apart.
 const TOLD: usize = 2;
@@ -25,6 +26,8 @@ pub struct Life<'a> {
     pub plan: Plan,
     /// The window, and what else holds.
     pub conditions: Conditions,
+    /// Is it the policy that the session's own agent ran by?
+    pub is_own: bool,
 }
 
 /// The events that are marked, each with its symbol.
@@ -37,8 +40,35 @@ const EVENTS: [(EventKind, Symbol); 6] = [
     (EventKind::Inject, Symbol::Disc),
 ];
 
-/// The chart of the session at this place in the corpus.
-pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Chart, NothingToDraw> {
+/// Context over the calls of one session.
+pub const CONTEXT: Kind = Kind {
+    name: "context",
+    sentence: "one session, call by call: context recorded and simulated, the policy's estimate, limits, and what happened",
+    needs: &[Need::Session],
+    usual: None,
+    draw: context,
+};
+
+/// The session in which most happens: compactions, prunings and refusals, recorded and under these policies; of equals the one with the most calls, then the
+/// earlier one.
+pub fn busiest(corpus: &Corpus, replays: &[&Replay]) -> usize {
+    let happens = |place: &usize| {
+        let trace = corpus.traces.get(*place);
+        let simulated = replays.iter().filter_map(|replay| replay.outcomes.get(*place)).map(|outcome| {
+            let totals = &outcome.totals;
+            let kinds = [EventKind::Prune, EventKind::Compact, EventKind::Reset, EventKind::Drop];
+            totals.overflows + kinds.into_iter().map(|kind| totals.events_of(kind)).sum::<u64>()
+        });
+        let compactions =
+            |trace: &Trace| trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy).count();
+        (trace.map_or(0, compactions), simulated.sum::<u64>(), trace.map_or(0, |trace| trace.calls.len()))
+    };
+    (0..corpus.traces.len()).rev().max_by_key(happens).unwrap_or(0)
+}
+
+/// The chart of one session.
+fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, session: (place, lives), .. } = *material;
     let trace =
         corpus.traces.get(place).filter(|trace| !trace.calls.is_empty()).ok_or(NothingToDraw("the session has no call".to_owned()))?;
     let outcomes: Vec<(&Life<'_>, &Outcome)> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.get(place)?))).collect();
@@ -46,24 +76,24 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
     let mut series = vec![recorded(trace)];
     let mut marks = Vec::new();
     for (number, (life, outcome)) in shown.places.iter().filter_map(|place| outcomes.get(*place)).enumerate() {
-        let hue = Hue::Other(number);
+        let hue = hue(life, number);
         if outcomes.len() <= TOLD {
             series.extend(believed(life, outcome, hue));
         }
         series.push(simulated(life, outcome, hue));
         marks.extend(happened(outcome, hue));
     }
+    marks.extend(itself(trace));
     series.retain(|series| !series.points.is_empty());
     let highest = outcomes.iter().map(|(_, outcome)| outcome.totals.peak_tokens).max().unwrap_or(0).max(trace.largest_prompt());
     let (limits, beyond) = limits(&outcomes, highest);
     let mut notes: Vec<String> = shown.note("the tokens of its prompts", "are drawn").into_iter().chain(beyond).collect();
     if outcomes.len() <= TOLD && !limits.is_empty() {
-        notes.push("Rules fire by the policy's estimate; a call overflows by the actual size of its context.".to_owned());
+        notes.push("Rules fire by the policy's estimate of the context, overflows by its actual size.".to_owned());
     }
-    notes.extend(notes::below_a_replay(corpus).into_iter().take(1));
     Ok(Chart {
-        kind: super::kind::Kind::Context.name(),
-        title: title(&outcomes),
+        kind: CONTEXT.name,
+        title: title(trace, &outcomes),
         subtitle: subtitle(trace),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
@@ -73,11 +103,31 @@ pub fn context(corpus: &Corpus, place: usize, lives: &[Life<'_>]) -> Result<Char
             marks,
         }),
         notes,
+        rests_on: Vec::new(),
         data: data(trace, &outcomes),
     })
 }
 
-fn title(outcomes: &[(&Life<'_>, &Outcome)]) -> String {
+/// Each policy's hue: that of the own one says so.
+fn hue(life: &Life<'_>, number: usize) -> Hue {
+    if life.is_own { Hue::Own } else { Hue::Other(number) }
+}
+
+/// Of what the agent itself did, by kind: where, and how large the next recorded prompt is.
+fn itself(trace: &Trace) -> Vec<Marks> {
+    let of = |kind: CompactionKind, name: &str, symbol: Symbol| {
+        let events = trace.compactions.iter().filter(|event| event.kind == kind && !event.copy).map(|event| trace.first_call_behind(event));
+        let prompt = |call: usize| Some((call as f64 + 1.0, trace.calls.get(call)?.usage.as_ref()?.prompt as f64));
+        let mut points: Vec<(f64, f64)> = events.filter_map(prompt).collect();
+        points.dedup();
+        Marks { name: name.to_owned(), symbol, hue: Hue::Recorded, points }
+    };
+    let marks =
+        [of(CompactionKind::Compact, "recorded compaction", Symbol::Ring), of(CompactionKind::Prune, "recorded prune", Symbol::Plus)];
+    marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
+}
+
+fn title(trace: &Trace, outcomes: &[(&Life<'_>, &Outcome)]) -> String {
     let told = |(life, outcome): &(&Life<'_>, &Outcome)| {
         let totals = &outcome.totals;
         let events = |kind: EventKind| totals.events_of(kind);
@@ -91,9 +141,11 @@ fn title(outcomes: &[(&Life<'_>, &Outcome)]) -> String {
         let happened = if few.is_empty() { "no overflow, no compaction".to_owned() } else { few.join(", ") };
         format!("{}: {happened}", life.replay.policy)
     };
+    let recorded = trace.compactions.iter().filter(|event| event.kind == CompactionKind::Compact && !event.copy).count() as u64;
+    let recorded = if recorded > 0 { format!("; recorded: {}", counted(recorded, "compaction")) } else { String::new() };
     match outcomes {
         [] => "The context of one session, call by call".to_owned(),
-        few if few.len() <= TOLD => format!("The context under {}", few.iter().map(told).collect::<Vec<_>>().join("; ")),
+        few if few.len() <= TOLD => format!("The context under {}{recorded}", few.iter().map(told).collect::<Vec<_>>().join("; ")),
         many => format!("The context of one session under {} policies", many.len()),
     }
 }
@@ -115,7 +167,7 @@ fn recorded(trace: &Trace) -> Series {
     Series {
         name: "recorded".to_owned(),
         hue: Hue::Recorded,
-        form: Form::Line,
+        form: Form::Broad,
         provenance: Provenance::Recorded,
         points: numbered(prompts),
         band: Vec::new(),
@@ -178,7 +230,7 @@ fn limits(outcomes: &[(&Life<'_>, &Outcome)], highest: u64) -> (Vec<Limit>, Vec<
         if outcomes.len() > TOLD {
             continue;
         }
-        let hue = Hue::Other(number);
+        let hue = hue(life, number);
         let reserve = life.conditions.reserve.unwrap_or(life.plan.window.reserve);
         if reserve > 0 {
             add(outcome.window.saturating_sub(reserve), "window less reserve".to_owned(), hue);

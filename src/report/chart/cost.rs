@@ -1,15 +1,18 @@
-//! Cost against tokens saved, one dot per policy, with the front of those that no other one beats in both. What a policy pays and saves in a
+//! Cost against tokens saved, a dot for each policy, the recording and the user's own agents, with the front of those that no other one beats in both. What a policy pays and saves in a
 //! session that it fails is that of a shorter one: only policies that fail the fewest sessions stand on the front.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
 use super::few::{LINES, few};
-use crate::corpus::Corpus;
+use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
 use crate::experiment::Replay;
+use crate::report::answer::verdict;
+use crate::report::asked::Asked;
+use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::recording::{self, RECORDED};
 use crate::report::title::short_title as of_what;
-use crate::report::words::{counted_as, dollars, grouped, percent};
-use crate::report::{cost_figures, notes};
+use crate::report::words::{counted_as, dollars, grouped};
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
 struct Point<'a> {
@@ -36,23 +39,35 @@ impl Point<'_> {
     }
 }
 
-/// The chart of these policies, whose bills have been made, with the cache that was asked for.
-pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Chart, NothingToDraw> {
+/// Cost against tokens saved.
+pub const COST: Kind = Kind {
+    name: "cost",
+    sentence: "cost against tokens saved, a dot for each policy, with the front that no other policy beats",
+    needs: &[Need::Replays, Need::Baselines, Need::Money],
+    usual: None,
+    draw: cost,
+};
+
+/// The chart of policies whose bills have been made, with the cache that was asked for.
+fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, replays, baselines, checks, cache, .. } = *material;
     let point = |replay| Point { replay, cost: replay.bill.with(cache).nano_usd(), saved: replay.totals.tokens_saved() };
-    let points: Vec<Point<'_>> =
-        replays.iter().filter(|replay| replay.bill.is_priced() && replay.totals.is_comparable()).map(point).collect();
+    let told = |replay: &&Replay| replay.bill.is_priced() && replay.totals.is_comparable();
+    let points: Vec<Point<'_>> = replays.iter().filter(told).map(point).collect();
+    // Some sessions cost less than all of them: own agents that do not cover the corpus have no dot.
+    let own = baselines.own.filter(|own| own.left_out.is_empty()).map(|own| &own.replay).filter(told).map(point);
+    let recorded = baselines.recording.map(|recording| &recording.sum).filter(|sum| sum.is_priced() && !points.is_empty());
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
     front.sort_by_key(|point| (point.cost, point.saved));
     let cheapest = front.first().ok_or(NothingToDraw("no call of these sessions has a known price".to_owned()))?;
-    let title = format!("{} is cheapest: {}", cheapest.replay.policy, dollars(i64::try_from(cheapest.cost).unwrap_or(i64::MAX)));
     let most = front.iter().max_by_key(|point| point.saved);
-    let saving = most.map(|point| (&point.replay.policy, percent(point.saved, point.replay.totals.recorded_tokens)));
-    let title = match saving {
-        Some((policy, share)) if *policy != cheapest.replay.policy => format!("{title}; {policy} saves most tokens: {share}"),
-        Some((_, share)) => format!("{title}, and saves most tokens: {share}"),
-        None => title,
-    };
+    let title = verdict(corpus, replays, baselines, &Asked { cache, checks, ..Asked::default() }).unwrap_or_else(|| {
+        let price = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));
+        let beside = recorded.map_or_else(String::new, |sum| format!("; recorded: {}", price(sum.nano_usd())));
+        format!("The lowest price is {} under {}{beside}", price(cheapest.cost), cheapest.replay.policy)
+    });
+    let title = title.trim_end_matches('.').to_owned();
     let line = Series {
         name: "the front: no policy is both cheaper and saves more".to_owned(),
         hue: Hue::Limit,
@@ -62,7 +77,7 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         band: Vec::new(),
         named: if points.len() > 1 { Named::Key } else { Named::Nowhere },
     };
-    // Those that the title names come first, then the others on the front.
+    // The ends of the front come first, then the others on it.
     let rank = |place: usize| {
         let point = points.get(place)?;
         let told = [front.first(), most].into_iter().flatten().any(|told| std::ptr::eq(*told, point));
@@ -88,6 +103,17 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
         named: Named::Beside,
         ..line.clone()
     });
+    let dot = |name: &str, hue: Hue, place: (f64, f64)| Series {
+        name: name.to_owned(),
+        hue,
+        form: Form::Dots,
+        points: vec![place],
+        named: Named::Beside,
+        ..line.clone()
+    };
+    let recorded =
+        recorded.map(|sum| Series { provenance: Provenance::Recorded, ..dot("recorded", Hue::Recorded, (sum.nano_usd() as f64, 0.0)) });
+    let own_dot = own.as_ref().map(|own| dot(&own.replay.policy, Hue::Own, own.place()));
     let with = match cache {
         CacheKind::Recorded => "with the prompt cache as recorded",
         CacheKind::None => "without a prompt cache",
@@ -101,20 +127,35 @@ pub fn cost(corpus: &Corpus, replays: &[Replay], cache: CacheKind) -> Result<Cha
     let off = format!("Not on the front, for they fail more sessions than the others: {}.", failing.join(", "));
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
-    notes.extend(notes::below_a_replay(corpus));
+    notes.extend(baselines.own.filter(|own| !own.left_out.is_empty()).map(|own| {
+        format!(
+            "{} has no dot: it covers {} of {}.",
+            own.replay.policy,
+            grouped(own.sessions()),
+            counted_as(corpus.facts.sessions, "session", "sessions")
+        )
+    }));
+    let mut data = data(&points, &on_front);
+    data.rows.extend(own.iter().map(|own| row(own, &|_| false)));
+    let beside = baselines
+        .recording
+        .filter(|recording| recording.sum.is_priced())
+        .map(|recording| vec![Cell::name(RECORDED), recording::cost(&recording.sum), Cell::SignedTokens(0), Cell::Empty, Cell::Empty]);
+    data.rows.extend(beside);
     Ok(Chart {
-        kind: super::kind::Kind::Cost.name(),
+        kind: COST.name,
         title,
-        subtitle: format!("List price of all calls {with} against prompt tokens saved, simulated; {}", of_what(&corpus.facts)),
+        subtitle: format!("List price of all calls {with} against prompt tokens saved; policies are simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
             x: Axis { from: None, ..Axis::of("cost", Quantity::Money) },
             y: Axis { from: None, ..Axis::of("prompt tokens saved", Quantity::Share) },
-            series: [line.clone(), others].into_iter().chain(dots).collect(),
+            series: [line.clone(), others].into_iter().chain(dots).chain(own_dot).chain(recorded).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
-        data: data(&points, &on_front),
+        rests_on: Vec::new(),
+        data,
     })
 }
 
@@ -135,14 +176,15 @@ fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {
         Column::number("tokens_saved_share", "saved", Unit::Share, Provenance::Simulated),
         Column::name("front", "front"),
     ];
-    let row = |point: &Point<'_>| {
-        vec![
-            Cell::Name(point.replay.policy.clone()),
-            Cell::money(point.cost),
-            Cell::SignedTokens(point.saved),
-            Cell::Share { part: point.saved, whole: point.replay.totals.recorded_tokens },
-            Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
-        ]
-    };
-    Table { labels: 1, columns, rows: points.iter().map(row).collect() }
+    Table { labels: 1, columns, rows: points.iter().map(|point| row(point, on_front)).collect() }
+}
+
+fn row(point: &Point<'_>, on_front: &dyn Fn(&Point<'_>) -> bool) -> Vec<Cell> {
+    vec![
+        Cell::Name(point.replay.policy.clone()),
+        Cell::money(point.cost),
+        Cell::SignedTokens(point.saved),
+        Cell::Share { part: point.saved, whole: point.replay.totals.recorded_tokens },
+        Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
+    ]
 }

@@ -15,6 +15,8 @@ pub struct Chart {
     pub drawing: Drawing,
     /// Sentences below: how it is read, what was left out.
     pub notes: Vec<String>,
+    /// What the figures of all charts of these sessions rest on; [`super::Kind::chart`] fills it in.
+    pub rests_on: Vec<String>,
     /// The figures that are drawn, for spreadsheets.
     pub data: Table,
 }
@@ -81,8 +83,12 @@ impl Axis {
 pub enum Hue {
     /// What was recorded, or what all else is held against.
     Recorded,
+    /// The user's own agent, or the policy's own setting.
+    Own,
     /// A limit: it stands behind everything else.
     Limit,
+    /// What a policy that fails a session never comes to.
+    Gone,
     /// What went wrong.
     Alarm,
     /// The first, second, third of the others.
@@ -96,8 +102,10 @@ pub enum Form {
     Line,
     /// A line that keeps its height until the next point.
     Steps,
-    /// A thin line of dots, behind the others: a policy's estimate.
+    /// A thin line of dots, behind the others: an estimate of the policy.
     Faint,
+    /// A broad pale line, behind the others: what they should coincide with.
+    Broad,
     /// A symbol for each point.
     Dots,
 }
@@ -173,6 +181,8 @@ pub enum Symbol {
     Up,
     /// Two strokes that cross, upright.
     Plus,
+    /// A star: the user's own, or the best.
+    Star,
     /// A small filled circle: one of those without a name.
     Speck,
 }
@@ -269,12 +279,14 @@ pub struct HeatMap {
     pub rows: Vec<String>,
     /// What the colour says.
     pub colour: Axis,
-    /// A value for each row and column; absent where there is none.
+    /// A value for each row and column; absent where there is none, not a number for what lies behind the end of a session that fails.
     pub cells: Vec<Vec<Option<f64>>>,
+    /// What cells stand for whose value is not a number.
+    pub gone: String,
     /// From this value on a cell is an alarm; absent for none.
     pub alarm: Option<(f64, String)>,
-    /// The best cells, by row and column: several where they are equal.
-    pub best: Vec<(usize, usize)>,
+    /// What is marked: places count columns from the left and rows from the top, the middle of the first cell is at 0.5, 0.5.
+    pub marks: Vec<Marks>,
 }
 
 /// Why there is no chart: a sentence without its end.

@@ -3,12 +3,12 @@
 use super::document::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series, Symbol,
 };
+use super::kind::{Kind, Material, Need};
 use super::range::at;
 use crate::corpus::Corpus;
 use crate::experiment::drift::{Buffer, Pair, Paired, Pairs, Use};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::drift::left_out;
-use crate::report::notes;
 use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, grouped};
 use crate::statistics::quantile;
@@ -20,8 +20,36 @@ const DRAWN: usize = 4;
 /// Dots nearer to each other than this part of a decade are drawn as one.
 const NEAR: f64 = 60.0;
 
+/// Recorded against estimated prompts.
+pub const DRIFT: Kind = Kind {
+    name: "drift",
+    sentence: "recorded prompts against estimated ones, with the line where both are equal",
+    needs: &[Need::Pairs, Need::Estimators],
+    usual: None,
+    draw: drift,
+};
+
+/// Errors of estimators.
+pub const ERRORS: Kind = Kind {
+    name: "errors",
+    sentence: "how far each estimator is from recorded prompts: the middle half and nine tenths of the calls",
+    needs: &[Need::Pairs],
+    usual: None,
+    draw: errors,
+};
+
+/// What a safety buffer covers.
+pub const BUFFER: Kind = Kind {
+    name: "buffer",
+    sentence: "the share of the calls whose underestimate a safety buffer of so many tokens makes up for",
+    needs: &[Need::Pairs, Need::Estimators, Need::Since],
+    usual: None,
+    draw: buffer,
+};
+
 /// Recorded prompts against estimated ones. Estimators that are named come first; others fill up.
-pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, NothingToDraw> {
+fn drift(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let (corpus, wanted, all) = (material.corpus, material.estimators, material.pairs.ok_or_else(nothing_compared)?);
     let (chosen, beyond) = chosen(all, Use::Request, wanted, 2)?;
     let series = chosen.iter().enumerate().map(|(number, paired)| Series {
         name: paired.estimator.clone(),
@@ -42,7 +70,7 @@ pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, Not
     let pairs: Vec<(&str, &Pair)> =
         chosen.iter().flat_map(|paired| paired.pairs.iter().map(|pair| (paired.estimator.as_str(), pair))).collect();
     Ok(Chart {
-        kind: super::kind::Kind::Drift.name(),
+        kind: DRIFT.name,
         title: format!("{} is too low at {} of {}", low.1, grouped(low.0 as u64), counted(calls, "call")),
         subtitle: format!("Recorded prompts against estimates of the whole request; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
@@ -52,13 +80,15 @@ pub fn drift(corpus: &Corpus, all: &Pairs, wanted: &[&str]) -> Result<Chart, Not
             limits: vec![Limit { name: "both are equal".to_owned(), hue: Hue::Recorded, place: Place::Identity }],
             marks: Vec::new(),
         }),
-        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(corpus, all, Use::Request, calls)).collect(),
+        notes: beyond.into_iter().chain([how.to_owned()]).chain(foundations(all, Use::Request, calls)).collect(),
+        rests_on: Vec::new(),
         data: of_pairs(corpus, &pairs),
     })
 }
 
 /// How far each estimator is from recorded prompts.
-pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
+fn errors(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let (corpus, all) = (material.corpus, material.pairs.ok_or_else(nothing_compared)?);
     let used = |wanted: Use| all.estimators.iter().filter(move |paired| paired.used == wanted && !paired.pairs.is_empty());
     let error = |pair: &Pair| pair.estimated as f64 / pair.recorded.max(1) as f64 - 1.0;
     let mut rows: Vec<(&str, [f64; 5])> = Vec::new();
@@ -87,9 +117,9 @@ pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
         notes.push(format!("{} with nearly the same errors as one above: no row.", counted(left_out as u64, "estimator")));
     }
     let calls = used(Use::Request).map(|paired| paired.pairs.len() as u64).next().unwrap_or(0);
-    notes.extend(foundations(corpus, all, Use::Request, calls));
+    notes.extend(foundations(all, Use::Request, calls));
     Ok(Chart {
-        kind: super::kind::Kind::Errors.name(),
+        kind: ERRORS.name,
         title,
         subtitle: format!("Estimate of the whole request over the recorded prompt, less one; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
@@ -99,18 +129,19 @@ pub fn errors(corpus: &Corpus, all: &Pairs) -> Result<Chart, NothingToDraw> {
             key: Vec::new(),
         }),
         notes,
+        rests_on: Vec::new(),
         data: of_errors(used(Use::Request), error),
     })
 }
 
-/// Which calls are compared and which are not, then what stands below every chart.
-fn foundations(corpus: &Corpus, all: &Pairs, used: Use, calls: u64) -> Vec<String> {
+/// Which calls are compared and which are not.
+fn foundations(all: &Pairs, used: Use, calls: u64) -> Vec<String> {
     let also = match used {
         Use::Request => "",
         Use::SinceUsage => ", each behind one with recorded usage",
     };
     let compared = format!("Compared: {}{also}.", counted(calls, "call"));
-    std::iter::once(compared).chain(left_out(&all.left_out)).chain(notes::below_a_chart(corpus)).collect()
+    std::iter::once(compared).chain(left_out(&all.left_out)).collect()
 }
 
 fn middle((_, [_, first, median, third, _]): &&(&str, [f64; 5])) -> f64 {
@@ -122,7 +153,9 @@ fn within([_, first, _, third, _]: &[f64; 5]) -> String {
 }
 
 /// The share of the calls whose underestimate a buffer makes up for. Estimators that are named come first.
-pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Result<Chart, NothingToDraw> {
+fn buffer(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, estimators: wanted, used, .. } = *material;
+    let all = material.pairs.ok_or_else(nothing_compared)?;
     let (chosen, beyond) = chosen(all, used, wanted, DRAWN)?;
     let mut series = Vec::new();
     let mut marks = Vec::new();
@@ -156,7 +189,7 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
     let title =
         first.map(|(name, tokens)| format!("A buffer of {} tokens would have covered 95 % of these calls for {name}", signed(tokens)));
     Ok(Chart {
-        kind: super::kind::Kind::Buffer.name(),
+        kind: BUFFER.name,
         title: title.unwrap_or_default(),
         subtitle: format!("Share of the calls whose {about} are too low by no more than the buffer; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(Plot {
@@ -166,7 +199,8 @@ pub fn buffer(corpus: &Corpus, all: &Pairs, wanted: &[&str], used: Use) -> Resul
             limits: levels.to_vec(),
             marks,
         }),
-        notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(corpus, all, used, calls)).collect(),
+        notes: beyond.into_iter().chain(diamonds(&chosen)).chain(foundations(all, used, calls)).collect(),
+        rests_on: Vec::new(),
         data: of_coverage(&chosen),
     })
 }

@@ -1,5 +1,8 @@
 //! Of many policies those that a chart can show so that they are told apart.
 
+use super::document::Hue;
+use crate::experiment::Replay;
+use crate::report::asked::Baselines;
 use std::cmp::Reverse;
 
 /// Lines, or dots with names, in one drawing.
@@ -30,6 +33,13 @@ pub fn few<K: Ord>(count: usize, most: usize, rank: impl Fn(usize) -> K) -> Few 
     places.extend(order.into_iter().take(most - most / 2));
     places.sort_unstable();
     Few { places, count }
+}
+
+/// The user's own agents, and those of the policies that are shown, each with its hue.
+pub fn told_apart<'a>(baselines: Baselines<'a>, replays: &'a [Replay], few: &Few) -> Vec<(Hue, &'a Replay)> {
+    let own = baselines.own.map(|own| (Hue::Own, &own.replay));
+    let shown = few.places.iter().filter_map(|place| replays.get(*place)).enumerate().map(|(number, replay)| (Hue::Other(number), replay));
+    own.into_iter().chain(shown).collect()
 }
 
 impl Few {

@@ -1,101 +1,114 @@
-//! The kinds of charts: one table of names, each with what it shows.
+//! What a kind of chart is: its name, what it shows, what must be at hand, and how it is made of that. Each kind stands in its own file; the table of
+//! all of them is in `mod.rs`.
+
+use super::context::Life;
+use super::document::{Chart, NothingToDraw};
+use crate::corpus::Corpus;
+use crate::cost::{CacheKind, Check, Split};
+use crate::experiment::Replay;
+use crate::experiment::drift::{Pairs, Use};
+use crate::report::asked::{Baselines, Swept};
+use crate::report::notes;
+use std::collections::BTreeMap;
 
 /// A kind of chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Context over the calls of one session.
-    Context,
-    /// Distribution of the sessions' peak context.
-    Peaks,
-    /// Sessions that have not overflowed yet, over calls.
-    Survival,
-    /// What each stage of a policy freed.
-    Stages,
-    /// Fullness of the window, sessions by calls.
-    Overflows,
-    /// Cost against tokens saved.
-    Cost,
-    /// A measure over one parameter.
-    Sweep,
-    /// A measure over two parameters.
-    SweepMap,
-    /// Recorded against estimated prompts.
-    Drift,
-    /// Errors of estimators.
-    Errors,
-    /// What a safety buffer covers.
-    Buffer,
-    /// Cache hit rate over calls.
-    Cache,
-    /// The reuse-distance curve.
-    Reuse,
-    /// Reused text kept against content carried.
-    References,
+pub struct Kind {
+    /// Its name, as it is typed.
+    pub name: &'static str,
+    /// What it shows, in one sentence without its end.
+    pub sentence: &'static str,
+    /// What must be at hand, beside the sessions.
+    pub needs: &'static [Need],
+    /// The policy that it shows where none is named; the main presets where this is absent.
+    pub usual: Option<&'static str>,
+    /// Makes it.
+    pub draw: fn(&Material<'_>) -> Result<Chart, NothingToDraw>,
+}
+
+/// What a chart is made of, and what can be asked of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    /// References between texts are measured.
+    Recall,
+    /// Policies are replayed.
+    Replays,
+    /// The recording, and the user's own agents; bills.
+    Baselines,
+    /// Money is shown: prices and caches can be named.
+    Money,
+    /// What the cache reads at each call.
+    Reads,
+    /// Estimates beside recorded usage.
+    Pairs,
+    /// Estimators can be named.
+    Estimators,
+    /// Estimates can be of the whole request, or of what came since the last recorded usage.
+    Since,
+    /// One session, and its life under each policy.
+    Session,
+    /// Settings of policies, and what each of them comes to.
+    Settings,
+}
+
+/// What a chart is made of. What its kind does not need may be absent.
+#[derive(Clone, Copy)]
+pub struct Material<'a> {
+    /// The sessions.
+    pub corpus: &'a Corpus,
+    /// The policies.
+    pub replays: &'a [Replay],
+    /// The recording and the user's own agents.
+    pub baselines: Baselines<'a>,
+    /// The model of the cache held against the recording, by agent; absent where nothing is priced.
+    pub checks: Option<&'a BTreeMap<String, Check>>,
+    /// The cache that costs are shown with.
+    pub cache: CacheKind,
+    /// What the cache reads at each call of each session, by policy.
+    pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// Estimates beside recorded usage.
+    pub pairs: Option<&'a Pairs>,
+    /// The estimators that are drawn first.
+    pub estimators: &'a [&'a str],
+    /// What is estimated.
+    pub used: Use,
+    /// The place of the session in the corpus, and its life under each policy.
+    pub session: (usize, &'a [Life<'a>]),
+    /// Settings of policies.
+    pub swept: Option<&'a Swept<'a>>,
+    /// The window that the presets' limits are worked out for.
+    pub window: u64,
+}
+
+impl<'a> Material<'a> {
+    /// Sessions alone, in a window of 200,000 tokens.
+    pub fn of(corpus: &'a Corpus) -> Material<'a> {
+        Material {
+            corpus,
+            replays: &[],
+            baselines: Baselines::default(),
+            checks: None,
+            cache: CacheKind::default(),
+            reads: &[],
+            pairs: None,
+            estimators: &[],
+            used: Use::SinceUsage,
+            session: (0, &[]),
+            swept: None,
+            window: 200_000,
+        }
+    }
 }
 
 impl Kind {
-    /// All of them, in the order of lists.
-    pub const ALL: [Kind; 14] = [
-        Kind::Context,
-        Kind::Peaks,
-        Kind::Survival,
-        Kind::Stages,
-        Kind::Overflows,
-        Kind::Cost,
-        Kind::Sweep,
-        Kind::SweepMap,
-        Kind::Drift,
-        Kind::Errors,
-        Kind::Buffer,
-        Kind::Cache,
-        Kind::Reuse,
-        Kind::References,
-    ];
-
-    /// Its name, as it is typed.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Context => "context",
-            Kind::Peaks => "peaks",
-            Kind::Survival => "survival",
-            Kind::Stages => "stages",
-            Kind::Overflows => "overflows",
-            Kind::Cost => "cost",
-            Kind::Sweep => "sweep",
-            Kind::SweepMap => "sweep-map",
-            Kind::Drift => "drift",
-            Kind::Errors => "errors",
-            Kind::Buffer => "buffer",
-            Kind::Cache => "cache",
-            Kind::Reuse => "reuse",
-            Kind::References => "references",
-        }
+    /// Makes it, with what it rests on.
+    pub fn chart(&self, material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+        let replays = [Need::Replays, Need::Session, Need::Settings].iter().any(|need| self.needs(*need));
+        let rests_on = if replays { notes::below_a_replay(material.corpus) } else { notes::below_a_chart(material.corpus) };
+        Ok(Chart { rests_on, ..(self.draw)(material)? })
     }
 
-    /// The kind of this name.
-    pub fn by_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// What it shows, in one sentence without its end.
-    pub fn sentence(self) -> &'static str {
-        match self {
-            Kind::Context => {
-                "one session, call by call: context recorded, simulated and as the policy estimated it, its limits, and what happened"
-            }
-            Kind::Peaks => "the largest context of each session, recorded and under each policy",
-            Kind::Survival => "the share of sessions that have not overflowed yet, over calls, under each policy",
-            Kind::Stages => "tokens that each stage of each policy freed",
-            Kind::Overflows => "how full the window was at each call of each session under one policy, and where it overflowed",
-            Kind::Cost => "cost against tokens saved, one dot per policy, with the front that no other policy beats",
-            Kind::Sweep => "a measure over the values of one parameter, a line for each value of a second one",
-            Kind::SweepMap => "a measure over the values of two parameters, as a map",
-            Kind::Drift => "recorded prompts against estimated ones, with the line where both are equal",
-            Kind::Errors => "how far each estimator is from recorded prompts: the middle half and nine tenths of the calls",
-            Kind::Buffer => "the share of the calls whose underestimate a safety buffer of so many tokens makes up for",
-            Kind::Cache => "the share of the prompts that the prompt cache reads, over calls, recorded and under each policy",
-            Kind::Reuse => "the share of references that the newest so many tokens would keep, and where the presets stand",
-            Kind::References => "reused text kept against recorded content carried, one dot per policy, with the bound that none can beat",
-        }
+    /// Is this at hand when it is made?
+    pub fn needs(&self, need: Need) -> bool {
+        self.needs.contains(&need)
     }
 }

@@ -16,19 +16,37 @@ mod stages;
 mod survival;
 mod sweep;
 
-pub use cache::cache;
-pub use context::{Life, context};
-pub use cost::cost;
+pub use context::{Life, busiest};
 pub use document::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Piece, Place, Plot, Quantity, Scale,
     Series, Symbol,
 };
-pub use drift::{buffer, drift, errors};
-pub use kind::Kind;
-pub use overflows::overflows;
-pub use peaks::peaks;
-pub use references::references;
-pub use reuse::reuse;
-pub use stages::stages;
-pub use survival::survival;
-pub use sweep::{sweep, sweep_map};
+pub use kind::{Kind, Material, Need};
+
+/// All kinds, in the order of lists.
+pub const KINDS: [&Kind; 14] = [
+    &context::CONTEXT,
+    &peaks::PEAKS,
+    &survival::SURVIVAL,
+    &stages::STAGES,
+    &overflows::OVERFLOWS,
+    &cost::COST,
+    &sweep::SWEEP,
+    &sweep::SWEEP_MAP,
+    &drift::DRIFT,
+    &drift::ERRORS,
+    &drift::BUFFER,
+    &cache::CACHE,
+    &reuse::REUSE,
+    &references::REFERENCES,
+];
+
+/// The kind of this name.
+pub fn by_name(name: &str) -> Option<&'static Kind> {
+    KINDS.into_iter().find(|kind| kind.name == name)
+}
+
+/// The charts of these kinds that there is something to draw in.
+pub fn drawn(kinds: &[&str], material: &Material<'_>) -> Vec<Chart> {
+    kinds.iter().filter_map(|name| by_name(name)).filter_map(|kind| kind.chart(material).ok()).collect()
+}

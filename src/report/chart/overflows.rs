@@ -1,10 +1,8 @@
 //! How full the window was at each call of each session under one policy, and where it overflowed.
 
 use super::document::{Axis, Chart, Drawing, HeatMap, NothingToDraw, Quantity};
-use crate::corpus::Corpus;
-use crate::experiment::Replay;
+use super::kind::{Kind, Material, Need};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::words::{counted, grouped};
 use crate::sim::Outcome;
 use crate::trace::Trace;
@@ -18,8 +16,20 @@ const COLUMNS: usize = 60;
 /// A call that overflows is above one by this at least.
 const ABOVE: f64 = 1e-6;
 
-/// The chart of one policy.
-pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDraw> {
+/// Fullness of the window, sessions by calls.
+pub const OVERFLOWS: Kind = Kind {
+    name: "overflows",
+    sentence: "how full the window was at each call of each session under one policy, and where it overflowed",
+    needs: &[Need::Replays],
+    usual: Some("none"),
+    draw: overflows,
+};
+
+fn overflows(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let corpus = material.corpus;
+    let [replay] = material.replays else {
+        return Err(NothingToDraw("a chart of overflows shows one policy: name one with --policy, and no more than one".to_owned()));
+    };
     let mut sessions: Vec<(&Trace, &Outcome)> =
         corpus.traces.iter().zip(&replay.outcomes).filter(|(_, outcome)| !outcome.calls.is_empty()).collect();
     if sessions.is_empty() {
@@ -34,9 +44,11 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
     let longest = sessions.iter().map(|(trace, _)| trace.calls.len()).max().unwrap_or(1);
     let each = longest.div_ceil(COLUMNS);
     let columns = (0..longest.div_ceil(each)).map(|column| grouped((column * each + 1) as u64)).collect();
-    let cells = sessions.iter().map(|(_, outcome)| {
+    let cells = sessions.iter().map(|(trace, outcome)| {
         let mut row: Vec<Option<f64>> =
             outcome.calls.chunks(each).map(|calls| calls.iter().map(|call| fullness(outcome, call)).max_by(f64::total_cmp)).collect();
+        // Behind the end of a session that fails there are calls that the policy never makes.
+        row.resize(trace.calls.len().div_ceil(each).max(row.len()), Some(f64::NAN));
         row.resize(longest.div_ceil(each), None);
         row
     });
@@ -48,14 +60,14 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
             counted(left_out as u64, "session")
         ));
     }
-    notes.extend(notes::below_a_replay(corpus));
     let totals = &replay.totals;
+    let under = if replay.policy == "none" { "Without a policy".to_owned() } else { format!("Under {}", replay.policy) };
     let of = format!("{} of {}", grouped(totals.overflowing_sessions), counted(totals.sessions, "session"));
     Ok(Chart {
-        kind: super::kind::Kind::Overflows.name(),
+        kind: OVERFLOWS.name,
         title: match totals.overflows {
-            0 => format!("Under {} no call of {} overflows", replay.policy, counted(totals.sessions, "session")),
-            overflows => format!("Under {}, {} in {of}", replay.policy, counted(overflows, "overflow")),
+            0 => format!("{under} no call of {} overflows", counted(totals.sessions, "session")),
+            overflows => format!("{under}, {} in {of}", counted(overflows, "overflow")),
         },
         subtitle: "How much of the largest prompt that the provider takes each call filled, simulated; sessions from the fullest down"
             .to_owned(),
@@ -68,9 +80,11 @@ pub fn overflows(corpus: &Corpus, replay: &Replay) -> Result<Chart, NothingToDra
             cells: cells.collect(),
             // Without an overflow the key has nothing to explain.
             alarm: (totals.overflows > 0).then(|| (1.0 + ABOVE / 2.0, "overflow".to_owned())),
-            best: Vec::new(),
+            marks: Vec::new(),
+            gone: "recorded, but behind the end of a session that fails".to_owned(),
         }),
         notes,
+        rests_on: Vec::new(),
         data: data(&all),
     })
 }

@@ -2,42 +2,52 @@
 
 use super::context::short_tokens;
 use super::document::{Axis, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Quantity, Scale};
-use super::few::{ROWS, few};
+use super::few::{ROWS, few, told_apart};
+use super::kind::{Kind, Material, Need};
 use super::range::{quarters, row};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::title::short_title as of_what;
 use crate::report::words::grouped;
 
 /// From this ratio of the largest to the smallest peak on the axis is a logarithmic one.
 const WIDE: u64 = 40;
 
-/// The chart of these policies.
-pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
+/// Distribution of the sessions' peak context.
+pub const PEAKS: Kind = Kind {
+    name: "peaks",
+    sentence: "the largest context of each session, recorded and under each policy",
+    needs: &[Need::Replays, Need::Baselines],
+    usual: None,
+    draw: peaks,
+};
+
+fn peaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, replays, baselines, .. } = *material;
     let recorded: Vec<u64> = corpus.traces.iter().map(crate::trace::Trace::largest_prompt).collect();
     let simulated = |replay: &Replay| replay.outcomes.iter().map(|outcome| outcome.totals.peak_tokens).collect::<Vec<u64>>();
-    let mut all: Vec<(&str, Hue, Provenance, Vec<u64>)> = vec![("recorded", Hue::Recorded, Provenance::Recorded, recorded)];
-    all.extend(
-        replays
-            .iter()
-            .enumerate()
-            .map(|(number, replay)| (replay.policy.as_str(), Hue::Other(number), Provenance::Simulated, simulated(replay))),
-    );
+    let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
+    let shown = told_apart(baselines, replays, &drawn);
+    let rows = shown.iter().map(|(hue, replay)| (replay.policy.as_str(), *hue, simulated(replay)));
+    let rows: Vec<(&str, Hue, Vec<u64>)> = std::iter::once(("recorded", Hue::Recorded, recorded.clone())).chain(rows).collect();
+    let all: Vec<(&str, Vec<u64>)> = std::iter::once(("recorded", recorded))
+        .chain(baselines.with_own(replays).map(|replay| (replay.policy.as_str(), simulated(replay))))
+        .collect();
     // What made no call, or recorded no usage, has no peak.
     let known = |peaks: &[u64]| peaks.iter().copied().filter(|peak| *peak > 0).collect::<Vec<u64>>();
-    let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| replay.totals.peak_tokens));
-    // What was recorded stands above the policies.
-    let shown = std::iter::once(0).chain(drawn.places.iter().map(|place| place + 1)).filter_map(|place| all.get(place));
-    let rows: Vec<BarRow> = shown
-        .filter_map(|(name, hue, _, peaks)| {
+    let bars: Vec<BarRow> = rows
+        .iter()
+        .filter_map(|(name, hue, peaks)| {
             let values: Vec<f64> = known(peaks).iter().map(|peak| *peak as f64).collect();
             let median = quarters(&values).map(|[_, _, median, ..]| short_tokens(median.round() as u64))?;
             row(name, *hue, &values, format!("median {median}"))
         })
         .collect();
-    let peaks: Vec<u64> = all.iter().flat_map(|(.., peaks)| known(peaks)).collect();
+    let middle = |peaks: &[u64]| quarters(&known(peaks).iter().map(|peak| *peak as f64).collect::<Vec<f64>>());
+    let [.., median, _, largest] = rows.iter().find_map(|(_, _, peaks)| middle(peaks)).unwrap_or_default();
+    let of = if rows.first().is_some_and(|(_, _, peaks)| known(peaks).is_empty()) { "simulated" } else { "recorded" };
+    let peaks: Vec<u64> = rows.iter().flat_map(|(.., peaks)| known(peaks)).collect();
     let (Some(least), Some(most)) = (peaks.iter().min(), peaks.iter().max()) else {
         return Err(NothingToDraw("no session has a call".to_owned()));
     };
@@ -45,32 +55,32 @@ pub fn peaks(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw
     let from = if scale == Scale::Even { Some(0.0) } else { None };
     let how = "A dot is a session; a box holds the middle half of them, the thick stroke is the middle one.";
     Ok(Chart {
-        kind: super::kind::Kind::Peaks.name(),
-        title: format!("Peak contexts reach {} tokens", grouped(*most)),
+        kind: PEAKS.name,
+        title: format!(
+            "Half of the {of} sessions stay below {} tokens; the largest context is {}",
+            grouped(median.round() as u64),
+            grouped(largest.round() as u64)
+        ),
         subtitle: format!("The largest context of each session, recorded and simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
             x: Axis { scale, from, ..Axis::of("peak context", Quantity::Tokens) },
-            rows,
+            rows: bars,
             limits: Vec::new(),
             key: Vec::new(),
         }),
-        notes: drawn
-            .note("their largest context", "have a row")
-            .into_iter()
-            .chain([how.to_owned()])
-            .chain(notes::below_a_replay(corpus))
-            .collect(),
+        notes: drawn.note("their largest context", "have a row").into_iter().chain([how.to_owned()]).collect(),
+        rests_on: Vec::new(),
         data: data(corpus, &all),
     })
 }
 
-fn data(corpus: &Corpus, all: &[(&str, Hue, Provenance, Vec<u64>)]) -> Table {
+fn data(corpus: &Corpus, all: &[(&str, Vec<u64>)]) -> Table {
     let columns = vec![
         Column::name("policy", "policy"),
         Column::name("session", "session"),
         Column::number("peak_tokens", "peak", Unit::Tokens, Provenance::Simulated),
     ];
-    let rows = all.iter().flat_map(|(name, .., peaks)| {
+    let rows = all.iter().flat_map(|(name, peaks)| {
         corpus.traces.iter().zip(peaks).map(move |(trace, peak)| {
             let cell = if *peak > 0 { Cell::Tokens(*peak) } else { Cell::Empty };
             vec![Cell::Name((*name).to_owned()), Cell::Text(trace.id.clone()), cell]

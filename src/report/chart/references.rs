@@ -1,96 +1,112 @@
 //! Reused text kept against recorded content carried, one dot per policy, with the bound that no policy can beat.
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use super::few::{LINES, few};
-use crate::corpus::Corpus;
+use super::few::{LINES, few, told_apart};
+use super::kind::{Kind, Material, Need};
 use crate::experiment::{Replay, most_kept};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::references as table;
 use crate::report::title::short_title as of_what;
 use crate::report::words::{counted, counted_as, percent};
-use crate::report::{notes, references as table};
 use crate::trace::Evidence;
 
-/// The chart of these policies.
-pub fn references(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
+/// Reused text kept against recorded content carried.
+pub const REFERENCES: Kind = Kind {
+    name: "references",
+    sentence: "reused text kept against recorded content carried, a dot for each policy, with the bound that none can beat",
+    needs: &[Need::Recall, Need::Replays, Need::Baselines],
+    usual: None,
+    draw: references,
+};
+
+/// The references of a policy's sessions, and of what it carries the mean over its calls: a session that it fails counts up to its end on both sides.
+fn place(replay: &Replay, kept: u64) -> (f64, f64) {
+    let lines = replay.totals.retention.of(Evidence::Line).all();
+    (replay.totals.retention.carried_tokens as f64 / replay.totals.calls.max(1) as f64, kept as f64 / lines.max(1) as f64)
+}
+
+fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, replays, baselines, .. } = *material;
     let calls: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
-    let all = replays.first().map_or(0, |replay| replay.totals.retention.of(Evidence::Line).all());
+    let lines = |replay: &Replay| replay.totals.retention.of(Evidence::Line);
+    let known = || baselines.with_own(replays).filter(|replay| lines(replay).all() > 0);
+    let bound = most_kept(corpus, known().map(|replay| replay.totals.retention.carried_tokens).max().unwrap_or(0));
+    // The bound is over whole sessions, and so are all references.
+    let all = known().map(|replay| lines(replay).all()).chain(bound.last().map(|(_, kept)| *kept)).max().unwrap_or(0);
     if calls == 0 || all == 0 {
-        return Err(NothingToDraw("no reply repeats lines of earlier text".to_owned()));
+        return Err(NothingToDraw("no reply repeats anything that stood before it".to_owned()));
     }
-    let carried = |replay: &Replay| replay.totals.retention.carried_tokens as f64 / calls as f64;
-    let kept = |replay: &Replay| replay.totals.retention.of(Evidence::Line).kept;
-    let share = |kept: u64| kept as f64 / all as f64;
-    let most = replays.iter().map(|replay| replay.totals.retention.carried_tokens).max().unwrap_or(0);
-    let bound = most_kept(corpus, most);
+    let kept = |replay: &Replay| place(replay, lines(replay).kept);
+    let least = |places: &mut dyn Iterator<Item = f64>| places.fold(f64::MAX, f64::min);
+    let (left, low) = (least(&mut known().map(|replay| kept(replay).0)), least(&mut known().map(|replay| kept(replay).1)));
+    let share = |(tokens, kept): &(u64, u64)| (*tokens as f64 / calls as f64, *kept as f64 / all as f64);
     let line = Series {
         name: "no policy can keep more".to_owned(),
         hue: Hue::Limit,
         form: Form::Line,
         provenance: Provenance::Estimated,
-        points: bound.iter().map(|(tokens, kept)| (*tokens as f64 / calls as f64, share(*kept))).collect(),
+        points: bound.iter().map(share).filter(|(carried, kept)| *carried >= left * 0.9 && *kept >= low).collect(),
         band: Vec::new(),
         named: Named::Key,
     };
-    let shown = few(replays.len(), LINES, |place| replays.get(place).map(|replay| std::cmp::Reverse(kept(replay))));
+    let shown = few(replays.len(), LINES, |place| replays.get(place).map(|replay| std::cmp::Reverse(lines(replay).kept)));
+    let rest = (0..replays.len()).filter(|place| !shown.places.contains(place)).filter_map(|place| replays.get(place));
     let others = Series {
         name: counted_as(shown.rest() as u64, "more policy", "more policies"),
         form: Form::Dots,
         provenance: Provenance::Simulated,
-        points: (0..replays.len())
-            .filter(|place| !shown.places.contains(place))
-            .filter_map(|place| replays.get(place))
-            .map(|replay| (carried(replay), share(kept(replay))))
-            .collect(),
+        points: rest.map(kept).collect(),
         named: if shown.rest() > 0 { Named::Key } else { Named::Nowhere },
         ..line.clone()
     };
-    let dots = shown.places.iter().filter_map(|place| replays.get(*place)).enumerate().map(|(number, replay)| Series {
+    let dots = told_apart(baselines, replays, &shown).into_iter().map(|(hue, replay)| Series {
         name: replay.policy.clone(),
-        hue: Hue::Other(number),
+        hue,
         form: Form::Dots,
         provenance: Provenance::Simulated,
-        points: vec![(carried(replay), share(kept(replay)))],
+        points: vec![kept(replay)],
         named: Named::Beside,
         ..line.clone()
     });
     let oracle = Series {
-        name: "one who knows the future, in contexts of the same sizes".to_owned(),
+        name: "best possible, in contexts of the same sizes".to_owned(),
         hue: Hue::Recorded,
         form: Form::Dots,
         provenance: Provenance::Simulated,
-        points: replays.iter().map(|replay| (carried(replay), share(replay.totals.retention.oracle))).collect(),
+        points: known().map(|replay| place(replay, replay.totals.retention.oracle)).collect(),
         ..line.clone()
     };
-    let worst = replays.iter().min_by_key(|replay| kept(replay));
-    let title = worst.map_or(String::new(), |replay| {
-        format!("{} keeps {} of the text that the model reuses", replay.policy, percent(kept(replay) as i64, all))
-    });
+    let by_share = |one: &&Replay, other: &&Replay| kept(one).1.total_cmp(&kept(other).1);
+    let percent = |replay: &Replay| percent(lines(replay).kept as i64, lines(replay).all());
+    let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} under {}", percent(replay), replay.policy));
+    let (low_end, own) = (known().min_by(by_share), baselines.own.map(|own| &own.replay).filter(|own| lines(own).all() > 0));
+    let own = own.filter(|own| low_end.is_none_or(|least| !std::ptr::eq(*own, least)));
+    let ends: Vec<String> = of(low_end).into_iter().chain(of(own)).collect();
     let how = "The bound carries every source from its last use to the next one, the cheapest first, over all sessions together.";
     let mut notes: Vec<String> = shown.note("reused text kept", "have a name").into_iter().chain([how.to_owned()]).collect();
     notes.extend(table::notes(corpus));
-    notes.extend(notes::below_a_replay(corpus));
     Ok(Chart {
-        kind: super::kind::Kind::References.name(),
-        title,
+        kind: REFERENCES.name,
+        title: format!("Of the reused text at least so much is kept: {}", ends.join("; ")),
         subtitle: format!(
-            "{} to lines of any earlier text; what policies keep is simulated; {}",
+            "{} to lines of earlier text; what policies keep is simulated; both axes show the range of the data; {}",
             counted(all, "reference"),
             of_what(&corpus.facts)
         ),
         drawing: Drawing::Plot(Plot {
-            x: Axis::of("recorded content in the mean context", Quantity::Tokens),
-            // Names of dots at the top stand above them.
-            y: Axis { to: Some(1.08), ..Axis::of("reused text kept", Quantity::Share) },
+            x: Axis { from: None, ..Axis::of("recorded content in the mean context", Quantity::Tokens) },
+            y: Axis { from: None, ..Axis::of("reused text kept", Quantity::Share) },
             series: [line.clone(), others, oracle].into_iter().chain(dots).collect(),
             limits: Vec::new(),
             marks: Vec::new(),
         }),
         notes,
-        data: data(replays, &bound, calls, all),
+        rests_on: Vec::new(),
+        data: data(&known().collect::<Vec<_>>(), &bound, calls, all),
     })
 }
 
-fn data(replays: &[Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {
+fn data(replays: &[&Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table {
     let count = |key| Column::number(key, key, Unit::Count, Provenance::Simulated);
     let columns = vec![
         Column::name("policy", "policy"),
@@ -101,15 +117,16 @@ fn data(replays: &[Replay], bound: &[(u64, u64)], calls: u64, all: u64) -> Table
         count("oracle"),
         count("achievable"),
     ];
-    let row = |name: &str, carried: u64, kept: u64, [oracle, achievable]: [Cell; 2]| {
+    let row = |name: &str, carried: u64, (calls, kept, all): (u64, u64, u64), [oracle, achievable]: [Cell; 2]| {
         let counts = [Cell::Tokens(carried), Cell::Count(calls), Cell::Count(kept), Cell::Count(all), oracle, achievable];
         std::iter::once(Cell::Name(name.to_owned())).chain(counts).collect::<Vec<Cell>>()
     };
     let policies = replays.iter().map(|replay| {
         let retention = &replay.totals.retention;
         let hindsight = [retention.oracle, retention.achievable].map(Cell::Count);
-        row(&replay.policy, retention.carried_tokens, retention.of(Evidence::Line).kept, hindsight)
+        let lines = retention.of(Evidence::Line);
+        row(&replay.policy, retention.carried_tokens, (replay.totals.calls, lines.kept, lines.all()), hindsight)
     });
-    let bound = bound.iter().map(|(carried, kept)| row("bound", *carried, *kept, [Cell::Empty, Cell::Empty]));
+    let bound = bound.iter().map(|(carried, kept)| row("bound", *carried, (calls, *kept, all), [Cell::Empty, Cell::Empty]));
     Table { labels: 1, columns, rows: policies.chain(bound).collect() }
 }

@@ -2,12 +2,12 @@
 
 use super::context::short_tokens;
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
-use crate::corpus::Corpus;
+use super::kind::{Kind, Material, Need};
 use crate::experiment::{Axis as Distances, Distance, curve, distances, kept_by, protections, to_results};
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::references;
 use crate::report::title::short_title as of_what;
 use crate::report::words::{FEWEST, counted, first_few, grouped, percent};
-use crate::report::{notes, references};
 use crate::trace::Evidence;
 use std::collections::BTreeMap;
 
@@ -24,8 +24,18 @@ const NAMED: usize = 2;
 /// Limits below this would stand outside: nothing is nearer than that.
 const NEAREST: u64 = 1_000;
 
-/// The chart of a corpus; the presets' limits are worked out for this window.
-pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
+/// The reuse-distance curve.
+pub const REUSE: Kind = Kind {
+    name: "reuse",
+    sentence: "the share of references that the newest so many tokens would keep, and where the presets stand",
+    needs: &[Need::Recall],
+    usual: None,
+    draw: reuse,
+};
+
+/// The chart of a corpus; the presets' limits are worked out for the window.
+fn reuse(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, window, .. } = *material;
     let all = distances(corpus);
     let curves: Vec<(Hue, &str, Distances, Vec<&Distance>)> = CURVES
         .iter()
@@ -69,9 +79,8 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
     let bands = "Bands are 90 % intervals over whole projects, or sessions where there are fewer than ten. Upright dashed lines are limits of the newest presets, in the colour of the curve whose tokens they count.";
     let mut notes = vec![bands.to_owned()];
     notes.extend(references::notes(corpus));
-    notes.extend(notes::below_a_chart(corpus));
     Ok(Chart {
-        kind: super::kind::Kind::Reuse.name(),
+        kind: REUSE.name,
         title,
         subtitle: format!(
             "{} to lines of tool results in {}, estimated; {}",
@@ -87,6 +96,7 @@ pub fn reuse(corpus: &Corpus, window: u64) -> Result<Chart, NothingToDraw> {
             marks: Vec::new(),
         }),
         notes,
+        rests_on: Vec::new(),
         data: data(&curves, window),
     })
 }

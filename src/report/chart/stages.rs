@@ -1,11 +1,11 @@
 //! What each stage of each policy freed.
 
 use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
-use super::few::{ROWS, few};
+use super::few::{ROWS, few, told_apart};
+use super::kind::{Kind, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::title::short_title as of_what;
 use crate::report::words::percent;
 use crate::sim::{Event, EventKind, Lasts};
@@ -25,9 +25,19 @@ struct Freed {
     tokens: u64,
 }
 
-/// The chart of these policies.
-pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
-    let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> = replays.iter().map(|replay| (replay, of_replay(corpus, replay))).collect();
+/// What each stage of a policy freed.
+pub const STAGES: Kind = Kind {
+    name: "stages",
+    sentence: "tokens that each stage of each policy freed",
+    needs: &[Need::Replays, Need::Baselines],
+    usual: None,
+    draw: stages,
+};
+
+fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, replays, baselines, .. } = *material;
+    let freed: Vec<(&Replay, BTreeMap<Stage, Freed>)> =
+        baselines.with_own(replays).map(|replay| (replay, of_replay(corpus, replay))).collect();
     let seen = |kind: usize| freed.iter().any(|(_, stages)| stages.keys().any(|(known, ..)| *known == kind));
     let key: Vec<(Hue, String)> = KINDS
         .iter()
@@ -42,12 +52,13 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
         let piece =
             |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
         let saved = percent(replay.totals.tokens_saved(), replay.totals.recorded_tokens);
-        BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value: format!("saves {saved}") }
+        let value = if replay.totals.is_comparable() { format!("saves {saved}") } else { String::new() };
+        BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value }
     };
-    let drawn = few(freed.len(), ROWS, |place| freed.get(place).map(|(replay, _)| std::cmp::Reverse(replay.totals.tokens_saved())));
+    let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| std::cmp::Reverse(replay.totals.tokens_saved())));
     let most = freed.iter().max_by_key(|(_, stages)| stages.values().map(|freed| freed.tokens).sum::<u64>());
     let title = most.map_or(String::new(), |(replay, _)| format!("{} takes the most out of its contexts", replay.policy));
-    let how = "A token counts once, however many calls go without it; what all of them save is the share at the end.";
+    let how = "A token counts once, however many calls go without it; the share at the end is what all of them save of the recorded prompt tokens.";
     let passing = freed.iter().any(|(_, stages)| stages.keys().any(|(.., lasts)| *lasts != Lasts::Session));
     let again = passing.then(|| {
         "What comes back after each request or turn and is taken out of the next again counts once a session, where it is largest; once more \
@@ -55,22 +66,21 @@ pub fn stages(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDra
             .to_owned()
     });
     Ok(Chart {
-        kind: super::kind::Kind::Stages.name(),
+        kind: STAGES.name,
         title,
         subtitle: format!("Tokens freed by stage, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Bars(Bars {
             x: Axis::of("freed", Quantity::Tokens),
-            rows: drawn.places.iter().filter_map(|place| freed.get(*place)).map(row).collect(),
+            rows: told_apart(baselines, replays, &drawn)
+                .into_iter()
+                .filter_map(|(_, shown)| freed.iter().find(|(replay, _)| std::ptr::eq(*replay, shown)))
+                .map(row)
+                .collect(),
             limits: Vec::new(),
             key,
         }),
-        notes: drawn
-            .note("the tokens that they save", "have a row")
-            .into_iter()
-            .chain([how.to_owned()])
-            .chain(again)
-            .chain(notes::below_a_replay(corpus))
-            .collect(),
+        notes: drawn.note("the tokens that they save", "have a row").into_iter().chain([how.to_owned()]).chain(again).collect(),
+        rests_on: Vec::new(),
         data: data(&freed),
     })
 }

@@ -1,11 +1,10 @@
 //! The share of sessions that have not overflowed yet, over calls.
 
-use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use super::few::{LINES, few};
-use crate::corpus::Corpus;
+use super::document::{Axis, Chart, Drawing, Form, Named, NothingToDraw, Plot, Quantity, Series};
+use super::few::{LINES, few, told_apart};
+use super::kind::{Kind, Material, Need};
 use crate::experiment::Replay;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
-use crate::report::notes;
 use crate::report::title::short_title as of_what;
 use crate::report::words::{FEWEST, counted, grouped, percent};
 use crate::sim::Outcome;
@@ -14,21 +13,31 @@ use crate::statistics::{self, Step};
 /// A policy and its steps.
 type Curve<'a> = (&'a Replay, Vec<Step>);
 
-/// The chart of these policies.
-pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToDraw> {
+/// Sessions that have not hit the window yet, over calls.
+pub const SURVIVAL: Kind = Kind {
+    name: "survival",
+    sentence: "the share of sessions that have not hit the window yet, over calls, under each policy",
+    needs: &[Need::Replays, Need::Baselines],
+    usual: None,
+    draw: survival,
+};
+
+fn survival(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let Material { corpus, replays, baselines, .. } = *material;
     let longest = corpus.traces.iter().map(|trace| trace.calls.len()).max().filter(|_| !replays.is_empty()).unwrap_or(0);
     if longest == 0 {
         return Err(NothingToDraw("no session has a call".to_owned()));
     }
-    let curves: Vec<Curve<'_>> = replays.iter().map(|replay| (replay, steps(&replay.outcomes))).collect();
-    let drawn = few(curves.len(), LINES, |place| curves.get(place).map(|(replay, _)| replay.totals.overflowing_sessions));
-    let series = drawn.places.iter().filter_map(|place| curves.get(*place)).enumerate().map(|(number, (replay, steps))| {
+    let curves: Vec<Curve<'_>> = baselines.with_own(replays).map(|replay| (replay, steps(&replay.outcomes))).collect();
+    let drawn = few(replays.len(), LINES, |place| replays.get(place).map(|replay| replay.totals.overflowing_sessions));
+    let series = told_apart(baselines, replays, &drawn).into_iter().map(|(hue, replay)| {
+        let steps = steps(&replay.outcomes);
         let mut points = vec![(1.0, 1.0)];
         points.extend(steps.iter().filter(|step| step.failed > 0).map(|step| (step.at as f64, step.surviving)));
         points.push((longest as f64, steps.last().map_or(1.0, |step| step.surviving)));
         Series {
             name: replay.policy.clone(),
-            hue: Hue::Other(number),
+            hue,
             form: Form::Steps,
             provenance: Provenance::Simulated,
             points,
@@ -38,24 +47,24 @@ pub fn survival(corpus: &Corpus, replays: &[Replay]) -> Result<Chart, NothingToD
     });
     let plot = Plot {
         x: Axis { from: Some(1.0), ..Axis::of("call", Quantity::Count) },
-        y: Axis { to: Some(1.0), ..Axis::of("not overflowed, of sessions that go on so long", Quantity::Share) },
+        y: Axis { to: Some(1.0), ..Axis::of("have not hit the window, of the sessions that go on so long", Quantity::Share) },
         series: series.collect(),
         limits: Vec::new(),
         marks: Vec::new(),
     };
-    let how = "An estimate (Kaplan and Meier): a session that ends without overflow says nothing of the calls that it does not have, and \
-               counts up to its last one.";
+    let how = "An estimate (Kaplan and Meier): a session that ends without overflow counts up to its last call.";
     let notes = drawn
         .note("sessions that overflow", "are drawn")
         .into_iter()
         .chain([how.to_owned()])
         .chain(worst(&curves).and_then(|(replay, steps)| support(replay, steps)));
     Ok(Chart {
-        kind: super::kind::Kind::Survival.name(),
+        kind: SURVIVAL.name,
         title: title(&curves),
         subtitle: format!("Calls until the first overflow, simulated; {}", of_what(&corpus.facts)),
         drawing: Drawing::Plot(plot),
-        notes: notes.chain(notes::below_a_replay(corpus)).collect(),
+        notes: notes.collect(),
+        rests_on: Vec::new(),
         data: data(&curves),
     })
 }
@@ -66,23 +75,23 @@ fn worst<'a>(curves: &'a [Curve<'a>]) -> Option<&'a Curve<'a>> {
     curves.iter().rev().max_by_key(overflows).filter(|curve| overflows(curve) > 0)
 }
 
+/// When half of the sessions have hit the window, or how many do, under the policy under which most do.
 fn title(curves: &[Curve<'_>]) -> String {
-    let never = curves.iter().filter(|(replay, _)| replay.totals.overflowing_sessions == 0).count() as u64;
-    let Some((replay, steps)) = worst(curves) else { return "No session overflows under any of these policies".to_owned() };
-    let overflows = replay.totals.overflowing_sessions;
-    let of = counted(replay.outcomes.len() as u64, "session");
-    let overflow = if overflows == 1 { "overflows" } else { "overflow" };
-    let beyond = if never > 0 { format!("; policies without overflow: {never} of {}", curves.len()) } else { String::new() };
-    // The share is that of the last step that rests on sessions enough.
-    let last = steps.iter().rfind(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| overflows >= FEWEST);
-    let share = last.map_or_else(
-        || ": too few to estimate a share from".to_owned(),
-        |last| {
-            let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
-            format!(", an estimated {share} of those that reach call {}", grouped(last.at))
-        },
-    );
-    format!("{} of {of} {overflow} under {}{share}{beyond}", grouped(overflows), replay.policy)
+    let Some((replay, steps)) = worst(curves) else { return "No session hits the window under any of these policies".to_owned() };
+    let under = if replay.policy == "none" { "without a policy".to_owned() } else { format!("under {}", replay.policy) };
+    let (hit, all) =
+        (replay.totals.overflowing_sessions, replay.outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).count() as u64);
+    // A share is told of steps that rest on sessions enough.
+    let told = || steps.iter().filter(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| hit >= FEWEST);
+    if let Some(half) = told().find(|step| step.surviving <= 0.5) {
+        return format!("Half of the sessions hit the window before call {} {under}", grouped(half.at + 1));
+    }
+    let share = told().next_back().map_or_else(String::new, |last| {
+        let share = percent(((1.0 - last.surviving) * 1e6).round() as i64, 1_000_000);
+        format!(", an estimated {share} before call {}", grouped(last.at + 1))
+    });
+    let verb = if hit == 1 { "hits" } else { "hit" };
+    format!("{} of {} {verb} the window {under}{share}", grouped(hit), counted(all, "session"))
 }
 
 /// How many sessions the steps of a curve rest on; absent where there is none.

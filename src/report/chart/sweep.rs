@@ -1,14 +1,19 @@
 //! A measure over the values of one parameter, or of two.
 
-use super::document::{Axis, Chart, Drawing, Form, HeatMap, Hue, Named, NothingToDraw, Plot, Quantity, Series};
-use crate::experiment::{Direction, Measure, Row, Setting, Standing};
+use super::document::{
+    Axis, Chart, Drawing, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol,
+};
+use super::kind::{Kind, Material, Need};
+use crate::experiment::{Charges, Direction, Judgement, Measure, Row, Setting, Standing};
 use crate::policy::number;
 use crate::report::asked::Swept;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::finding::share;
 use crate::report::judged;
+use crate::report::ties;
 use crate::report::title::short_title as of_what;
-use crate::report::words::grouped;
-use crate::report::{notes, ties};
+use crate::report::words::counted_as;
+use crate::statistics::{Finding, Within};
 use std::collections::BTreeMap;
 
 /// Lines that can be told apart.
@@ -33,8 +38,31 @@ impl<'a> Swung<'a> {
     }
 }
 
+/// A measure over one parameter.
+pub const SWEEP: Kind = Kind {
+    name: "sweep",
+    sentence: "a measure over the values of one parameter, a line for each value of a second one",
+    needs: &[Need::Recall, Need::Settings],
+    usual: Some("baseagent"),
+    draw: sweep,
+};
+
+/// A measure over two parameters.
+pub const SWEEP_MAP: Kind = Kind {
+    name: "sweep-map",
+    sentence: "a measure over the values of two parameters, as a map",
+    needs: &[Need::Recall, Need::Settings],
+    usual: Some("baseagent"),
+    draw: sweep_map,
+};
+
+fn settings<'a>(material: &Material<'a>) -> Result<&'a Swept<'a>, NothingToDraw> {
+    material.swept.ok_or(NothingToDraw("nothing is varied".to_owned()))
+}
+
 /// A measure over one parameter; a line for each policy and value of the others.
-pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
+fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let swept = settings(material)?;
     let swung = Swung::of(swept);
     let (Some(param), measure) = (swung.params.first().copied(), swept.objective.measure) else {
         return Err(NothingToDraw("nothing is varied".to_owned()));
@@ -43,8 +71,8 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     for (setting, row) in &swung.rows {
         let others: Vec<String> =
             setting.values.iter().filter(|(name, _)| name != param).map(|(name, value)| format!("{name} {value}")).collect();
-        let value = setting.values.iter().find(|(name, _)| name == param).and_then(|(_, value)| number(value));
-        if let Some(value) = value {
+        // The policy's own setting may lie beside those that were asked for; with other parameters it belongs to no line.
+        if let Some(value) = place(swept, setting, param).filter(|_| !setting.values.is_empty() || swung.params.len() == 1) {
             lines.entry((setting.base, others.join(", "))).or_default().push((value, row));
         }
     }
@@ -56,6 +84,14 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     let mut lines: Vec<_> = lines.into_iter().collect();
     // Values as numbers, not as words: 10k comes behind 8k.
     lines.sort_by(|((one, a), _), ((other, b), _)| one.cmp(other).then_with(|| last_number(a).total_cmp(&last_number(b))));
+    let verdicts = swept.judgements();
+    let own_value = |row: &Row| {
+        let base = swept.settings.get(row.setting)?.base;
+        let own = swept.rows.iter().find(|known| Some(&known.setting) == swept.own.get(base))?;
+        Some(value(&measure, own))
+    };
+    let differs =
+        |row: &Row| bounds(&measure, own_value(row)?, swept.rows.iter().zip(&verdicts).find(|(known, _)| known.setting == row.setting)?.1);
     let series = lines.into_iter().take(LINES).enumerate().map(|(place, ((base, others), mut points))| {
         points.sort_by(|one, other| one.0.total_cmp(&other.0));
         let policy = swept.bases.get(base).map_or("", |policy| policy.name.as_str());
@@ -65,8 +101,8 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
             _ => others,
         };
         let band = |(x, row): &(f64, &Row)| {
-            let (low, high) = row.spread.get(&measure.name())?;
-            Some((*x, of_bound(*low, &measure), of_bound(*high, &measure)))
+            let (low, high) = differs(row)?;
+            Some((*x, low, high))
         };
         Series {
             name,
@@ -84,33 +120,44 @@ pub fn sweep(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
         series.iter_mut().for_each(|series| series.band.clear());
     }
     let mut notes = vec![match series.len() {
-        0..=2 => "Bands are 90 % intervals over sessions; neighbouring settings share their sessions, so differences are surer.".to_owned(),
-        _ => "The data beside this chart holds the bounds of the 90 % intervals over sessions.".to_owned(),
-    }];
+        0..=2 => "A band is the 90 % interval of the difference from the policy's own setting, session by session, around what that one comes to.",
+        _ => "The data beside this chart holds the 90 % intervals of the differences from the policy's own setting.",
+    }
+    .to_owned()];
     if all > LINES {
         notes.push(format!("{LINES} of {all} lines are drawn; the data holds all of them."));
     }
     notes.extend(ties(swept));
-    notes.extend(notes::below_a_replay(swept.corpus));
+    let points = |found: &[&Row]| {
+        let at = |row: &&Row| Some((place(swept, swept.settings.get(row.setting)?, param)?, value(&measure, row)));
+        found.iter().filter_map(at).collect::<Vec<(f64, f64)>>()
+    };
+    let recorded = recorded(material, &measure).map(|recorded| Limit {
+        name: "recorded".to_owned(),
+        hue: Hue::Recorded,
+        place: Place::Height(recorded),
+    });
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
         y: Axis { from: None, ..Axis::of(&measure.name(), quantity(&measure)) },
         series,
-        limits: Vec::new(),
-        marks: Vec::new(),
+        limits: recorded.into_iter().collect(),
+        marks: marked(swept, &points),
     };
     Ok(Chart {
-        kind: super::kind::Kind::Sweep.name(),
+        kind: SWEEP.name,
         title: best_title(swept, &swung),
         subtitle: format!("{} over {param}, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
         drawing: Drawing::Plot(plot),
         notes,
+        rests_on: Vec::new(),
         data: data(swept, &swung),
     })
 }
 
 /// A measure over two parameters of one policy.
-pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
+fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let swept = settings(material)?;
     let swung = Swung::of(swept);
     let [across, down] = swung.params.as_slice() else {
         return Err(NothingToDraw("a map takes two parameters that are varied: give --vary twice".to_owned()));
@@ -131,26 +178,25 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
     }
     let measure = swept.objective.measure;
     let mut cells = vec![vec![None; columns.len()]; rows.len()];
-    let mut best = Vec::new();
-    let bests = bests(swept);
+    let position = |x: &String, y: &String| rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
     for (x, y, row) in &mapped {
-        let place = rows.iter().position(|known| known == y).zip(columns.iter().position(|known| known == x));
-        let Some((down, across)) = place else { continue };
+        let Some((down, across)) = position(x, y) else { continue };
         if let Some(cell) = cells.get_mut(down).and_then(|row| row.get_mut(across)) {
             *cell = Some(value(&measure, row));
         }
-        if bests.iter().any(|known| known.setting == row.setting) {
-            best.push((down, across));
-        }
     }
+    let cell = |row: &&Row| {
+        let (x, y, _) = mapped.iter().find(|(.., known)| known.setting == row.setting)?;
+        position(x, y).map(|(down, across)| (across as f64 + 0.5, down as f64 + 0.5))
+    };
+    let marks = marked(swept, &|found: &[&Row]| found.iter().filter_map(cell).collect());
     let mut notes = Vec::new();
     if swept.bases.len() > 1 {
         notes.push("The map is of the first policy alone; the data beside it holds all of them.".to_owned());
     }
     notes.extend(ties(swept));
-    notes.extend(notes::below_a_replay(swept.corpus));
     Ok(Chart {
-        kind: super::kind::Kind::SweepMap.name(),
+        kind: SWEEP_MAP.name,
         title: best_title(swept, &swung),
         subtitle: format!("{} over two parameters, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
         drawing: Drawing::HeatMap(HeatMap {
@@ -161,9 +207,11 @@ pub fn sweep_map(swept: &Swept<'_>) -> Result<Chart, NothingToDraw> {
             colour: Axis { from: None, ..Axis::of(&measure.name(), quantity(&measure)) },
             cells,
             alarm: None,
-            best,
+            gone: String::new(),
+            marks,
         }),
         notes,
+        rests_on: Vec::new(),
         data: data(swept, &swung),
     })
 }
@@ -187,6 +235,36 @@ fn last_number(words: &str) -> f64 {
     words.rsplit(' ').next().and_then(number).unwrap_or(f64::MAX)
 }
 
+/// Where a setting stands along a parameter: by its own value, else by what its policy has by itself.
+fn place(swept: &Swept<'_>, setting: &Setting, param: &str) -> Option<f64> {
+    let own = || swept.bases.get(setting.base)?.params.get(param)?.number();
+    let value = setting.values.iter().find(|(name, _)| name == param);
+    value.map_or_else(own, |(_, value)| number(value))
+}
+
+/// The best settings and the policies' own ones, at their places.
+fn marked(swept: &Swept<'_>, places: &dyn Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec<Marks> {
+    let best = bests(swept);
+    let own: Vec<&Row> = swept.rows.iter().filter(|row| swept.own.contains(&row.setting)).collect();
+    let name = if best.len() > 1 { "best, all equal" } else { "best" };
+    let whose = if swept.yours.iter().any(|words| !words.is_empty()) { "yours" } else { "defaults" };
+    let marks = [
+        Marks { name: whose.to_owned(), symbol: Symbol::Star, hue: Hue::Own, points: places(&own) },
+        Marks { name: name.to_owned(), symbol: Symbol::Ring, hue: Hue::Recorded, points: places(&best) },
+    ];
+    marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
+}
+
+/// What the recording comes to; absent where the logs do not know it.
+fn recorded(material: &Material<'_>, measure: &Measure) -> Option<f64> {
+    let recorded = &material.baselines.recording?.sum;
+    if measure.whole.is_none() && measure.part.unit == Unit::Money {
+        return recorded.is_priced().then(|| recorded.nano_usd() as f64);
+    }
+    let value = measure.of(&recorded.totals, &Charges::default());
+    measure.parts().all(|part| part.in_logs).then(|| value.part as f64 / value.whole.max(1) as f64)
+}
+
 /// The best setting, and behind it those that keep the constraints as well and come to exactly the same.
 fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
     let verdicts = swept.judgements();
@@ -195,22 +273,40 @@ fn bests<'a>(swept: &'a Swept<'_>) -> Vec<&'a Row> {
     of(Standing::Best).chain(of(Standing::Equal)).collect()
 }
 
+/// The best setting by the rule of all verdicts: one that is no better than the policy's own setting, as far as can be known, is not put forward.
 fn best_title(swept: &Swept<'_>, swung: &Swung<'_>) -> String {
     let bests = bests(swept);
-    let verb = if swept.objective.direction == Direction::Minimise { "Least" } else { "Most" };
-    let setting = bests.first().and_then(|row| swung.rows.iter().find(|(_, known)| known.setting == row.setting));
+    let found =
+        bests.first().and_then(|row| swung.rows.iter().zip(swept.judgements()).find(|((_, known), _)| known.setting == row.setting));
+    let Some(((setting, _), verdict)) = found else { return "No setting keeps all constraints".to_owned() };
+    let measure = swept.objective.measure.name();
+    let own = if swept.yours.get(setting.base).is_some_and(|words| !words.is_empty()) { "your own setting" } else { "the defaults" };
     let equal = match bests.len().saturating_sub(1) as u64 {
         0 => String::new(),
-        1 => "; 1 other setting is equal".to_owned(),
-        others => format!("; {} other settings are equal", grouped(others)),
+        others => format!("; {} as good", counted_as(others, "other setting is", "other settings are")),
     };
-    match setting {
-        Some((setting, _)) => {
-            let policy = swept.policy(setting);
-            let named = format!("{verb} {} with {policy} {}", swept.objective.measure.name(), setting.words());
-            format!("{}{equal}", named.trim_end())
+    let verb = if swept.objective.direction == Direction::Minimise { "Least" } else { "Most" };
+    let named = format!("{verb} {measure} with {} {}", swept.policy(setting), setting.words());
+    let named = named.trim_end();
+    let Some(against) = verdict.own.filter(|_| !swept.own.is_empty()) else {
+        return if swept.own.is_empty() {
+            format!("{named}{equal}")
+        } else {
+            format!("Keep {own}: no setting comes to a better {measure}{equal}")
+        };
+    };
+    let by = against
+        .difference
+        .filter(|difference| difference.whole.is_some())
+        .map(|difference| format!(", {} beside {own}", share(difference.share.value)));
+    match against.finding {
+        Finding::Better => format!("{named}{}{equal}", by.unwrap_or_default()),
+        Finding::CannotJudge => format!("{named}; too few sessions to judge the difference from {own} by"),
+        Finding::NoDifference(Within::OwnError) => {
+            format!("Keep {own}: no setting has a better {measure} by more than the model's own error")
         }
-        None => "No setting keeps all constraints".to_owned(),
+        Finding::NoDifference(Within::Worth) => format!("Keep {own}: no setting has a {measure} that is worth a change"),
+        _ => format!("Keep {own}: no setting has a better {measure} by more than the uncertainty"),
     }
 }
 
@@ -219,17 +315,24 @@ fn value(measure: &Measure, row: &Row) -> f64 {
     value.part as f64 / value.whole.max(1) as f64
 }
 
-/// Bounds of quotients are told in millionths.
-fn of_bound(bound: i64, measure: &Measure) -> f64 {
-    if measure.whole.is_some() { bound as f64 / 1e6 } else { bound as f64 }
+/// Where a setting's value lies with nine chances in ten, seen from the policy's own setting: that one's value and the interval of the difference.
+fn bounds(measure: &Measure, own: f64, verdict: &Judgement) -> Option<(f64, f64)> {
+    let Some(against) = &verdict.own else { return Some((own, own)) };
+    let difference = against.difference.as_ref()?;
+    // Amounts of quotients are in millionths.
+    let unit = if measure.whole.is_some() { 1e6 } else { 1.0 };
+    let at = |share: f64| own + difference.amount(share) as f64 / unit;
+    Some((at(difference.share.low), at(difference.share.high)))
 }
 
 fn quantity(measure: &Measure) -> Quantity {
     match measure.whole {
         None if measure.part.unit == Unit::Tokens => Quantity::Tokens,
+        None if measure.part.unit == Unit::Money => Quantity::Money,
         None => Quantity::Count,
         Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => Quantity::Share,
         Some(_) if measure.part.unit == Unit::Tokens => Quantity::Tokens,
+        Some(_) if measure.part.unit == Unit::Money => Quantity::Money,
         Some(_) => Quantity::Number,
     }
 }
@@ -241,15 +344,23 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
         Column::name("setting", "setting"),
         Column::name("verdict", "verdict"),
         Column::name("measure", "measure"),
-        Column::number("value", "value", Unit::Count, Provenance::Simulated),
-        Column::number("low", "low", Unit::Count, Provenance::Simulated),
-        Column::number("high", "high", Unit::Count, Provenance::Simulated),
+        Column::number("value", "value", measure.part.unit, Provenance::Simulated),
+        Column::number("difference_low", "low", measure.part.unit, Provenance::Simulated),
+        Column::number("difference_high", "high", measure.part.unit, Provenance::Simulated),
     ];
     let verdicts = swept.judgements();
-    let cell = |part: i64, whole: u64| if measure.whole.is_none() { Cell::SignedTokens(part) } else { Cell::Share { part, whole } };
-    let row = |((setting, row), verdict): (&(&Setting, &Row), &crate::experiment::Judgement)| {
-        let spread = row.spread.get(&measure.name());
-        let bound = |bound: Option<i64>| bound.map_or(Cell::Empty, |bound| cell(bound, 1_000_000));
+    let is_money = quantity(&measure) == Quantity::Money;
+    let cell = |part: i64, whole: u64| match measure.whole {
+        _ if is_money => Cell::Money(part / i64::try_from(whole.max(1)).unwrap_or(i64::MAX)),
+        None => Cell::SignedTokens(part),
+        Some(_) => Cell::Share { part, whole },
+    };
+    let row = |((setting, row), verdict): (&(&Setting, &Row), &Judgement)| {
+        let difference = verdict.own.as_ref().and_then(|own| own.difference.as_ref());
+        let bound = |share: Option<f64>| match difference.zip(share) {
+            Some((difference, share)) => cell(difference.amount(share), if measure.whole.is_some() { 1_000_000 } else { 1 }),
+            None => Cell::Empty,
+        };
         let value = row.value(&measure);
         vec![
             Cell::Name(swept.policy(setting).to_owned()),
@@ -257,8 +368,8 @@ fn data(swept: &Swept<'_>, swung: &Swung<'_>) -> Table {
             Cell::Name(judged::words(verdict, swept.constraints)),
             Cell::Name(measure.name()),
             cell(value.part, value.whole),
-            bound(spread.map(|(low, _)| *low)),
-            bound(spread.map(|(_, high)| *high)),
+            bound(difference.map(|difference| difference.share.low)),
+            bound(difference.map(|difference| difference.share.high)),
         ]
     };
     Table { labels: 2, columns, rows: swung.rows.iter().zip(&verdicts).map(row).collect() }

@@ -50,7 +50,7 @@ fn folded(trace: &Trace, outcome: &Outcome, told: &Table) -> Table {
     ];
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut run: Option<(usize, usize)> = None;
-    let mut recorded = trace.compactions.iter().filter(|row| !row.copy).map(|row| (call_of(trace, row), row)).peekable();
+    let mut recorded = trace.compactions.iter().filter(|row| !row.copy).map(|row| (trace.first_call_behind(row), row)).peekable();
     for row in &told.rows {
         let [Cell::Count(call), Cell::Name(event), context, _, what] = row.as_slice() else { continue };
         let index = (*call as usize).saturating_sub(1);
@@ -95,12 +95,8 @@ fn close(rows: &mut Vec<Vec<Cell>>, run: &mut Option<(usize, usize)>, outcome: &
     ]);
 }
 
-/// The first call behind a recorded event, from 0.
-fn call_of(trace: &Trace, row: &CompactionRow) -> usize {
-    trace.calls.partition_point(|call| call.message < row.before)
-}
-
-fn own_words(trace: &Trace, row: &CompactionRow) -> String {
+/// What the recording agent itself did, in words.
+pub fn own_words(trace: &Trace, row: &CompactionRow) -> String {
     let did = match row.kind {
         CompactionKind::Compact if row.automatic == Some(false) => "was asked to compact here",
         CompactionKind::Compact => "compacted here",

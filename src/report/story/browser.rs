@@ -110,7 +110,7 @@ impl<'a> Browser<'a> {
 }
 
 /// Places of sessions, the worst first: those that fail, overflow, lose the end of replies, or are rewritten most.
-pub fn by_interest(replays: &[Replay]) -> Vec<usize> {
+fn by_interest(replays: &[Replay]) -> Vec<usize> {
     let sum = |place: usize, figure: &dyn Fn(&Outcome) -> u64| -> u64 {
         replays.iter().filter_map(|replay| replay.outcomes.get(place)).map(figure).sum()
     };

@@ -6,8 +6,9 @@ use super::page::{Chapter, Story};
 use super::told::Told;
 use super::verdict::verdict;
 use crate::experiment::Replay;
+use crate::report::answer::days;
 use crate::report::asked::{Asked, Breakdown, Priced};
-use crate::report::chart::{self, Chart, NothingToDraw};
+use crate::report::chart::{Material, drawn};
 use crate::report::cost::cost;
 use crate::report::document::{Body, Cell, Column, Section, Table};
 use crate::report::replay::by_policy;
@@ -24,7 +25,7 @@ const TOOLS: usize = 15;
 
 /// The whole story.
 pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
-    let Told { corpus, composed, baselines, unchanged, cache, choice, .. } = told;
+    let Told { corpus, composed, baselines, cache, .. } = told;
     let replays = &composed.replays;
     let mut notes = notes::notes(corpus, replays);
     notes.extend(baselines.notes(corpus));
@@ -41,16 +42,19 @@ pub fn story(told: Told<'_>, command: Option<String>) -> Story<'_> {
         },
         overflow(&told),
         savings(&told),
-        filling(replays.get(choice.place)),
+        filling(told.best()),
         trust(&told),
         sessions(&told),
         method(replays),
     ];
     Story {
         question: "report",
-        title: title(&corpus.facts),
+        title: std::iter::once(title(&corpus.facts))
+            .chain(days(corpus).map(|days| format!("recorded {days}")))
+            .collect::<Vec<_>>()
+            .join("; "),
         command,
-        verdict: verdict(replays, unchanged, choice, cache),
+        verdict: verdict(&told),
         chapters: chapters.into_iter().filter(|chapter| !chapter.sections.is_empty() || !chapter.lead.is_empty()).collect(),
         notes,
         browser: Some(Browser::new(told)),
@@ -72,8 +76,10 @@ fn overflow(told: &Told<'_>) -> Chapter {
     }
     lead.extend(rest.flatten());
     let sections = causes::causes(replays).into_iter().chain(where_).chain(causes::warnings(replays)).collect();
-    let charts = [chart::survival(corpus, replays), chart::overflows(corpus, told.unchanged), chart::peaks(corpus, replays)];
-    Chapter { id: "overflow", title: "What would overflow, and where", lead, charts: drawn(charts), sections }
+    let mut charts = drawn(&["survival"], &told.material());
+    charts.extend(drawn(&["overflows"], &Material { replays: std::slice::from_ref(told.unchanged), ..told.material() }));
+    charts.extend(drawn(&["peaks"], &told.material()));
+    Chapter { id: "overflow", title: "What would overflow, and where", lead, charts, sections }
 }
 
 fn savings(told: &Told<'_>) -> Chapter {
@@ -91,14 +97,8 @@ fn savings(told: &Told<'_>) -> Chapter {
          paid for, and the model cannot reuse what is gone."
             .to_owned(),
     ];
-    let charts = [
-        chart::cost(corpus, replays, cache),
-        chart::stages(corpus, replays),
-        chart::cache(corpus, told.reads),
-        chart::references(corpus, replays),
-        chart::reuse(corpus, told.window),
-    ];
-    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts: drawn(charts), sections }
+    let charts = drawn(&["cost", "stages", "cache", "references", "reuse"], &told.material());
+    Chapter { id: "savings", title: "What it saves, and what it costs", lead, charts, sections }
 }
 
 /// The tools under the policy that was chosen.
@@ -129,8 +129,8 @@ fn trust(told: &Told<'_>) -> Chapter {
                   the estimate at a trigger is what the policy saw at its last look before a call."
         }
     };
-    let charts = [chart::errors(told.corpus, told.paired), chart::drift(told.corpus, told.paired, &[])];
-    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts: drawn(charts), sections }
+    let charts = drawn(&["errors", "drift"], &told.material());
+    Chapter { id: "trust", title: "How far estimates can be trusted", lead: vec![lead.to_owned()], charts, sections }
 }
 
 fn sessions(told: &Told<'_>) -> Chapter {
@@ -145,8 +145,7 @@ fn sessions(told: &Told<'_>) -> Chapter {
             }),
         );
     }
-    let (place, lives) = told.example;
-    let charts = drawn([chart::context(told.corpus, place, lives)]);
+    let charts = drawn(&["context"], &told.material());
     Chapter { id: "sessions", title: "Session by session", lead, charts, sections: vec![section] }
 }
 
@@ -171,9 +170,4 @@ fn method(replays: &[Replay]) -> Chapter {
 fn assigned(name: &str, value: &str) -> String {
     let sign = if value.starts_with('=') { "" } else { "= " };
     format!("{name} {sign}{value}")
-}
-
-/// Charts that there is something to draw in; tables say what there is where there is nothing.
-fn drawn(charts: impl IntoIterator<Item = Result<Chart, NothingToDraw>>) -> Vec<Chart> {
-    charts.into_iter().flatten().collect()
 }

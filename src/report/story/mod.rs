@@ -9,7 +9,7 @@ mod series;
 mod told;
 mod verdict;
 
-pub use browser::{Browser, Overview, by_interest};
+pub use browser::{Browser, Overview};
 pub use chapters::story;
 pub use page::{Chapter, Story};
 pub use series::SessionSeries;

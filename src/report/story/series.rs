@@ -4,8 +4,9 @@ use super::told::{Shown, Told};
 use crate::context::Region;
 use crate::experiment::{Composition, Content, Replay, whole};
 use crate::report::explain;
+use crate::report::verdict::kind_name;
 use crate::sim::{CallOutcome, Event, Outcome};
-use crate::trace::{PartKind, Trace};
+use crate::trace::{CompactionRow, PartKind, Trace};
 use serde::Serialize;
 
 /// Numbers by call, each as its difference from the one before that is there.
@@ -19,6 +20,8 @@ type Stack = Vec<Option<Steps>>;
 pub struct SessionSeries {
     /// Recorded prompts.
     recorded: Steps,
+    /// What the recording agent did to its context: before which call, what, and a sentence.
+    happened: Vec<(usize, &'static str, String)>,
     /// Replies, not as differences.
     output: Vec<u64>,
     /// What had come since the call before was made: the reply to that one, and what followed it.
@@ -71,6 +74,7 @@ impl SessionSeries {
         };
         SessionSeries {
             recorded: steps(trace.calls.iter().map(|call| call.usage.as_ref().map(|usage| usage.prompt))),
+            happened: trace.compactions.iter().filter(|event| !event.copy).map(|event| recorded(trace, event, shown)).collect(),
             output: trace.calls.iter().map(|call| call.output).collect(),
             arrivals: Arrivals::new(trace, told.excerpts.texts.get(place).map_or(&[], Vec::as_slice), shown),
             policies: replays.filter_map(policy).collect(),
@@ -117,6 +121,10 @@ impl Arrivals {
         }
         arrivals
     }
+}
+
+fn recorded(trace: &Trace, event: &CompactionRow, shown: Shown<'_>) -> (usize, &'static str, String) {
+    (trace.first_call_behind(event), kind_name(event.kind), shown(&explain::own_words(trace, event)))
 }
 
 fn marks(call: &CallOutcome) -> u8 {

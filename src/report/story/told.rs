@@ -4,8 +4,9 @@ use crate::corpus::{Corpus, Excerpts};
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::drift::Pairs;
 use crate::experiment::{Choice, Composed, Replay};
-use crate::report::asked::Baselines;
-use crate::report::chart::Life;
+use crate::report::answer::recommended;
+use crate::report::asked::{Asked, Baselines};
+use crate::report::chart::{Life, Material};
 use std::collections::BTreeMap;
 
 /// How words of others are shown: renderers know what is harmless in their form.
@@ -38,4 +39,29 @@ pub struct Told<'a> {
     pub window: u64,
     /// The beginnings of texts; empty unless the user asked for them.
     pub excerpts: &'a Excerpts,
+}
+
+impl<'a> Told<'a> {
+    /// The policy to change to, or else the user's own agents; where those are not known, the one that does best without them.
+    pub(super) fn best(&self) -> Option<&'a Replay> {
+        let asked = Asked { cache: self.cache, checks: Some(self.checks), ..Asked::default() };
+        let recommended = self.baselines.own.and_then(|own| recommended(self.corpus, &self.composed.replays, own, &asked));
+        let own = || self.baselines.own.map(|own| &own.replay);
+        recommended.or_else(own).or_else(|| self.composed.replays.get(self.choice.place))
+    }
+
+    /// What its charts are made of.
+    pub(super) fn material(&self) -> Material<'a> {
+        Material {
+            replays: &self.composed.replays,
+            baselines: self.baselines,
+            checks: Some(self.checks),
+            cache: self.cache,
+            reads: self.reads,
+            pairs: Some(self.paired),
+            session: self.example,
+            window: self.window,
+            ..Material::of(self.corpus)
+        }
+    }
 }

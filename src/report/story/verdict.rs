@@ -1,15 +1,24 @@
 //! The verdict in one sentence with its uncertainty, and in another one what it costs.
 
+use super::told::Told;
 use crate::cost::CacheKind;
 use crate::experiment::{Choice, Replay};
+use crate::report::answer;
+use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::Cell;
 use crate::report::words::{counted, dollars, grouped, percent};
 use crate::statistics::LEVEL;
 use crate::trace::Evidence;
 
-/// What came out; `unchanged` is the replay without any policy.
-pub fn verdict(replays: &[Replay], unchanged: &Replay, choice: &Choice, cache: CacheKind) -> Vec<String> {
+/// What came out: by the one rule of verdicts where the user's own agents are known, then what they or the policy to change to come to.
+pub fn verdict(told: &Told<'_>) -> Vec<String> {
+    let (replays, unchanged, choice, cache) = (told.composed.replays.as_slice(), told.unchanged, told.choice, told.cache);
+    let asked = Asked { cache, checks: Some(told.checks), ..Asked::default() };
+    if let Some(sentence) = answer::verdict(told.corpus, replays, told.baselines, &asked) {
+        let come = told.best().map(|best| format!("{}. {}", overflows(&[], best, unchanged), price(best, unchanged, cache)));
+        return std::iter::once(sentence).chain(come).collect();
+    }
     let Some(best) = replays.get(choice.place) else { return Vec::new() };
     if best.policy == unchanged.policy && best.totals.prompt_tokens == unchanged.totals.prompt_tokens {
         let compared = if replays.len() > 1 { ", and none of the policies compared does better" } else { "" };
