@@ -37,7 +37,9 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, map: &Hea
         for marks in &map.marks {
             plane.draw_series([at(marks.points.clone(), |picture, places| {
                 let colour = picture.theme.colour(marks.hue);
-                places.iter().for_each(|place| picture.symbol(marks.symbol, *place, measures.radius * 1.3, colour));
+                places.iter().for_each(|place| {
+                    picture.symbol(marks.symbol, *place, measures.radius * if marks.hue == Hue::Recorded { 1.7 } else { 1.0 }, colour)
+                });
             })])?;
         }
         Ok(())

@@ -207,17 +207,14 @@ impl Picture {
         self.line(around, rim, 2.0, &[]);
         self.fill(polygon, colour, 1.0, "");
     }
-    /// Draws a small symbol of many: without a rim, and so that those behind it shine through.
+
+    /// Draws a small symbol of many: without a rim, and so that those behind it shine through. Those with corners are squares.
     pub fn speck(&mut self, symbol: Symbol, centre: Point, radius: f64, colour: Colour) {
         let (x, y) = centre;
-        match symbol {
-            Symbol::Disc | Symbol::Ring | Symbol::Cross | Symbol::Plus | Symbol::Speck => {
-                self.shapes.push(Shape::Circle { centre, radius, paint: Paint::Fill(colour, 0.55) });
-            }
-            _ => {
-                let field = Area { left: x - radius * 0.9, top: y - radius * 0.9, right: x + radius * 0.9, bottom: y + radius * 0.9 };
-                self.fill(field.corners(), colour, 0.55, "");
-            }
+        if matches!(symbol, Symbol::Square | Symbol::Up | Symbol::Diamond | Symbol::Down | Symbol::Star) {
+            let field = Area { left: x - radius * 0.9, top: y - radius * 0.9, right: x + radius * 0.9, bottom: y + radius * 0.9 };
+            return self.fill(field.corners(), colour, 0.55, "");
         }
+        self.shapes.push(Shape::Circle { centre, radius, paint: Paint::Fill(colour, 0.55) });
     }
 }

@@ -48,14 +48,15 @@ pub fn plane(
     series: impl FnOnce(&mut Plotted<'_, '_>) -> Drawn,
 ) -> Option<Plane> {
     let (ink, soft) = (measures.hand(picture.theme.ink()), measures.hand(picture.theme.soft()));
-    let tick = measures.letters * 0.2;
+    let tick = measures.letters * 0.3;
     let below = measures.small * 2.9;
     let rows = ((area.height() - below) / (measures.small * if y.has_names() { 1.2 } else { 3.2 })) as usize;
     let rows = if y.has_names() { rows } else { rows.clamp(2, 9) };
     let widest = y.labels(rows).iter().map(|words| picture.width_of(words, ink)).fold(0.0, f64::max);
     let left = widest.min(area.width() * 0.3) + tick * 2.0;
     let columns = x.most(area.width() - left, measures.letters * 0.7, |words| picture.width_of(words, soft));
-    let colours = [picture.theme.grid(), picture.theme.rule()];
+    let thin = parts(1.0).unsigned_abs();
+    let (lines, edges) = (picture.theme.grid().stroke_width(thin), picture.theme.rule().stroke_width(thin));
     let [label, name] = [soft, if y.has_names() { ink } else { soft }].map(|hand| {
         let style = TextStyle::from(("sans-serif", parts(hand.size)));
         TextStyle { color: hand.colour.to_backend_color(), ..style }
@@ -69,8 +70,7 @@ pub fn plane(
     let mut chart = builder.x_label_area_size(parts(below)).y_label_area_size(parts(left)).build_cartesian_2d(x, y).ok()?;
     let mut mesh = chart.configure_mesh();
     mesh.x_labels(columns).y_labels(rows).x_label_style(label.clone()).y_label_style(name).axis_desc_style(label).x_desc(words);
-    mesh.bold_line_style(colours[0].stroke_width(parts(1.0).unsigned_abs())).axis_style(colours[1].stroke_width(parts(1.0).unsigned_abs()));
-    mesh.set_all_tick_mark_size(parts(tick));
+    mesh.bold_line_style(lines).axis_style(edges).set_all_tick_mark_size(parts(tick));
     match grid {
         Grid::Across => mesh.disable_x_mesh(),
         Grid::Upright => mesh.disable_y_mesh(),

@@ -58,9 +58,11 @@ pub fn draw(picture: &mut Picture, measures: &Measures, chart: &Chart, plot: &Pl
         }
         plot.series.iter().try_for_each(|series| draw_series(plane, measures, theme, series))?;
         plane.draw_series(plot.marks.iter().map(|marks| {
+            // What was recorded, or is best, stands around what was simulated, or is one's own.
+            let radius = measures.radius * if marks.hue == Hue::Recorded { 1.7 } else { 1.0 };
             let colour = theme.colour(marks.hue);
             at(marks.points.clone(), move |picture, places| {
-                places.iter().for_each(|place| picture.symbol(marks.symbol, *place, measures.radius, colour));
+                places.iter().for_each(|place| picture.symbol(marks.symbol, *place, radius, colour));
             })
         }))?;
         Ok(())

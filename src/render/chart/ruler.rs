@@ -62,14 +62,9 @@ impl Ruler {
     pub fn of_names<'a>(words: &str, names: impl Iterator<Item = &'a String>, is_upright: bool) -> Ruler {
         let names: Vec<String> = names.cloned().collect();
         let end = names.len().max(1) as f64;
-        let places = if is_upright { (end..0.0).into() } else { (0.0..end).into() };
-        Ruler {
-            coordinates: Coordinates::Names(places, names.into()),
-            words: words.to_owned(),
-            unit: 1.0,
-            quantity: Quantity::Number,
-            ticks: 2,
-        }
+        let places = if is_upright { end..0.0 } else { 0.0..end };
+        let coordinates = Coordinates::Names(places.into(), names.into());
+        Ruler { coordinates, words: words.to_owned(), unit: 1.0, quantity: Quantity::Number, ticks: 2 }
     }
 
     /// The same with so many ticks at most.
@@ -126,14 +121,12 @@ impl Ranged for Ruler {
             Coordinates::Even(even) => even.key_points(BoldPoints(most)),
             Coordinates::Logarithmic(_) => decades(low, high, most),
             Coordinates::Names(_, names) => {
-                (0..names.len()).step_by(names.len().div_ceil(hint.bold_points().max(1)).max(1)).map(|place| place as f64 + 0.5).collect()
+                let every = names.len().div_ceil(hint.bold_points().max(1)).max(1);
+                (0..names.len()).step_by(every).map(|place| place as f64 + 0.5).collect()
             }
         };
-        let is_whole = self.quantity == Quantity::Count;
-        values
-            .into_iter()
-            .filter(|value| *value >= low.min(high) && *value <= high.max(low) && (!is_whole || value.fract().abs() < 1e-9))
-            .collect()
+        let fits = |value: &f64| self.quantity != Quantity::Count || value.fract().abs() < 1e-9;
+        values.into_iter().filter(|value| (low.min(high)..=high.max(low)).contains(value) && fits(value)).collect()
     }
 
     fn range(&self) -> Range<f64> {

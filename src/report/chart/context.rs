@@ -2,13 +2,13 @@
 
 use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Marks, Named, NothingToDraw, Place, Plot, Quantity, Series, Symbol};
 use super::few::{LINES, few};
-use super::kind::{Kind, Material, Need};
+use super::kind::{Kind, Life, Material, Need};
 use crate::corpus::Corpus;
 use crate::experiment::Replay;
-use crate::policy::{Plan, Trigger};
+use crate::policy::Trigger;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::words::{counted, first_few, grouped};
-use crate::sim::{Conditions, EventKind, Outcome};
+use crate::sim::{EventKind, Outcome};
 use crate::trace::Trace;
 use crate::transcript::CompactionKind;
 
@@ -17,18 +17,6 @@ const TOLD: usize = 2;
 
 /// A limit so many times above all contexts, in tenths, is named and not drawn: it would press everything to the ground.
 const FAR: u64 = 25;
-
-/// A session's life under one policy.
-pub struct Life<'a> {
-    /// The policy over the corpus.
-    pub replay: &'a Replay,
-    /// Its plan for this session, and what holds for it.
-    pub plan: Plan,
-    /// The window, and what else holds.
-    pub conditions: Conditions,
-    /// Is it the policy that the session's own agent ran by?
-    pub is_own: bool,
-}
 
 /// The events that are marked, each with its symbol.
 const EVENTS: [(EventKind, Symbol); 6] = [
@@ -74,7 +62,7 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let outcomes: Vec<(&Life<'_>, &Outcome)> = lives.iter().filter_map(|life| Some((life, life.replay.outcomes.get(place)?))).collect();
     let shown = few(outcomes.len(), LINES, |place| outcomes.get(place).map(|(_, outcome)| outcome.totals.prompt_tokens));
     let mut series = vec![recorded(trace)];
-    let mut marks = Vec::new();
+    let mut marks = itself(trace);
     for (number, (life, outcome)) in shown.places.iter().filter_map(|place| outcomes.get(*place)).enumerate() {
         let hue = hue(life, number);
         if outcomes.len() <= TOLD {
@@ -83,7 +71,6 @@ fn context(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         series.push(simulated(life, outcome, hue));
         marks.extend(happened(outcome, hue));
     }
-    marks.extend(itself(trace));
     series.retain(|series| !series.points.is_empty());
     let highest = outcomes.iter().map(|(_, outcome)| outcome.totals.peak_tokens).max().unwrap_or(0).max(trace.largest_prompt());
     let (limits, beyond) = limits(&outcomes, highest);

@@ -5,25 +5,27 @@ use super::document::{Axis, Chart, Drawing, Form, Hue, Named, NothingToDraw, Plo
 use super::few::{LINES, few};
 use super::kind::{Kind, Material, Need};
 use crate::cost::CacheKind;
-use crate::experiment::Replay;
+use crate::experiment::{Beside, Replay};
 use crate::report::answer::verdict;
 use crate::report::asked::Asked;
 use crate::report::cost_figures;
 use crate::report::document::{Cell, Column, Provenance, Table, Unit};
 use crate::report::recording::{self, RECORDED};
 use crate::report::title::short_title as of_what;
-use crate::report::words::{counted_as, dollars, grouped};
+use crate::report::words::{counted, counted_as, dollars, grouped};
 
 /// A policy: its cost in thousand-millionths of a dollar, and the tokens that it saves.
 struct Point<'a> {
     replay: &'a Replay,
     cost: u64,
     saved: i64,
+    /// What it is saved of.
+    whole: u64,
 }
 
 impl Point<'_> {
     fn place(&self) -> (f64, f64) {
-        (self.cost as f64, self.saved as f64 / self.replay.totals.recorded_tokens.max(1) as f64)
+        (self.cost as f64, self.saved as f64 / self.whole.max(1) as f64)
     }
 
     fn failed(&self) -> u64 {
@@ -43,7 +45,8 @@ impl Point<'_> {
 pub const COST: Kind = Kind {
     name: "cost",
     sentence: "cost against tokens saved, a dot for each policy, with the front that no other policy beats",
-    needs: &[Need::Replays, Need::Baselines, Need::Money],
+    // The verdict looks at the reused text that is kept.
+    needs: &[Need::Recall, Need::Replays, Need::Baselines, Need::Money],
     usual: None,
     draw: cost,
 };
@@ -51,11 +54,19 @@ pub const COST: Kind = Kind {
 /// The chart of policies whose bills have been made, with the cache that was asked for.
 fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, checks, cache, .. } = *material;
-    let point = |replay| Point { replay, cost: replay.bill.with(cache).nano_usd(), saved: replay.totals.tokens_saved() };
+    let point = |replay| Point {
+        replay,
+        cost: replay.bill.with(cache).nano_usd(),
+        saved: replay.totals.tokens_saved(),
+        whole: replay.totals.recorded_tokens,
+    };
     let told = |replay: &&Replay| replay.bill.is_priced() && replay.totals.is_comparable();
     let points: Vec<Point<'_>> = replays.iter().filter(told).map(point).collect();
-    // Some sessions cost less than all of them: own agents that do not cover the corpus have no dot.
-    let own = baselines.own.filter(|own| own.left_out.is_empty()).map(|own| &own.replay).filter(told).map(point);
+    let own = baselines.own.map(|own| &own.replay).filter(told).map(|own| {
+        let point = point(own);
+        let beyond = left_to_the_recording(material, own);
+        Point { cost: point.cost + beyond.nano_usd, whole: point.whole + beyond.recorded_tokens, ..point }
+    });
     let recorded = baselines.recording.map(|recording| &recording.sum).filter(|sum| sum.is_priced() && !points.is_empty());
     let on_front = |point: &Point<'_>| !points.iter().any(|other| point.beaten_by(other));
     let mut front: Vec<&Point<'_>> = points.iter().filter(|point| on_front(point)).collect();
@@ -67,7 +78,8 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         let beside = recorded.map_or_else(String::new, |sum| format!("; recorded: {}", price(sum.nano_usd())));
         format!("The lowest price is {} under {}{beside}", price(cheapest.cost), cheapest.replay.policy)
     });
-    let title = title.trim_end_matches('.').to_owned();
+    // What follows the first sentence of a verdict stands on the first screen.
+    let title = title.split(". ").next().and_then(|first| first.split("; it").next()).unwrap_or_default().trim_end_matches('.').to_owned();
     let line = Series {
         name: "the front: no policy is both cheaper and saves more".to_owned(),
         hue: Hue::Limit,
@@ -128,12 +140,8 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let few = few.into_iter().chain((!failing.is_empty()).then_some(off));
     let mut notes: Vec<String> = few.chain(cost_figures::unpriced(replays.iter())).collect();
     notes.extend(baselines.own.filter(|own| !own.left_out.is_empty()).map(|own| {
-        format!(
-            "{} has no dot: it covers {} of {}.",
-            own.replay.policy,
-            grouped(own.sessions()),
-            counted_as(corpus.facts.sessions, "session", "sessions")
-        )
+        let all = counted(corpus.facts.sessions, "session");
+        format!("{} covers {} of {all}; the others are added as recorded.", own.replay.policy, grouped(own.sessions()))
     }));
     let mut data = data(&points, &on_front);
     data.rows.extend(own.iter().map(|own| row(own, &|_| false)));
@@ -156,6 +164,17 @@ fn cost(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         notes,
         rests_on: Vec::new(),
         data,
+    })
+}
+
+/// What the recording comes to over the sessions that the own agents do not cover: with it their cost is that of all sessions.
+fn left_to_the_recording(material: &Material<'_>, own: &Replay) -> Beside {
+    let sessions = material.baselines.recording.map_or(&[][..], |recording| &recording.sessions);
+    let uncovered = sessions.iter().zip(&own.outcomes).filter(|(_, outcome)| outcome.calls.is_empty()).map(|(session, _)| session);
+    uncovered.fold(Beside::default(), |sum, session| Beside {
+        nano_usd: sum.nano_usd + session.nano_usd(),
+        recorded_tokens: sum.recorded_tokens + session.totals.prompt_tokens,
+        ..sum
     })
 }
 
@@ -184,7 +203,7 @@ fn row(point: &Point<'_>, on_front: &dyn Fn(&Point<'_>) -> bool) -> Vec<Cell> {
         Cell::Name(point.replay.policy.clone()),
         Cell::money(point.cost),
         Cell::SignedTokens(point.saved),
-        Cell::Share { part: point.saved, whole: point.replay.totals.recorded_tokens },
+        Cell::Share { part: point.saved, whole: point.whole },
         Cell::Name(if on_front(point) { "yes" } else { "" }.to_owned()),
     ]
 }

@@ -1,14 +1,15 @@
 //! What a kind of chart is: its name, what it shows, what must be at hand, and how it is made of that. Each kind stands in its own file; the table of
 //! all of them is in `mod.rs`.
 
-use super::context::Life;
 use super::document::{Chart, NothingToDraw};
 use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::Replay;
 use crate::experiment::drift::{Pairs, Use};
+use crate::policy::Plan;
 use crate::report::asked::{Baselines, Swept};
 use crate::report::notes;
+use crate::sim::Conditions;
 use std::collections::BTreeMap;
 
 /// A kind of chart.
@@ -48,6 +49,18 @@ pub enum Need {
     Session,
     /// Settings of policies, and what each of them comes to.
     Settings,
+}
+
+/// A session's life under one policy.
+pub struct Life<'a> {
+    /// The policy over the corpus.
+    pub replay: &'a Replay,
+    /// Its plan for this session, and what holds for it.
+    pub plan: Plan,
+    /// The window, and what else holds.
+    pub conditions: Conditions,
+    /// Is it the policy that the session's own agent ran by?
+    pub is_own: bool,
 }
 
 /// What a chart is made of. What its kind does not need may be absent.

@@ -16,12 +16,12 @@ mod stages;
 mod survival;
 mod sweep;
 
-pub use context::{Life, busiest};
+pub use context::busiest;
 pub use document::{
     Axis, Bar, BarRow, Bars, Chart, Drawing, Form, HeatMap, Hue, Limit, Marks, Named, NothingToDraw, Piece, Place, Plot, Quantity, Scale,
     Series, Symbol,
 };
-pub use kind::{Kind, Material, Need};
+pub use kind::{Kind, Life, Material, Need};
 
 /// All kinds, in the order of lists.
 pub const KINDS: [&Kind; 14] = [

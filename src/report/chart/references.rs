@@ -25,6 +25,14 @@ fn place(replay: &Replay, kept: u64) -> (f64, f64) {
     (replay.totals.retention.carried_tokens as f64 / replay.totals.calls.max(1) as f64, kept as f64 / lines.max(1) as f64)
 }
 
+/// The part of a bound that stands in the range of the dots. Where all is kept before that, more content keeps no more.
+fn within(bound: Vec<(f64, f64)>, (left, right): (f64, f64), low: f64) -> Vec<(f64, f64)> {
+    let before = bound.iter().rev().find(|(carried, _)| *carried < left).map(|(_, kept)| (left, *kept));
+    let end = bound.last().filter(|(carried, _)| *carried < right).map(|(_, kept)| (right, *kept));
+    let inside = bound.iter().copied().filter(|(carried, kept)| *carried >= left && *kept >= low);
+    before.into_iter().chain(inside).chain(end).collect()
+}
+
 fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let Material { corpus, replays, baselines, .. } = *material;
     let calls: u64 = corpus.traces.iter().map(|trace| trace.calls.len() as u64).sum();
@@ -39,13 +47,14 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let kept = |replay: &Replay| place(replay, lines(replay).kept);
     let least = |places: &mut dyn Iterator<Item = f64>| places.fold(f64::MAX, f64::min);
     let (left, low) = (least(&mut known().map(|replay| kept(replay).0)), least(&mut known().map(|replay| kept(replay).1)));
+    let right = known().map(|replay| kept(replay).0).fold(0.0, f64::max);
     let share = |(tokens, kept): &(u64, u64)| (*tokens as f64 / calls as f64, *kept as f64 / all as f64);
     let line = Series {
         name: "no policy can keep more".to_owned(),
         hue: Hue::Limit,
         form: Form::Line,
         provenance: Provenance::Estimated,
-        points: bound.iter().map(share).filter(|(carried, kept)| *carried >= left * 0.9 && *kept >= low).collect(),
+        points: within(bound.iter().map(share).collect(), (left, right), low),
         band: Vec::new(),
         named: Named::Key,
     };
@@ -78,7 +87,7 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     };
     let by_share = |one: &&Replay, other: &&Replay| kept(one).1.total_cmp(&kept(other).1);
     let percent = |replay: &Replay| percent(lines(replay).kept as i64, lines(replay).all());
-    let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} under {}", percent(replay), replay.policy));
+    let of = |replay: Option<&Replay>| replay.map(|replay| format!("{} keeps {}", replay.policy, percent(replay)));
     let (low_end, own) = (known().min_by(by_share), baselines.own.map(|own| &own.replay).filter(|own| lines(own).all() > 0));
     let own = own.filter(|own| low_end.is_none_or(|least| !std::ptr::eq(*own, least)));
     let ends: Vec<String> = of(low_end).into_iter().chain(of(own)).collect();
@@ -87,7 +96,7 @@ fn references(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     notes.extend(table::notes(corpus));
     Ok(Chart {
         kind: REFERENCES.name,
-        title: format!("Of the reused text at least so much is kept: {}", ends.join("; ")),
+        title: format!("{} of the reused text", ends.join(", ")),
         subtitle: format!(
             "{} to lines of earlier text; what policies keep is simulated; both axes show the range of the data; {}",
             counted(all, "reference"),

@@ -51,14 +51,19 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     let row = |(replay, stages): &(&Replay, BTreeMap<Stage, Freed>)| {
         let piece =
             |((kind, rule, _), freed): (&Stage, &Freed)| Piece { name: rule.clone(), hue: Hue::Other(*kind), length: freed.tokens as f64 };
-        let saved = percent(replay.totals.tokens_saved(), replay.totals.recorded_tokens);
-        let value = if replay.totals.is_comparable() { format!("saves {saved}") } else { String::new() };
+        let saved = replay.totals.tokens_saved();
+        let share = percent(saved.saturating_abs(), replay.totals.recorded_tokens);
+        let value = match saved {
+            _ if !replay.totals.is_comparable() => String::new(),
+            0.. => format!("{share} fewer tokens"),
+            _ => format!("{share} more tokens"),
+        };
         BarRow { name: replay.policy.clone(), bar: Bar::Stack(stages.iter().map(piece).collect()), value }
     };
     let drawn = few(replays.len(), ROWS, |place| replays.get(place).map(|replay| std::cmp::Reverse(replay.totals.tokens_saved())));
     let most = freed.iter().max_by_key(|(_, stages)| stages.values().map(|freed| freed.tokens).sum::<u64>());
     let title = most.map_or(String::new(), |(replay, _)| format!("{} takes the most out of its contexts", replay.policy));
-    let how = "A token counts once, however many calls go without it; the share at the end is what all of them save of the recorded prompt tokens.";
+    let how = "A token counts once, however many calls go without it; at the end of a row stands how many prompt tokens fewer or more than recorded the policy sends.";
     let passing = freed.iter().any(|(_, stages)| stages.keys().any(|(.., lasts)| *lasts != Lasts::Session));
     let again = passing.then(|| {
         "What comes back after each request or turn and is taken out of the next again counts once a session, where it is largest; once more \

@@ -81,7 +81,7 @@ fn title(curves: &[Curve<'_>]) -> String {
     let under = if replay.policy == "none" { "without a policy".to_owned() } else { format!("under {}", replay.policy) };
     let (hit, all) =
         (replay.totals.overflowing_sessions, replay.outcomes.iter().filter(|outcome| !outcome.calls.is_empty()).count() as u64);
-    // A share is told of steps that rest on sessions enough.
+    // A share rests on steps with sessions enough.
     let told = || steps.iter().filter(|step| step.failed > 0 && step.at_risk >= FEWEST).filter(|_| hit >= FEWEST);
     if let Some(half) = told().find(|step| step.surviving <= 0.5) {
         return format!("Half of the sessions hit the window before call {} {under}", grouped(half.at + 1));

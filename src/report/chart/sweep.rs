@@ -186,8 +186,9 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         }
     }
     let cell = |row: &&Row| {
-        let (x, y, _) = mapped.iter().find(|(.., known)| known.setting == row.setting)?;
-        position(x, y).map(|(down, across)| (across as f64 + 0.5, down as f64 + 0.5))
+        let setting = swept.settings.get(row.setting).filter(|setting| setting.base == 0)?;
+        let at = |param: &str| of(setting, param).or_else(|| Some(swept.bases.first()?.params.get(param)?.number()?.to_string()));
+        Some((between(&columns, &at(across)?)?, between(&rows, &at(down)?)?))
     };
     let marks = marked(swept, &|found: &[&Row]| found.iter().filter_map(cell).collect());
     let mut notes = Vec::new();
@@ -214,6 +215,21 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
         rests_on: Vec::new(),
         data: data(swept, &swung),
     })
+}
+
+/// Where a value stands along names of cells, the middle of the first at 0.5; one that lies between two of them stands between their middles.
+fn between(names: &[String], value: &str) -> Option<f64> {
+    if let Some(place) = names.iter().position(|name| name == value) {
+        return Some(place as f64 + 0.5);
+    }
+    let value = number(value)?;
+    let pairs = names.windows(2).enumerate().filter_map(|(place, pair)| match pair {
+        [one, other] => Some((place, number(one)?, number(other)?)),
+        _ => None,
+    });
+    let part = |one: f64, other: f64| if one == other { 0.0 } else { (value - one) / (other - one) };
+    let mut parts = pairs.map(|(place, one, other)| (place, part(one, other)));
+    parts.find(|(_, part)| (0.0..=1.0).contains(part)).map(|(place, part)| place as f64 + 0.5 + part)
 }
 
 fn ties(swept: &Swept<'_>) -> Option<String> {
@@ -249,8 +265,8 @@ fn marked(swept: &Swept<'_>, places: &dyn Fn(&[&Row]) -> Vec<(f64, f64)>) -> Vec
     let name = if best.len() > 1 { "best, all equal" } else { "best" };
     let whose = if swept.yours.iter().any(|words| !words.is_empty()) { "yours" } else { "defaults" };
     let marks = [
-        Marks { name: whose.to_owned(), symbol: Symbol::Star, hue: Hue::Own, points: places(&own) },
         Marks { name: name.to_owned(), symbol: Symbol::Ring, hue: Hue::Recorded, points: places(&best) },
+        Marks { name: whose.to_owned(), symbol: Symbol::Star, hue: Hue::Own, points: places(&own) },
     ];
     marks.into_iter().filter(|marks| !marks.points.is_empty()).collect()
 }
