@@ -161,6 +161,31 @@ fn each_kind_as_it_is_drawn() {
     }
 }
 
+/// What happened, and what the user has, can be found in every chart of policies and of settings.
+#[test]
+fn the_recording_and_the_own_setting_are_marked() {
+    let of = |kind: &str| charts().iter().find(|chart| chart.kind == kind).unwrap();
+    let plot = |kind: &str| match &of(kind).drawing {
+        Drawing::Plot(plot) => plot.clone(),
+        _ => panic!("{kind} is no plot"),
+    };
+    let count = |kind: &str, hue: Hue| plot(kind).series.iter().filter(|series| series.hue == hue).count();
+    for kind in ["cost", "cache", "references", "survival"] {
+        assert_eq!(count(kind, Hue::Own), 1, "{kind}");
+    }
+    assert_eq!((count("cost", Hue::Recorded), count("cache", Hue::Recorded)), (1, 1));
+    // No policy keeps more than there is, in whichever sessions.
+    assert!(plot("references").series.iter().flat_map(|series| &series.points).all(|(_, kept)| (0.0..=1.0).contains(kept)));
+    let Drawing::Bars(peaks) = &of("peaks").drawing else { panic!() };
+    assert_eq!(peaks.rows[0].name, "recorded");
+    let own = |marks: &[Marks]| marks.iter().filter(|marks| marks.hue == Hue::Own).map(|marks| marks.points.len()).sum::<usize>();
+    let Drawing::HeatMap(map) = &of("sweep-map").drawing else { panic!() };
+    assert_eq!((own(&plot("sweep").marks), own(&map.marks)), (1, 1), "the defaults, 0.85 and 40,000: on the line, and between two columns");
+    // Calls behind the end of a failed session are there, without a value.
+    let Drawing::HeatMap(map) = &of("overflows").drawing else { panic!() };
+    assert!(map.cells.iter().flatten().flatten().any(|cell| cell.is_nan()));
+}
+
 /// The box of a text: its width is that which the text is given, ascent and descent are those of the font's letters.
 #[derive(Debug)]
 struct Words {

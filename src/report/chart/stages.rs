@@ -84,7 +84,7 @@ fn stages(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
             limits: Vec::new(),
             key,
         }),
-        notes: drawn.note("the tokens that they save", "have a row").into_iter().chain([how.to_owned()]).chain(again).collect(),
+        notes: drawn.note("the tokens that they save", "have a row").into_iter().chain(again).chain([how.to_owned()]).collect(),
         rests_on: Vec::new(),
         data: data(&freed),
     })
