@@ -16,6 +16,7 @@ pub use steps::Steps;
 pub use windows::NamedWindows;
 
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A measured text.
@@ -342,9 +343,11 @@ pub fn project(name: &str) -> Option<u64> {
 
 /// The name that comes most often; the earlier one at a tie, `None` of none.
 pub fn most_frequent<'a>(names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut counts: Vec<(&str, u64)> = Vec::new();
     for name in names {
-        match counts.iter_mut().find(|(known, _)| *known == name) {
+        let place = *places.entry(name).or_insert(counts.len());
+        match counts.get_mut(place) {
             Some((_, count)) => *count += 1,
             None => counts.push((name, 1)),
         }

@@ -41,6 +41,9 @@ pub struct Context {
     /// The rule that edits now.
     pub(super) acting: Option<u32>,
     pub(super) edits: u64,
+    /// The call that it was last shown to, and the items that were changed or have left since.
+    pub(super) shown: Option<usize>,
+    pub(super) changed: Vec<u32>,
 }
 
 impl Context {
@@ -162,6 +165,7 @@ impl Context {
         self.items.get(item as usize).filter(|slot| slot.state != State::Removed)?;
         self.prefix.touch(owner, &self.order, &mut self.entries);
         self.edits += 1;
+        self.changed.push(item);
         self.unaccount(item, owner);
         let slot = self.items.get_mut(item as usize)?;
         change(slot);
@@ -175,6 +179,7 @@ impl Context {
         for id in gone {
             self.prefix.touch(*id, &self.order, &mut self.entries);
             let Some(entry) = self.entries.get(*id as usize).filter(|entry| entry.live).copied() else { continue };
+            self.changed.extend(entry.first..entry.first + entry.count);
             for item in entry.first..entry.first + entry.count {
                 if self.items.get(item as usize).is_some_and(|slot| slot.state != State::Removed) {
                     self.unaccount(item, *id);
@@ -241,6 +246,17 @@ impl Context {
     /// removed or put in: how many, and their actual tokens. `None` where another context was that request.
     pub fn unchanged_since(&self, request: u32) -> Option<(usize, u64)> {
         (self.prefix.request == request).then_some((self.prefix.entries, self.prefix.actual))
+    }
+
+    /// The context was shown to the one who watches the calls, at this one.
+    pub fn show(&mut self, call: usize) {
+        self.shown = Some(call);
+        self.changed.clear();
+    }
+
+    /// The items that were changed or have left since the context was shown at this call; `None` where another context was shown then.
+    pub fn changed_since(&self, call: usize) -> Option<&[u32]> {
+        (self.shown == Some(call)).then_some(self.changed.as_slice())
     }
 
     /// Items in the context: what a provider counts as blocks.
@@ -332,6 +348,7 @@ impl Context {
         }
         let place = self.items.len() as u32;
         if let Some(known) = self.places.get_mut(part) {
+            self.changed.extend(known.is_some().then_some(place));
             *known = Some(place);
         }
     }

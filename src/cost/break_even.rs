@@ -69,6 +69,7 @@ impl Prunes {
 /// which the policy compacted or dropped messages as well are left out.
 pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
     let mut found = Prunes::default();
+    let models = tariff.models(trace);
     let mut events = outcome.events.iter().peekable();
     let count = outcome.answered().len() as u64;
     let whole = |call: &CallRow| (call.hidden + call.visible).saturating_sub(call.missing);
@@ -87,7 +88,7 @@ pub fn prunes(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>) -> Prunes {
             continue;
         }
         let time = trace.messages.get(call.message as usize).and_then(|message| message.time);
-        let known = tariff.of(trace, call, time);
+        let known = models.of(call, time);
         let Some(rates) = known.price.map(|price| price.rates(row.actual)) else { continue };
         let paid = known.cache.is_some_and(|rule| rule.writes == Writes::Paid);
         let rewritten = row.actual.saturating_sub(row.prefix).saturating_sub(arrived);

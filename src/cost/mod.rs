@@ -14,4 +14,4 @@ pub use break_even::{Prune, Prunes, prunes};
 pub use cache::{Ages, Lifetime, PromptCache, Request, Split};
 pub use calibration::{Calibration, Measured};
 pub use check::{Check, OwnError, check, check_by};
-pub use tariff::{Known, Tariff};
+pub use tariff::{Known, Models, Tariff};

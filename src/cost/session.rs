@@ -1,7 +1,7 @@
 //! What the caches of a session make of its prompts, in the order of its calls.
 
 use super::cache::{Ages, Lifetime, PromptCache, Request, Split};
-use super::tariff::{Known, Tariff};
+use super::tariff::{Known, Models, Tariff};
 use crate::trace::{CallRow, Trace};
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ struct Caches<'a> {
     cache: PromptCache<'a>,
     /// The same if entries did not age.
     ageless: PromptCache<'a>,
-    /// The shortest prefix that requests of other models have left since its last one.
-    common: u64,
+    /// The number of its last request among those of all models.
+    last: u64,
 }
 
 /// What the caches make of a request.
@@ -28,10 +28,15 @@ pub(super) struct Answer {
 pub(super) struct Session<'a> {
     trace: &'a Trace,
     tariff: &'a Tariff<'a>,
+    models: Models<'a>,
     lifetime: Lifetime,
     has_times: bool,
     now: i64,
     caches: BTreeMap<Option<u32>, Caches<'a>>,
+    /// Requests so far.
+    requests: u64,
+    /// Of the requests so far those that left a shorter prefix than all later ones: number and prefix, both growing.
+    shortest: Vec<(u64, u64)>,
     /// What the first call is recorded to have read, as far as all requests since have kept it: others had put it there.
     shared: (Option<u32>, u64),
 }
@@ -43,7 +48,9 @@ impl<'a> Session<'a> {
         let first = trace.calls.first().filter(|_| tariff.model.is_none());
         let shared = first.map_or((None, 0), |call| (call.model, call.usage.map_or(0, |usage| usage.cache_read)));
         let has_times = trace.calls.iter().any(|call| time_of(trace, call).is_some());
-        Session { trace, tariff, lifetime, has_times, now: 0, caches: BTreeMap::new(), shared }
+        let models = tariff.models(trace);
+        let (caches, shortest) = (BTreeMap::new(), Vec::new());
+        Session { trace, tariff, models, lifetime, has_times, now: 0, caches, requests: 0, shortest, shared }
     }
 
     /// When a call was made. Where the log does not say, the gap that was asked for lies before it; a clock never goes back.
@@ -55,7 +62,7 @@ impl<'a> Session<'a> {
 
     /// What is known of a call's model at a time.
     pub fn known(&self, call: &CallRow, time: i64) -> Known<'a> {
-        self.tariff.of(self.trace, call, Some(time).filter(|_| self.has_times))
+        self.models.of(call, Some(time).filter(|_| self.has_times))
     }
 
     /// Asks the cache of the call's model.
@@ -66,17 +73,20 @@ impl<'a> Session<'a> {
         }
         let shared = self.shared_of(call);
         let model = self.model_of(call);
-        for (_, other) in self.caches.iter_mut().filter(|(other, _)| **other != model) {
-            other.common = other.common.min(request.prefix);
-        }
+        self.requests += 1;
+        while self.shortest.pop_if(|(_, prefix)| *prefix >= request.prefix).is_some() {}
+        self.shortest.push((self.requests, request.prefix));
         let lifetime = self.lifetime;
         let caches = self.caches.entry(model).or_insert_with(|| Caches {
             cache: PromptCache::new(known.cache, lifetime, Ages::Lives),
             ageless: PromptCache::new(known.cache, lifetime, Ages::Never),
-            common: 0,
+            last: 0,
         });
-        let prefix = request.prefix.min(caches.common);
-        caches.common = u64::MAX;
+        // Of the prompt before, the model's cache knows what every request since has left. A model that is asked for the first time knows nothing.
+        let since = self.shortest.partition_point(|(number, _)| *number <= caches.last);
+        let left = self.shortest.get(since).filter(|_| caches.last > 0);
+        let prefix = left.map_or(0, |(_, prefix)| *prefix);
+        caches.last = self.requests;
         let request = Request { prefix, shared, ..request };
         Answer { common: prefix, found: caches.cache.ask(&request), ageless: caches.ageless.ask(&request) }
     }

@@ -41,13 +41,35 @@ impl Known<'_> {
     }
 }
 
-impl<'a> Tariff<'a> {
+impl Tariff<'_> {
+    /// The models of a session.
+    pub fn models<'b>(&'b self, trace: &'b Trace) -> Models<'b> {
+        let model = |name| {
+            let model = self.catalog.find(name);
+            (name, model, self.caches.of(model))
+        };
+        let asked = self.model.as_deref();
+        let named = trace.models.iter().filter(|_| asked.is_none()).map(|name| model(name)).collect();
+        Models { prices: self.prices, named, main: model(asked.or_else(|| trace.main_model()).unwrap_or("")) }
+    }
+}
+
+/// A model by its name in the log, in the catalogue, and by its cache.
+type Found<'a> = (&'a str, Option<&'a Model>, Option<&'a CacheRule>);
+
+/// What is known of the models of a session, worked out once for all of its calls.
+pub struct Models<'a> {
+    prices: &'a Prices,
+    /// By their numbers in the trace; none where another one takes their place.
+    named: Vec<Found<'a>>,
+    /// The model that made most of the session's calls, or the one that is taken instead of them all.
+    main: Found<'a>,
+}
+
+impl<'a> Models<'a> {
     /// What is known of a call's model. A call that names none was made by the model that made most of the session's calls.
-    pub fn of<'b>(&'b self, trace: &'b Trace, call: &CallRow, time: Option<i64>) -> Known<'b> {
-        let named = || call.model.and_then(|model| trace.models.get(model as usize)).map(String::as_str);
-        let name = self.model.as_deref().or_else(named).or_else(|| trace.main_model()).unwrap_or("");
-        let model: Option<&Model> = self.catalog.find(name);
-        let price = self.prices.of(name, model, time);
-        Known { name, price, cache: self.caches.of(model) }
+    pub fn of(&self, call: &CallRow, time: Option<i64>) -> Known<'a> {
+        let (name, model, cache) = call.model.and_then(|model| self.named.get(model as usize)).copied().unwrap_or(self.main);
+        Known { name, price: self.prices.of(name, model, time), cache }
     }
 }

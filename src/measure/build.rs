@@ -21,6 +21,8 @@ pub struct Measure<'a> {
 
 /// Measures a transcript that was read from `source`.
 pub fn trace(mut transcript: Transcript, source: &str, measure: Measure<'_>) -> Trace {
+    // The walks below go through them in the order of the messages.
+    transcript.compactions.sort_by_key(|event| event.before);
     let unseen = unseen::make_room(&mut transcript);
     let mut builder = Builder::default();
     let agent = transcript.agent.clone();
@@ -86,6 +88,9 @@ struct Builder {
     copies: Vec<bool>,
     /// Where the calls stand, by their ids.
     calls: HashMap<String, u32>,
+    /// The numbers of tools and models.
+    tools: HashMap<String, u32>,
+    models: HashMap<String, u32>,
 }
 
 impl Builder {
@@ -138,11 +143,11 @@ impl Builder {
     }
 
     fn tool(&mut self, name: &str) -> Option<u32> {
-        (!name.is_empty()).then(|| index_of(&mut self.trace.tools, name))
+        (!name.is_empty()).then(|| index_of(&mut self.tools, &mut self.trace.tools, name))
     }
 
     fn call(&mut self, call: &Call, agent: &str, last_model: Option<u32>) -> CallRow {
-        let model = (!call.model.is_empty()).then(|| index_of(&mut self.trace.models, &call.model));
+        let model = (!call.model.is_empty()).then(|| index_of(&mut self.models, &mut self.trace.models, &call.model));
         let same_model = model.is_none() || last_model.is_none() || model == last_model;
         CallRow {
             message: self.trace.messages.len() as u32 - 1,
@@ -192,14 +197,15 @@ fn compaction_row(compaction: &Compaction, messages: &[MessageRow], agent: &str)
     }
 }
 
-fn index_of(names: &mut Vec<String>, name: &str) -> u32 {
-    match names.iter().position(|known| known == name) {
-        Some(index) => index as u32,
-        None => {
-            names.push(name.to_owned());
-            names.len() as u32 - 1
-        }
+/// The number of a name; a new one gets the next.
+fn index_of(known: &mut HashMap<String, u32>, names: &mut Vec<String>, name: &str) -> u32 {
+    if let Some(index) = known.get(name) {
+        return *index;
     }
+    let index = names.len() as u32;
+    known.insert(name.to_owned(), index);
+    names.push(name.to_owned());
+    index
 }
 
 fn length(text: &str) -> Length {

@@ -55,8 +55,7 @@ fn error(trace: &Trace, weights: &[u64], fate: Thinking) -> Option<u128> {
 
 /// Did the recording agent or its user change the conversation between these calls? Then the growth says nothing about reasoning.
 fn rewritten(trace: &Trace, before: &CallRow, after: &CallRow) -> bool {
-    let between = before.message + 1..=after.message;
-    let compacted = trace.compactions.iter().any(|compaction| between.contains(&compaction.before));
+    let compacted = !trace.compactions_before(before.message as usize + 1..after.message as usize + 1).is_empty();
     let rows = trace.messages.get(before.message as usize + 1..=after.message as usize);
     compacted || rows.is_some_and(|rows| rows.iter().any(|row| row.rewind.is_some() || row.copy))
 }

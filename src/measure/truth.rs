@@ -186,10 +186,8 @@ impl Anchoring<'_> {
             }
         }
         let rewound = trace.messages[(first + 1).min(last)..=last].iter().any(|row| row.rewind.is_some() || row.copy);
-        let noted = |kind: CompactionKind| {
-            let mut here = trace.compactions.iter().filter(|compaction| (first + 1..=last).contains(&(compaction.before as usize)));
-            here.any(|compaction| compaction.kind == kind)
-        };
+        let noted_here = trace.compactions_before(first + 1..last + 1);
+        let noted = |kind: CompactionKind| noted_here.iter().any(|compaction| compaction.kind == kind);
         stretch.rebuilt = rewound || noted(CompactionKind::Compact);
         stretch.broken = stretch.rebuilt || unchained;
         stretch.pruned = noted(CompactionKind::Prune);
@@ -369,8 +367,8 @@ impl Walk {
             }
         }
         if row.opens_turn() {
-            let expired: u64 =
-                self.live.iter().filter(|message| **message >= self.expired_up_to).map(|message| expiring_of(trace, *message)).sum();
+            let older = self.live.partition_point(|message| *message < self.expired_up_to);
+            let expired: u64 = self.live.iter().skip(older).map(|message| expiring_of(trace, *message)).sum();
             self.visible -= expired;
             self.expired_up_to = index;
         }

@@ -68,6 +68,7 @@ pub(super) fn step<'a>(
     if state.ledger.counts() {
         look(&state.window.context, state.ledger.notes.len());
     }
+    state.window.context.show(index);
     if state.ledger.has_ended() && state.ledger.detail == Detail::Sums {
         // No sum counts what is behind the end.
         return;

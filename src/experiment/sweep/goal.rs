@@ -35,7 +35,10 @@ impl Objective {
 
     /// What is sought where nothing is asked for: the least cost net of what is read again, where any call has a price, else the fewest tokens.
     pub fn usual(traces: &[Trace], tariff: &Tariff<'_>) -> Result<Objective, SweepError> {
-        let is_priced = |trace: &Trace| trace.calls.iter().any(|call| tariff.of(trace, call, time_of(trace, call)).price.is_some());
+        let is_priced = |trace: &Trace| {
+            let models = tariff.models(trace);
+            trace.calls.iter().any(|call| models.of(call, time_of(trace, call)).price.is_some())
+        };
         let words = if traces.iter().any(is_priced) { "net cost" } else { "tokens" };
         Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }

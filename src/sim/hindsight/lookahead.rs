@@ -5,7 +5,7 @@ use crate::context::{Context, Ends, Presence};
 use crate::sim::retention::{Fate, fate, fate_of, left_in};
 use crate::trace::Trace;
 use crate::transcript::Role;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A part that replies repeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,10 @@ pub struct Lookahead {
     entering: BTreeMap<u32, Vec<u32>>,
     /// Sources that have entered and are used again.
     active: Vec<u32>,
+    /// Those of them that are looked at with the next call, whether their part is changed or not.
+    fresh: Vec<u32>,
+    /// The source of a part.
+    places: HashMap<u32, u32>,
 }
 
 impl Lookahead {
@@ -57,7 +61,7 @@ impl Lookahead {
     pub fn new(trace: &Trace) -> Lookahead {
         let (mut needs, uses) = needs(trace);
         let mut entering: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-        let mut places: BTreeMap<u32, u32> = BTreeMap::new();
+        let mut places: HashMap<u32, u32> = HashMap::new();
         let mut sources = Vec::new();
         for (part, uses) in uses {
             let place = sources.len() as u32;
@@ -70,7 +74,7 @@ impl Lookahead {
         for way in needs.iter_mut().flat_map(|need| &mut need.ways) {
             way.source = places.get(&way.source).copied().unwrap_or(u32::MAX);
         }
-        Lookahead { needs, sources, entering, ..Lookahead::default() }
+        Lookahead { needs, sources, entering, places, ..Lookahead::default() }
     }
 
     /// Looks at the context of the next call, as the policy sends it.
@@ -92,18 +96,37 @@ impl Lookahead {
         for source in self.entering.remove(&call).unwrap_or_default() {
             self.enter(trace, source, context);
         }
-        for source in &self.active {
-            if let Some(source) = self.sources.get_mut(*source as usize).filter(|source| call >= source.paid_from) {
+        self.watch(call, context);
+        self.meet(trace, call, context);
+    }
+
+    /// Notes how little is left of the sources that are used again. Only what was changed since the call before can have become less, unless another
+    /// context went out with that one.
+    fn watch(&mut self, call: u32, context: &Context) {
+        let changed = (call as usize).checked_sub(1).and_then(|before| context.changed_since(before));
+        let looked_at: Vec<u32> = match changed {
+            Some(changed) => changed.iter().filter_map(|item| self.places.get(&context.item(*item)?.part?).copied()).collect(),
+            None => {
+                let sources = &self.sources;
+                self.active.retain(|place| sources.get(*place as usize).is_some_and(|source| source.uses.last() >= Some(&call)));
+                self.active.clone()
+            }
+        };
+        for place in looked_at.iter().chain(&self.fresh) {
+            if let Some(source) = self.sources.get_mut(*place as usize).filter(|source| call >= source.paid_from) {
                 source.least = source.least.min(context.left_of(source.part));
             }
         }
-        self.meet(trace, call, context);
+        let sources = &self.sources;
+        self.fresh
+            .retain(|place| sources.get(*place as usize).is_some_and(|source| call < source.paid_from && source.paid_from < u32::MAX));
     }
 
     /// A source stands before a call for the first time: whole, as the policy's limits cut it, or, where the policy did not let it in at all, at
     /// every choice.
     fn enter(&mut self, trace: &Trace, place: u32, context: &Context) {
         self.active.push(place);
+        self.fresh.push(place);
         let Some(source) = self.sources.get_mut(place as usize) else { return };
         let role = trace.message_of(source.part).and_then(|message| trace.messages.get(message as usize)).map(|row| row.role);
         match context.presence(source.part) {
@@ -137,11 +160,9 @@ impl Lookahead {
         for place in &used {
             if let Some(source) = self.sources.get_mut(*place as usize) {
                 source.least = u64::MAX;
+                self.fresh.extend((source.uses.last() > Some(&call)).then_some(*place));
             }
         }
-        let sources = &self.sources;
-        let used_later = |place: &u32| sources.get(*place as usize).is_some_and(|source| source.uses.last() > Some(&call));
-        self.active.retain(used_later);
     }
 
     /// The session ends after so many calls: what later ones need counts no more.
