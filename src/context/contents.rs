@@ -175,6 +175,11 @@ impl Context {
 
     /// Removes whole messages.
     pub fn remove(&mut self, gone: &[u32]) {
+        self.leave(gone);
+        self.sweep(0);
+    }
+
+    fn leave(&mut self, gone: &[u32]) {
         self.edits += gone.len() as u64;
         for id in gone {
             self.prefix.touch(*id, &self.order, &mut self.entries);
@@ -195,8 +200,13 @@ impl Context {
                 slot.estimated = 0;
             }
         }
+    }
+
+    /// Takes what has left out of the order, from this place on.
+    fn sweep(&mut self, from: usize) {
+        let behind = self.order.split_off(from);
         let entries = &self.entries;
-        self.order.retain(|id| entries.get(*id as usize).is_some_and(|entry| entry.live));
+        self.order.extend(behind.into_iter().filter(|id| entries.get(*id as usize).is_some_and(|entry| entry.live)));
     }
 
     /// Removes what the policy has put into the system prompt: summaries that are no messages of the history.
@@ -206,7 +216,13 @@ impl Context {
 
     /// A user went back: every trace message from this index on leaves.
     pub fn withdraw(&mut self, from: u32) {
-        self.remove_where(|entry| entry.message.is_some_and(|message| message >= from));
+        // Messages of the log stand in their own order; what the policy put in stands between them.
+        let behind = |id: &u32| self.entry(*id).is_none_or(|entry| entry.message.is_none_or(|message| message >= from));
+        let place = self.order.len() - self.order.iter().rev().take_while(|id| behind(id)).count();
+        let of_log = |id: &u32| self.entry(*id).is_some_and(|entry| entry.message.is_some());
+        let gone: Vec<u32> = self.order.iter().skip(place).copied().filter(of_log).collect();
+        self.leave(&gone);
+        self.sweep(place);
     }
 
     /// What the policy itself has put in leaves, wherever it stands.
@@ -272,7 +288,13 @@ impl Context {
 
     /// Live entries in prompt order, with their ids.
     pub fn live(&self) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
-        self.order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
+        self.live_from(0)
+    }
+
+    /// The same from a place in the order on.
+    pub fn live_from(&self, place: usize) -> impl DoubleEndedIterator<Item = (u32, &Entry)> {
+        let order = self.order.get(place..).unwrap_or(&[]);
+        order.iter().filter_map(|id| self.entries.get(*id as usize).map(|entry| (*id, entry)))
     }
 
     /// One entry.

@@ -4,8 +4,9 @@ use super::event::Cause;
 use super::inputs::Inputs;
 use super::window::Window;
 use crate::context::{Context, Entry, Item, Region, State as ItemState};
-use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Plan, Rule, Selection, Sight, Switch, Trigger};
+use crate::policy::{AfterOverflow, AfterRewrite, Hook, MaxFires, Measure, Mode, Plan, Rule, Selection, Sight, Switch, Trigger};
 use crate::trace::CallRow;
+use std::cell::Cell;
 
 /// Encrypted reasoning takes more bytes than this; where a log has fewer, it has been removed.
 const LEAST_SEALED_BYTES: u32 = 100;
@@ -39,6 +40,19 @@ pub(super) struct Belief {
     pub refused: u64,
     /// Actual size right after the last reply: what an estimate from usage covers.
     pub actual_after_reply: u64,
+    /// What the last look made of old reasoning.
+    old_reasoning: Cell<OldReasoning>,
+}
+
+/// Estimates of reasoning before the last user message, as far as a context was looked at.
+#[derive(Clone, Copy, Default)]
+struct OldReasoning {
+    /// How often it had been edited.
+    edits: u64,
+    /// Messages that were looked at, and those of them before the last user message.
+    seen: usize,
+    older: usize,
+    tokens: u64,
 }
 
 /// A summary on its way.
@@ -116,7 +130,7 @@ impl Belief {
         Sight {
             view: window.context.view(),
             usage: self.usage,
-            pending: self.pending + old_reasoning(inputs, &window.context),
+            pending: self.pending + self.old_reasoning(inputs, &window.context),
             incoming: self.incoming,
             calls,
             calls_since_fired: calls - memory.fired_at.min(calls),
@@ -125,6 +139,27 @@ impl Belief {
             left: memory.left,
             next_prompt: window.actual(),
         }
+    }
+
+    /// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
+    /// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
+    /// holds it too: where the server keeps it, it counts twice.
+    fn old_reasoning(&self, inputs: &Inputs<'_>, context: &Context) -> u64 {
+        if inputs.plan.belief.old_reasoning == Switch::Off {
+            return 0;
+        }
+        // Where the context has only grown, what has come since is all that there is to look at. Of two views of one history that cannot be told.
+        let known = self.old_reasoning.get();
+        let grows =
+            known.edits == context.edits() && known.seen <= context.len() && inputs.plan.rule.iter().all(|rule| rule.mode == Mode::Commit);
+        let known = if grows { known } else { OldReasoning::default() };
+        let since = context.live_from(known.seen).rev();
+        let newer = since.take_while(|(_, entry)| !entry.opens_turn).count();
+        let older = if known.seen + newer < context.len() { context.len() - newer - 1 } else { known.older };
+        let more = context.live_from(known.older).take(older - known.older).map(|(_, entry)| reasoning_in(inputs, context, entry));
+        let found = OldReasoning { edits: context.edits(), seen: context.len(), older, tokens: known.tokens + more.sum::<u64>() };
+        self.old_reasoning.set(found);
+        found.tokens
     }
 
     /// A rule has done something: its failures are forgotten, and it knows what it left.
@@ -191,18 +226,6 @@ impl Belief {
 fn looks_at_size(plan: &Plan) -> bool {
     let shrinking = plan.rule.iter().filter(|rule| rule.at != Hook::Overflow && rule.shrinks());
     shrinking.filter_map(|rule| rule.when.as_ref()).any(Trigger::looks_at_size)
-}
-
-/// Estimates of encrypted reasoning before the last real user message, for policies that add it to the reported usage. Most servers
-/// leave it out, so that it has left the context; the agent's own history still holds it. The agent does not look whether the usage
-/// holds it too: where the server keeps it, it counts twice.
-fn old_reasoning(inputs: &Inputs<'_>, context: &Context) -> u64 {
-    if inputs.plan.belief.old_reasoning == Switch::Off {
-        return 0;
-    }
-    let newer = context.live().rev().take_while(|(_, entry)| !entry.opens_turn).count();
-    let older = context.len().saturating_sub(newer + 1);
-    context.live().take(older).map(|(_, entry)| reasoning_in(inputs, context, entry)).sum()
 }
 
 /// What the policy takes the encrypted reasoning of a message for that its history holds: what a rule has taken out is gone from there.

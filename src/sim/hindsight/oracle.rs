@@ -16,6 +16,38 @@ enum Preference {
     Footprint,
 }
 
+/// What the oracle carries.
+#[derive(Default)]
+struct Carried {
+    /// Sources, and some that it has let go of.
+    places: Vec<u32>,
+    /// By source: is it carried?
+    holds: Vec<bool>,
+    /// What they come to.
+    tokens: u64,
+}
+
+impl Carried {
+    fn has(&self, place: u32) -> bool {
+        self.holds.get(place as usize).copied().unwrap_or(false)
+    }
+
+    fn take(&mut self, place: u32, tokens: u64) {
+        self.places.push(place);
+        self.tokens += tokens;
+        if let Some(holds) = self.holds.get_mut(place as usize) {
+            *holds = true;
+        }
+    }
+
+    fn drop(&mut self, place: u32, tokens: u64) {
+        if let Some(holds) = self.holds.get_mut(place as usize).filter(|holds| **holds) {
+            *holds = false;
+            self.tokens -= tokens;
+        }
+    }
+}
+
 impl Lookahead {
     /// Which needs the oracle meets.
     pub fn oracle(&self) -> Vec<bool> {
@@ -36,19 +68,29 @@ impl Lookahead {
 
     /// Goes from call to call and fills the room of each.
     fn fill(&self, preference: Preference) -> Vec<bool> {
-        let mut entering: Vec<u32> = (0..self.sources.len() as u32).collect();
-        entering.sort_by_key(|place| self.source(*place).map_or(u32::MAX, |source| source.paid_from));
-        let mut entering = entering.into_iter().peekable();
+        let by = |key: fn(&Source) -> Option<u32>| {
+            let mut places: Vec<u32> = (0..self.sources.len() as u32).collect();
+            places.sort_by_key(|place| self.source(*place).and_then(key));
+            places.into_iter().peekable()
+        };
+        let mut entering = by(|source| Some(source.paid_from));
+        let mut leaving = by(|source| source.uses.last().copied());
         let mut needs = self.needs.iter().peekable();
-        let mut carried: Vec<u32> = Vec::new();
+        let mut carried = Carried { holds: vec![false; self.sources.len()], ..Carried::default() };
         let mut kept = Vec::with_capacity(self.needs.len());
         for (call, room) in self.rooms.iter().enumerate() {
             let call = call as u32;
-            while let Some(place) = entering.next_if(|place| self.source(*place).is_some_and(|source| source.paid_from <= call)) {
-                carried.push(place);
+            while let Some(place) = leaving.next_if(|place| self.source(*place).is_some_and(|source| source.uses.last() < Some(&call))) {
+                carried.drop(place, self.room_of(place));
             }
-            carried.retain(|place| self.source(*place).is_some_and(|source| source.next_use(call).is_some()));
-            self.fit(&mut carried, *room, call, preference);
+            while let Some(place) = entering.next_if(|place| self.source(*place).is_some_and(|source| source.paid_from <= call)) {
+                if self.source(place).is_some_and(|source| source.next_use(call).is_some()) {
+                    carried.take(place, self.room_of(place));
+                }
+            }
+            if carried.tokens > *room {
+                self.fit(&mut carried, *room, call, preference);
+            }
             while let Some(need) = needs.next_if(|need| need.call == call) {
                 kept.push(need.ways.iter().any(|way| self.meets(way, call, &carried)));
             }
@@ -59,35 +101,39 @@ impl Lookahead {
     }
 
     /// Lets go of what does not fit.
-    fn fit(&self, carried: &mut Vec<u32>, room: u64, call: u32, preference: Preference) {
-        let size = |place: &u32| self.source(*place).map_or(0, |source| source.size);
-        if carried.iter().map(size).sum::<u64>() <= room {
-            return;
-        }
+    fn fit(&self, carried: &mut Carried, room: u64, call: u32, preference: Preference) {
         let rank = |place: &u32| {
-            let next = self.source(*place).and_then(|source| source.next_use(call)).unwrap_or(u32::MAX);
+            let (next, size) = (self.source(*place).and_then(|source| source.next_use(call)).unwrap_or(u32::MAX), self.room_of(*place));
             match preference {
-                Preference::NextUse => (u64::from(next), size(place), *place),
-                Preference::Footprint => (size(place) * u64::from(next - call + 1), u64::from(next), *place),
+                Preference::NextUse => (u64::from(next), size, *place),
+                Preference::Footprint => (size * u64::from(next - call + 1), u64::from(next), *place),
             }
         };
-        carried.sort_by_cached_key(rank);
+        let mut places: Vec<u32> = std::mem::take(&mut carried.places).into_iter().filter(|place| carried.has(*place)).collect();
+        places.sort_by_cached_key(rank);
         let mut left = room;
-        carried.retain(|place| {
-            let rest = left.checked_sub(size(place));
+        places.retain(|place| {
+            let rest = left.checked_sub(self.room_of(*place));
             left = rest.unwrap_or(left);
+            if rest.is_none() {
+                carried.drop(*place, self.room_of(*place));
+            }
             rest.is_some()
         });
-        carried.sort_unstable();
+        carried.places = places;
     }
 
-    fn meets(&self, way: &Way, call: u32, carried: &[u32]) -> bool {
+    fn room_of(&self, place: u32) -> u64 {
+        self.source(place).map_or(0, |source| source.size)
+    }
+
+    fn meets(&self, way: &Way, call: u32, carried: &Carried) -> bool {
         let Some(source) = self.source(way.source) else { return false };
         if source.paid_from == u32::MAX {
             // What the system says stands as the policy has it.
             return way.held.is_some();
         }
-        way.entered && (call < source.paid_from || carried.contains(&way.source))
+        way.entered && (call < source.paid_from || carried.has(way.source))
     }
 
     fn source(&self, place: u32) -> Option<&Source> {
