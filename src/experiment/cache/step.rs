@@ -68,14 +68,14 @@ impl Step<'_> {
 pub fn steps<'a>(corpus: &'a Corpus, tariff: &'a Tariff<'a>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
     for (session, trace) in corpus.traces.iter().enumerate().filter(|(_, trace)| trace.tells_of_cache()) {
-        let first = steps.len();
+        let (first, models) = (steps.len(), tariff.models(trace));
         for (place, call) in trace.calls.iter().enumerate() {
             let Some(usage) = call.usage.filter(|usage| usage.trust == Trust::Provider && usage.prompt > 0) else { continue };
             let last = steps.get(first..).and_then(<[Step<'_>]>::last);
             let time = trace.messages.get(call.message as usize).and_then(|row| row.time);
             let lifetime = lifetime(&usage).or(last.map(|last| last.lifetime)).unwrap_or_default();
             let before = last.map(|last| behind(last, last.message, time));
-            let known = tariff.of(trace, call, time);
+            let known = models.of(call, time);
             steps.push(Step { session, place, message: call.message, usage, known, time, lifetime, before });
         }
     }
