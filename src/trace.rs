@@ -279,6 +279,9 @@ pub struct Trace {
     pub host: Option<String>,
     /// A number for the project that the log names; `None` where it names none.
     pub project: Option<u64>,
+    /// The folder of that project. Kept while a corpus is read from logs, and never written down: a `.ctxtrace` has the number alone.
+    #[serde(skip)]
+    pub folder: Option<String>,
     /// What stands for the conversation before the log begins; `None` where the log holds its beginning.
     pub unseen: Option<Unseen>,
     /// Do logs of this agent tell what the prompt cache did? A corpus says so of all sessions of an agent where one of them has a count,
@@ -486,6 +489,13 @@ impl Trace {
     pub fn day(&self) -> Option<String> {
         let time = self.messages.iter().find_map(|message| message.time)?;
         Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
+    }
+
+    /// The time of the last call, in milliseconds since 1970; of the last message with a date where no call has one, `None` without any date.
+    pub fn last_call(&self) -> Option<i64> {
+        let of_call = |call: &CallRow| self.messages.get(call.message as usize)?.time;
+        let last = self.calls.iter().rev().find_map(of_call);
+        last.or_else(|| self.messages.iter().rev().find_map(|message| message.time))
     }
 
     /// The largest recorded prompt and reply of a replayed call, together.

@@ -315,8 +315,8 @@ pub struct Transcript {
     pub refused: bool,
     /// The host that the model's calls went to, as the log names it; `None` where it names none.
     pub host: Option<String>,
-    /// A number for the project that the session is of: [`project`] of what the log names. `None` where it names none.
-    pub project: Option<u64>,
+    /// The project that the session is of: [`project`] of what the log names. `None` where it names none.
+    pub project: Option<Project>,
     /// The log itself shows that it begins in the middle: its first message goes on from one that it does not hold.
     pub begins_in_middle: bool,
     /// Calls with usage that belong to no message of the conversation (titles, checks). Counted in corpus totals, not replayed.
@@ -334,11 +334,19 @@ impl Transcript {
     }
 }
 
-/// A number for a project, of the folder or name by which a log has it: enough to know sessions of one project by, and not where it lies. `None` for
-/// an empty name.
-pub fn project(name: &str) -> Option<u64> {
+/// A project.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    /// Enough to know sessions of one project by, and not where it lies.
+    pub number: u64,
+    /// The folder or name by which the log has it; `None` where it has the number alone.
+    pub folder: Option<String>,
+}
+
+/// A project by its folder or name; `None` for an empty one.
+pub fn project(name: &str) -> Option<Project> {
     let name = name.trim().trim_end_matches(['/', '\\']);
-    (!name.is_empty()).then(|| xxh3_64(name.as_bytes()))
+    (!name.is_empty()).then(|| Project { number: xxh3_64(name.as_bytes()), folder: Some(name.to_owned()) })
 }
 
 /// The name that comes most often; the earlier one at a tie, `None` of none.

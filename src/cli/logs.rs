@@ -3,10 +3,13 @@
 use super::failure::{Failure, tell};
 use super::progress::Bar;
 use super::shell::quoted;
+use super::when::{When, now};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Converted, Corpus, Home, ReadSettings, Target, Vocabularies, convert, homes, read};
+use ctxsim::corpus::{
+    Converted, Corpus, Home, ProjectPattern, ReadSettings, Selected, Selection, Target, Vocabularies, convert, homes, read,
+};
 use ctxsim::estimate::{Engine, Vocabulary};
 use ctxsim::format::{READERS, Reader, by_name};
 use ctxsim::measure::Wanted;
@@ -27,6 +30,15 @@ pub struct Logs {
     /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
     #[arg(long, value_name = "READER")]
     pub format: Option<String>,
+    /// Only sessions whose last call is of this date or later: 30d, 12h, 2w, 2026-10-01, 2026-10-01T12:00Z (UTC)
+    #[arg(long, value_name = "DATE", value_parser = When::parse)]
+    pub since: Option<When>,
+    /// Only sessions whose last call is of this date or earlier
+    #[arg(long, value_name = "DATE", value_parser = When::parse)]
+    pub until: Option<When>,
+    /// Only sessions of this project: its folder's name or path, `*` stands for anything; may be given several times
+    #[arg(long, value_name = "PROJECT")]
+    pub project: Vec<String>,
     /// Count texts in this vocabulary instead of each model's own; `reference` counts with the slow reference implementation
     #[arg(long, value_name = "NAME")]
     pub tokenizer: Option<String>,
@@ -95,7 +107,8 @@ impl Logs {
     pub fn convert(&self, catalog: &Catalog, target: Target, out: &mut dyn Write) -> Result<Converted, Failure> {
         let convert = &mut |paths: &[String], settings: &ReadSettings<'_>| Ok(convert(paths, target, settings, out)?);
         let (_, converted) = self.with(catalog, Vocabularies::Public, Wanted::default(), convert)?;
-        Ok(converted)
+        let nothing = converted.selected.as_ref().filter(|_| converted.sessions == 0).and_then(nothing_selected);
+        nothing.map_or(Ok(converted), Err)
     }
 
     /// Does something with the files that were named, or those in the agents' own folders, as they are to be read.
@@ -128,6 +141,7 @@ impl Logs {
             vocabularies,
             wanted,
             bounds: self.bounds(),
+            selection: self.selection()?,
             progress: &progress,
         };
         let done = work(&paths, &settings)?;
@@ -158,6 +172,10 @@ impl Logs {
                 words.extend([flag.to_owned(), value.clone()]);
             }
         }
+        for (flag, value) in [("--since", self.since), ("--until", self.until)] {
+            words.extend(value.into_iter().flat_map(|when| [flag.to_owned(), when.word()]));
+        }
+        words.extend(self.project.iter().flat_map(|project| ["--project".to_owned(), project.clone()]));
         for (flag, value) in [("--max-line", self.max_line), ("--max-unpacked", self.max_unpacked), ("--max-records", self.max_records)] {
             words.extend(value.into_iter().flat_map(|number| [flag.to_owned(), number.to_string()]));
         }
@@ -170,6 +188,27 @@ impl Logs {
     pub fn command(&self, words: &[&str], after: &[String]) -> String {
         let before = std::iter::once("ctxsim").chain(words.iter().copied()).map(str::to_owned);
         quoted(&before.chain(self.words()).chain(after.iter().cloned()).collect::<Vec<_>>())
+    }
+
+    /// Which sessions are looked at.
+    fn selection(&self) -> Result<Selection, Failure> {
+        let (since, until) = (self.since.map(When::begins), self.until.map(When::ends));
+        if let (Some(since), Some(until)) = (since, until)
+            && since >= until
+        {
+            return Err(Failure::Usage("--since lies behind --until: no call can be of both".to_owned()));
+        }
+        let clock = [self.since, self.until].into_iter().flatten().any(When::is_relative).then(|| now().as_millisecond());
+        let pattern = |words: &String| {
+            let wrong = |reason| Failure::Usage(format!("`--project {words}` is no pattern: {reason}"));
+            // Only a path can be meant from the current folder; a name is that of any project.
+            let is_path = words.starts_with('.') || words.contains(std::path::is_separator);
+            let whole = Some(words).filter(|_| is_path).and_then(|words| std::fs::canonicalize(words).ok());
+            let whole = whole.map(|path| path.to_string_lossy().into_owned());
+            ProjectPattern::parse(whole.as_ref().unwrap_or(words)).map_err(wrong)
+        };
+        let projects = self.project.iter().map(pattern).collect::<Result<_, Failure>>()?;
+        Ok(Selection { since, until, clock, projects })
     }
 
     fn bounds(&self) -> Bounds {
@@ -221,7 +260,39 @@ impl Logs {
     }
 }
 
+/// Why nothing is left of what was read; `None` where nothing was read.
+fn nothing_selected(selected: &Selected) -> Option<Failure> {
+    let asked = &selected.selection;
+    if selected.of == 0 {
+        return None;
+    }
+    if selected.of_projects == 0 {
+        let words: Vec<&str> = asked.projects.iter().map(|pattern| pattern.words.as_str()).collect();
+        let names = selected.names();
+        let near = words.first().map(|words| suggestion(words, names.iter().copied())).unwrap_or_default();
+        let names: Vec<&str> = names.into_iter().collect();
+        let known = if names.is_empty() {
+            "the logs name no project by its folder, and a .ctxtrace knows one by its whole path alone".to_owned()
+        } else {
+            format!("the logs name {}", first_few(&names, NAMED))
+        };
+        return Some(Failure::Usage(format!("no session is of the project `{}`{near} ({known})", words.join("`, `"))));
+    }
+    let day = |millis: i64| jiff::Timestamp::from_millisecond(millis).map(|time| time.strftime("%Y-%m-%d").to_string());
+    let known = match selected.last_calls.map(|(first, last)| (day(first), day(last))) {
+        Some((Ok(first), Ok(last))) => format!("their last calls are of {first} to {last}"),
+        _ => "none of them has a date".to_owned(),
+    };
+    Some(Failure::NothingReadable(format!(
+        "none of {} lies between --since and --until: {known}",
+        counted(selected.of_projects, "session")
+    )))
+}
+
 fn nothing(paths: &[String], corpus: &Corpus) -> Failure {
+    if let Some(failure) = corpus.facts.selected.as_ref().and_then(nothing_selected) {
+        return failure;
+    }
     let skipped: Vec<String> = corpus.facts.skipped.iter().map(|skipped| format!("{}: {}", skipped.path, skipped.reason)).collect();
     match skipped.as_slice() {
         [] => Failure::NothingReadable(format!("no session in {}", first_few(paths, NAMED))),

@@ -36,6 +36,7 @@ mod shell;
 mod sweep;
 mod trace;
 mod tune;
+mod when;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;

@@ -4,6 +4,7 @@ use super::counters::Counters;
 use super::discover::{Found, discover};
 use super::gathered::{FileLoss, Skipped};
 use super::read::{Companions, Opened, file_loss, not_counted_again, opened};
+use super::selection::Selected;
 use super::settings::ReadSettings;
 use crate::estimate::{CounterError, Vocabulary};
 use crate::format::traffic::openai_chat;
@@ -25,7 +26,7 @@ pub enum Target {
 }
 
 /// What a conversion came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Converted {
     /// Sessions written.
     pub sessions: u64,
@@ -33,6 +34,8 @@ pub struct Converted {
     pub messages: u64,
     /// What the target has no place for.
     pub left_out: LeftOut,
+    /// What was asked for by date and project, and what that left out; `None` where every session was.
+    pub selected: Option<Selected>,
     /// Files that gave nothing.
     pub skipped: Vec<Skipped>,
     /// What could not be used of others.
@@ -56,9 +59,13 @@ pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, ou
     settings.progress.files(files.len());
     let counters = Counters::new(settings)?;
     let mut converted = Converted { skipped: missing, ..Converted::default() };
+    let mut selected = Selected::by(&settings.selection);
     let companions = if files.len() == 1 { Companions::Read } else { Companions::PassOver };
     for file in &files {
         for (transcript, vocabulary) in sessions(file, target, settings, &counters, companions, &mut converted) {
+            if !selected.takes((&transcript).into()) {
+                continue;
+            }
             converted.sessions += 1;
             let messages = transcript.messages.len() as u64;
             converted.messages += match target {
@@ -73,6 +80,7 @@ pub fn convert(paths: &[String], target: Target, settings: &ReadSettings<'_>, ou
         }
         settings.progress.file_done();
     }
+    converted.selected = Some(selected).filter(|selected| selected.selection.is_asked());
     Ok(converted)
 }
 

@@ -1,5 +1,6 @@
 //! What reading comes to: sessions, facts about them, and what could not be used.
 
+use super::selection::Selected;
 use crate::trace::{Outputs, Trace};
 use crate::transcript::Trust;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,9 @@ pub struct CorpusFacts {
     /// Sessions that another one started and that were left out because the user asked for it.
     #[serde(skip)]
     pub sub_agents_left_out: u64,
+    /// What was asked for by date and project, and what that left out; `None` where every session was.
+    #[serde(skip)]
+    pub selected: Option<Selected>,
     /// Files that gave nothing, each with its reason.
     pub skipped: Vec<Skipped>,
     /// Damage within files that were used.

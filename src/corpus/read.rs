@@ -39,6 +39,7 @@ pub fn read(paths: &[String], settings: &ReadSettings<'_>) -> Result<Corpus, Cou
     results.into_iter().for_each(|(_, result)| result.join(&mut corpus));
     unseen::settle(&mut corpus, settings.catalog);
     once::count_once(&mut corpus);
+    corpus.facts.selected = settings.selection.take(&mut corpus.traces);
     facts::sum_up(&mut corpus);
     Ok(corpus)
 }

@@ -1,5 +1,6 @@
 //! How files are read.
 
+use super::selection::Selection;
 use crate::catalog::Catalog;
 use crate::estimate::{Engine, Vocabulary};
 use crate::format::Reader;
@@ -24,6 +25,8 @@ pub struct ReadSettings<'a> {
     pub wanted: Wanted,
     /// How much of a file is read at most.
     pub bounds: Bounds,
+    /// Which sessions are looked at.
+    pub selection: Selection,
     /// Where progress is told.
     pub progress: &'a (dyn Progress + Sync),
 }
@@ -40,6 +43,7 @@ impl<'a> ReadSettings<'a> {
             vocabularies: Vocabularies::default(),
             wanted: Wanted::default(),
             bounds: Bounds::default(),
+            selection: Selection::default(),
             progress: &(),
         }
     }

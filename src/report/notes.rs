@@ -38,7 +38,7 @@ pub fn notes(corpus: &Corpus, replays: &[Replay]) -> Vec<String> {
     notes.extend(too_small(corpus, replays));
     notes.extend(replays.iter().filter_map(in_pauses));
     notes.extend(after_end(replays));
-    notes.extend(skipped(facts));
+    notes.extend(left_out(facts));
     notes.extend(losses(facts));
     notes
 }
@@ -54,14 +54,16 @@ pub fn below_a_chart(corpus: &Corpus) -> Vec<String> {
     std::iter::once(anchorage(facts)).chain(unused(facts)).collect()
 }
 
-/// What was not used, in one sentence, where there is no room for more.
+/// What was not looked at and what could not be used, where there is little room.
 pub fn unused(facts: &CorpusFacts) -> Option<String> {
     let files: Vec<&str> = facts.skipped.iter().map(|skipped| name_of(&skipped.path)).collect();
     let records: u64 = facts.losses.iter().map(|loss| loss.count).sum();
     let skipped = (!files.is_empty()).then(|| format!("{} skipped ({})", counted(files.len() as u64, "file"), first_few(&files, NAMED)));
     let lost = (records > 0).then(|| format!("{} not used", counted(records, "record")));
     let parts: Vec<String> = skipped.into_iter().chain(lost).collect();
-    (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")))
+    let unused = (!parts.is_empty()).then(|| format!("{}; `ctxsim inspect` says why.", parts.join(", ")));
+    let said: Vec<String> = selection(facts).into_iter().chain(unused).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// The name of a file without its folders.
@@ -76,7 +78,7 @@ pub fn of_facts(facts: &CorpusFacts) -> Vec<String> {
     notes.extend(undone(facts));
     notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
-    notes.extend(skipped(facts));
+    notes.extend(left_out(facts));
     notes.extend(losses(facts));
     notes
 }
@@ -88,7 +90,7 @@ pub fn without_replay(corpus: &Corpus) -> Vec<String> {
     notes.extend(trust(facts));
     notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
-    notes.extend(skipped(facts));
+    notes.extend(left_out(facts));
     notes.extend(losses(facts));
     notes
 }
@@ -100,7 +102,7 @@ pub fn of_backtest(corpus: &Corpus, how: &str) -> Vec<String> {
     notes.extend(trust(facts));
     notes.extend(unseen(facts));
     notes.extend(duplicates(facts));
-    notes.extend(skipped(facts));
+    notes.extend(left_out(facts));
     notes.extend(losses(facts));
     notes
 }
@@ -117,7 +119,7 @@ pub fn of_one_session(corpus: &Corpus, replay: &Replay) -> Vec<String> {
     notes.extend(own_windows(replays));
     notes.extend(outgrown(replays));
     notes.extend(too_small(corpus, replays));
-    notes.extend(skipped(&corpus.facts));
+    notes.extend(left_out(&corpus.facts));
     notes.extend(losses(&corpus.facts));
     notes
 }
@@ -127,7 +129,7 @@ pub fn of_corpus(corpus: &Corpus) -> Vec<String> {
     let facts = &corpus.facts;
     let mut notes: Vec<String> = trust(facts).into_iter().chain(duplicates(facts)).collect();
     notes.extend(sub_agents(corpus, &[]));
-    notes.extend(skipped(facts));
+    notes.extend(left_out(facts));
     notes.extend(losses(facts));
     notes
 }
@@ -367,7 +369,41 @@ fn too_small(corpus: &Corpus, replays: &[Replay]) -> Option<String> {
     })
 }
 
-fn skipped(facts: &CorpusFacts) -> Vec<String> {
+/// What dates and projects left out, in one sentence; `None` where neither was asked for.
+pub fn selection(facts: &CorpusFacts) -> Option<String> {
+    let selected = facts.selected.as_ref()?;
+    let asked = &selected.selection;
+    let projects: Vec<&str> = asked.projects.iter().map(|pattern| pattern.words.as_str()).collect();
+    let mut taken = vec![format!("{} of {}", grouped(facts.sessions), counted(selected.of, "session"))];
+    taken.extend((!projects.is_empty()).then(|| format!("of {}", first_few(&projects, NAMED))));
+    let ends = match (asked.since.and_then(instant), asked.until.and_then(instant)) {
+        (Some(since), Some(until)) => Some(format!("whose last call lies between {since} and {until}")),
+        (Some(since), None) => Some(format!("whose last call is of {since} or later")),
+        (None, Some(until)) => Some(format!("whose last call lies before {until}")),
+        (None, None) => None,
+    };
+    let clock = asked.clock.and_then(instant).map(|now| format!(" (counted back from {now})")).unwrap_or_default();
+    taken.extend(ends.as_ref().map(|ends| format!("{ends}{clock}")));
+    let left_out = |ids: &[String], what: &str| {
+        let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+        let is = if ids.len() == 1 { "is" } else { "are" };
+        format!("; {} {what} {is} left out ({})", counted(ids.len() as u64, "session"), first_few(&ids, NAMED))
+    };
+    let undated = Some(&selected.undated).filter(|ids| !ids.is_empty()).map(|ids| left_out(ids, "without a date"));
+    let nameless = Some(&selected.without_project).filter(|ids| !ids.is_empty()).map(|ids| left_out(ids, "whose log names no project"));
+    let beside: String = undated.into_iter().chain(nameless).collect();
+    Some(format!("{}{beside}.", taken.join(" ")))
+}
+
+/// An instant to the minute, by the clock of Greenwich; a midnight as its day.
+fn instant(millis: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(millis).ok()?;
+    let form = if millis % 86_400_000 == 0 { "%Y-%m-%d" } else { "%Y-%m-%d %H:%M UTC" };
+    Some(time.strftime(form).to_string())
+}
+
+/// What was not looked at: by date and project, and files that gave nothing.
+fn left_out(facts: &CorpusFacts) -> Vec<String> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for skipped in &facts.skipped {
         by_reason.entry(&skipped.reason).or_default().push(&skipped.path);
@@ -375,7 +411,7 @@ fn skipped(facts: &CorpusFacts) -> Vec<String> {
     let sentence = |(reason, paths): (&str, Vec<&str>)| {
         format!("{} skipped (\"{reason}\"): {}.", counted(paths.len() as u64, "file"), first_few(&paths, NAMED))
     };
-    by_reason.into_iter().map(sentence).collect()
+    selection(facts).into_iter().chain(by_reason.into_iter().map(sentence)).collect()
 }
 
 /// Agents with logs of newer versions than their presets mirror, a sentence for each.

@@ -97,6 +97,8 @@ mod refetch;
 mod render;
 /// The sample corpus and its table.
 mod samples;
+/// Sessions by date and project.
+mod selection;
 /// Defaults of the founding systems, written by hand, against what `policy show` prints.
 mod sheets;
 /// Every real file: who claims it, and its calls against its row and an independent count.

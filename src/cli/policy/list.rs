@@ -2,6 +2,7 @@
 
 use crate::cli::failure::Failure;
 use crate::cli::print::{page, print};
+use crate::cli::when::now;
 use clap::Args;
 use ctxsim::policy::{Policy as Document, presets};
 use ctxsim::render::table_alone;
@@ -38,8 +39,7 @@ impl List {
             let columns = vec![Column::name("policy", "policy"), Column::prose("about", "what it does")];
             return print(&table(columns, policies.into_iter().map(|policy| vec![Cell::Name(policy.name), Cell::Name(policy.about)])));
         }
-        // The one clock of the program: libraries ask none, and the day is printed.
-        let as_of = self.as_of.unwrap_or_else(|| jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date());
+        let as_of = self.as_of.unwrap_or_else(|| now().to_zoned(jiff::tz::TimeZone::UTC).date());
         let columns = vec![
             Column::name("policy", "policy"),
             Column::name("version", "mirrors version"),

@@ -9,7 +9,9 @@ use crate::format::ground::time::millis;
 use crate::format::ground::words::Words;
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
-use crate::transcript::{Call, Compaction, CompactionKind, Image, Message, Part, Role, Scale, Text, Transcript, Trust, Usage, project};
+use crate::transcript::{
+    Call, Compaction, CompactionKind, Image, Message, Part, Project, Role, Scale, Text, Transcript, Trust, Usage, project,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -377,7 +379,7 @@ fn time(raw: Option<&RawValue>) -> Option<i64> {
 }
 
 /// A project by its name, or by the number that this program wrote for it.
-fn project_of(name: &str) -> Option<u64> {
+fn project_of(name: &str) -> Option<Project> {
     let number = (name.len() == 16).then(|| u64::from_str_radix(name, 16).ok()).flatten();
-    number.or_else(|| project(name))
+    number.map(|number| Project { number, folder: None }).or_else(|| project(name))
 }

@@ -22,7 +22,7 @@ pub fn write(transcript: &Transcript, vocabulary: &str, out: &mut dyn Write) -> 
         model: writer.model,
         window: transcript.window,
         host: transcript.host.as_deref(),
-        project: transcript.project.map(|number| format!("{number:016x}")),
+        project: transcript.project.as_ref().map(|project| format!("{:016x}", project.number)),
         begins_in_middle: transcript.begins_in_middle,
         measured_in: if measured { vocabulary } else { "" },
     };

@@ -1,6 +1,6 @@
 //! The record of a corpus, which nearly all documents begin with.
 
-use crate::corpus::{CorpusFacts, Duplicates, FileLoss, Mirrored, Skipped, UnseenFacts};
+use crate::corpus::{CorpusFacts, Duplicates, FileLoss, Mirrored, Selected, Skipped, UnseenFacts};
 use crate::transcript::Trust;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -30,8 +30,39 @@ pub struct CorpusRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     unseen: Option<UnseenFacts>,
     duplicates: Duplicates,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    selection: Option<SelectionRecord>,
     skipped: Vec<Skipped>,
     losses: Vec<FileLoss>,
+}
+
+/// Which sessions were asked for, and which of them that left out for want of a date or a project.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+struct SelectionRecord {
+    since: Option<String>,
+    until: Option<String>,
+    /// What `since` and `until` were counted back from.
+    clock: Option<String>,
+    projects: Vec<String>,
+    of_sessions: u64,
+    without_date: Vec<String>,
+    without_project: Vec<String>,
+}
+
+impl SelectionRecord {
+    fn new(selected: &Selected) -> SelectionRecord {
+        let instant = |millis: Option<i64>| Some(jiff::Timestamp::from_millisecond(millis?).ok()?.to_string());
+        let asked = &selected.selection;
+        SelectionRecord {
+            since: instant(asked.since),
+            until: instant(asked.until),
+            clock: instant(asked.clock),
+            projects: asked.projects.iter().map(|pattern| pattern.words.clone()).collect(),
+            of_sessions: selected.of,
+            without_date: selected.undated.clone(),
+            without_project: selected.without_project.clone(),
+        }
+    }
 }
 
 impl CorpusRecord {
@@ -57,6 +88,7 @@ impl CorpusRecord {
             recorded_compactions: facts.recorded_compactions,
             unseen: Some(facts.unseen).filter(|unseen| unseen.sessions > 0),
             duplicates: facts.duplicates,
+            selection: facts.selected.as_ref().map(SelectionRecord::new),
             skipped: facts.skipped.clone(),
             losses: facts.losses.clone(),
         }

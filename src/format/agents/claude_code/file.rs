@@ -195,7 +195,7 @@ impl File<'_> {
             conversation.transcript.version = record.program().to_owned();
         }
         // A person may go elsewhere later: the project is where the session began.
-        conversation.transcript.project = conversation.transcript.project.or_else(|| project(&record.cwd));
+        conversation.transcript.project = conversation.transcript.project.take().or_else(|| project(&record.cwd));
         if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
             self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
         }
