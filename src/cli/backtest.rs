@@ -1,7 +1,7 @@
 //! `ctxsim backtest`: what the recording agents did to their contexts, beside what their own policies would have done.
 
 use super::door::Door;
-use super::failure::{Failure, tell};
+use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::policies::Policies;
@@ -85,9 +85,6 @@ impl Backtest {
         let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
         let asked = |command| AskedBacktest { mode, by: by.clone(), command };
         self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
-        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
-            tell(&format!("wrote backtest.txt, .md, .csv and .json into {}", folder.display()));
-        }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }

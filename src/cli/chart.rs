@@ -1,12 +1,13 @@
 //! `ctxsim chart`: one chart into a file, its data beside it.
 
-use super::door::{Door, NONE_IS_OWN, WRITES, is_stdout};
-use super::failure::{Failure, tell};
+use super::door::{Door, NONE_IS_OWN, WRITES};
+use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print};
+use super::target::{Ending, Target, Writes};
 use clap::{ArgMatches, Args, Command, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::policy::suggestion;
@@ -14,13 +15,16 @@ use ctxsim::render::chart::{Look, Size, Theme, csv, png, svg};
 use ctxsim::render::table_alone;
 use ctxsim::report::chart::{Chart as Drawn, KINDS, Kind, by_name};
 use ctxsim::report::{Cell, Column, Table};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 mod question;
 
 /// What `--policy` means here.
 const POLICIES: &str = "A preset or a policy file; may be given several times, but for `overflows` [default: the main presets; the session's own agent for context, \
      baseagent for sweeps, none for overflows]";
+
+/// What a chart is written as.
+const PICTURE: Writes = Writes { files: &[Ending::Svg, Ending::Png], folder: true };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,9 +54,9 @@ pub struct Chart {
     pricing: Pricing,
     #[command(flatten)]
     question: question::Question,
-    /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; `-` prints SVG [default: KIND.svg]
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
-    file: Option<PathBuf>,
+    /// Where to draw it: FILE.svg or FILE.png, its data goes into FILE.csv; a folder gets KIND.svg, `-` prints SVG [default: KIND.svg]
+    #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
+    output: Option<PathBuf>,
     /// Write over a chart or data that are there already
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -85,10 +89,14 @@ impl Chart {
         if let Some(typed) = typed {
             question::refuse_unused(kind, &Chart::augment_args(Command::new("chart")), typed)?;
         }
-        let target = Target::of(self.file.clone().unwrap_or_else(|| PathBuf::from(format!("{}.svg", kind.name))))?;
-        if let Target::Svg(path) | Target::Png(path) = &target {
-            door.file("file", path, NONE_IS_OWN)?;
-            door.file("file", &path.with_extension("csv"), NONE_IS_OWN)?;
+        let usual = Ending::Svg.file(kind.name);
+        let target = match Target::of(self.output.as_deref().unwrap_or(Path::new(&usual)), &PICTURE)? {
+            Target::Folder(folder) => Target::File(folder.join(usual), Ending::Svg),
+            target => target,
+        };
+        if let Target::File(path, _) = &target {
+            door.file("output", path, NONE_IS_OWN)?;
+            door.file("output", &path.with_extension("csv"), NONE_IS_OWN)?;
         }
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -109,39 +117,16 @@ impl Chart {
         let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
         let look = Look { size: self.size, theme };
         let (path, bytes) = match target {
-            Target::Printed => return print(&svg(chart, look)),
-            Target::Svg(path) => (path, svg(chart, look).into_bytes()),
-            Target::Png(path) => (path, png(chart, look)?),
+            Target::File(path, Ending::Png) => (path, png(chart, look)?),
+            Target::File(path, _) => (path, svg(chart, look).into_bytes()),
+            _ => return print(&svg(chart, look)),
         };
         let beside = path.with_extension("csv");
         let data = csv(chart)?;
-        let (drawn, listed) = (door.file("file", path, NONE_IS_OWN)?, door.file("file", &beside, NONE_IS_OWN)?);
+        let (drawn, listed) = (door.file("output", path, NONE_IS_OWN)?, door.file("output", &beside, NONE_IS_OWN)?);
         door.put(&[(&drawn, &bytes), (&listed, data.as_bytes())])?;
-        if !self.logs.quiet {
-            tell(&format!("wrote {} and {}", path.display(), beside.display()));
-        }
+        door.tell(&format!("wrote {} and {}", path.display(), beside.display()));
         Ok(())
-    }
-}
-
-/// Where a chart goes.
-enum Target {
-    Printed,
-    Svg(PathBuf),
-    Png(PathBuf),
-}
-
-impl Target {
-    fn of(path: PathBuf) -> Result<Target, Failure> {
-        if is_stdout(&path) {
-            return Ok(Target::Printed);
-        }
-        let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
-        match ending.as_deref() {
-            Some("svg") => Ok(Target::Svg(path)),
-            Some("png") => Ok(Target::Png(path)),
-            _ => Err(Failure::Usage(format!("{} is no name for a chart: it ends in .svg or .png", path.display()))),
-        }
     }
 }
 

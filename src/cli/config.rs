@@ -9,6 +9,7 @@
 
 use super::failure::{Failure, tell};
 use super::heading::{SHOWS, WRITES};
+use super::mistyped;
 use super::print::print;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -241,13 +242,7 @@ fn check(command: &Command, name: &str, values: &[String]) -> Result<(), String>
     let typed = values.iter().map(|value| format!("{}{value}", flag.as_deref().unwrap_or_default()));
     let words = std::iter::once(command.get_name().to_owned()).chain(flag.is_none().then(|| "--".to_owned())).chain(typed);
     match command.clone().try_get_matches_from(words) {
-        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => {
-            let text = error.to_string();
-            let lines = text.lines().take_while(|line| !line.starts_with("For more information")).map(str::trim);
-            let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
-            let sentence = lines.join(" ");
-            Err(sentence.strip_prefix("error: ").unwrap_or(&sentence).to_owned())
-        }
+        Err(error) if matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation) => Err(mistyped::sentence(&error)),
         _ => Ok(()),
     }
 }

@@ -3,11 +3,15 @@
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
+use super::target::{Ending, Target, Writes};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
-use ctxsim::corpus::{Converted, Target};
+use ctxsim::corpus::{Converted, Target as Written};
 use ctxsim::report::{counted, counted_as, first_few};
 use std::path::PathBuf;
+
+/// What sessions are written as.
+const LINES: Writes = Writes { files: &[Ending::Jsonl], folder: false };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,8 +32,8 @@ pub struct Convert {
     /// Replace every text by its measures: lengths and token counts stay, and a replay gives the same numbers. Ids, names of tools and models stay
     #[arg(long, help_heading = WRITES)]
     redact: bool,
-    /// The file to write; `-` for standard output
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
+    /// The file to write, FILE.jsonl; `-` for standard output
+    #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
     output: PathBuf,
     /// Write over a file that is there already
     #[arg(long, help_heading = WRITES)]
@@ -48,13 +52,14 @@ impl Convert {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let target = match (self.to, self.redact) {
-            (Shape::Native, false) => Target::Native,
-            (Shape::Native, true) => Target::Redacted,
-            (Shape::OpenaiChat, false) => Target::OpenAiChat,
+            (Shape::Native, false) => Written::Native,
+            (Shape::Native, true) => Written::Redacted,
+            (Shape::OpenaiChat, false) => Written::OpenAiChat,
             (Shape::OpenaiChat, true) => {
                 return Err(Failure::Usage("chat messages are their texts: --redact writes the native shape, leave --to out".to_owned()));
             }
         };
+        Target::of(&self.output, &LINES)?;
         let place = door.file("output", &self.output, NONE_IS_OWN)?;
         let catalog = Catalog::builtin()?;
         let mut bytes = Vec::new();

@@ -1,7 +1,7 @@
 //! `ctxsim cost`: what recorded sessions cost, and what policies would have made of it.
 
 use super::door::Door;
-use super::failure::{Failure, tell};
+use super::failure::Failure;
 use super::logs::Logs;
 use super::output::Output;
 use super::own::OwnAgents;
@@ -80,9 +80,6 @@ impl Cost {
             self.output.give(door, "cost", self.command(), |command| {
                 report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
             })?;
-        }
-        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
-            tell(&format!("wrote cost.txt, .md, .csv and .json into {}", folder.display()));
         }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }

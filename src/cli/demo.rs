@@ -1,10 +1,11 @@
 //! `ctxsim demo`: some sessions out of the binary, for a first minute without data.
 
-use super::door::{Company, Door, WRITES, is_stdout};
+use super::door::{Company, Door, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
 use super::print::{page, print};
 use super::replay::Replay;
+use super::target::{FOLDER, Target};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::render::prose;
@@ -13,7 +14,7 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim demo
-  ctxsim demo -o demo-logs && ctxsim replay demo-logs -p opencode --by session";
+  ctxsim demo -o demo-logs/ && ctxsim replay demo-logs -p opencode --by session";
 
 /// The sessions of the project's sample corpus that tell most: names of their files, and content.
 const SESSIONS: [(&str, &str); 6] = [
@@ -29,9 +30,9 @@ const SESSIONS: [(&str, &str); 6] = [
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Demo {
-    /// Write the sessions into this new folder, to try other commands on
-    #[arg(long = "out", short = 'o', value_name = "DIR", aliases = ["write", "output"], help_heading = WRITES)]
-    write: Option<PathBuf>,
+    /// Write the sessions into this new folder (`demo-logs/`), to try other commands on
+    #[arg(long, short, value_name = "DIR", aliases = ["out", "write"], help_heading = WRITES)]
+    output: Option<PathBuf>,
     /// Write into a folder that is not empty, and over what has the same name
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -40,12 +41,12 @@ pub struct Demo {
 impl Demo {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
-        if let Some(folder) = &self.write {
-            if is_stdout(folder) {
-                return Err(Failure::Usage("six sessions are six files: name a folder for them".to_owned()));
-            }
+        if let Some(path) = &self.output {
+            let target = Target::of(path, &FOLDER)?;
+            let none = || Failure::Usage("six sessions are six files: name a folder for them".to_owned());
+            let folder = target.folder().ok_or_else(none)?;
             let files = SESSIONS.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
-            door.fill("write", folder, Company::Nothing, &files)?;
+            door.fill("output", folder, Company::Nothing, &files)?;
             tell(&format!("wrote {} sessions into {}", SESSIONS.len(), folder.display()));
             return print(&next(&folder.to_string_lossy()));
         }
@@ -59,7 +60,7 @@ impl Demo {
         let mut corpus = first_look.read(&catalog, &policies)?;
         corpus.forget_folders();
         first_look.show(door, &catalog, &corpus, &policies, "ctxsim demo".to_owned())?;
-        let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo --out demo-logs";
+        let made_up = "These six sessions are made up and part of the program. To try more on them: ctxsim demo -o demo-logs/";
         print(&format!("\n{}{}", prose(made_up, page()), next("demo-logs")))
     }
 }

@@ -34,14 +34,12 @@ impl Failure {
             Failure::Usage(sentence) => (vec![sentence], 2),
             Failure::NothingReadable(sentence) => (vec![sentence], 3),
             Failure::NothingAmong(lines) => {
-                tell_lines(&lines);
+                say("error", &lines);
                 (Vec::new(), 3)
             }
             Failure::Enough => (Vec::new(), 0),
         };
-        for sentence in sentences {
-            tell(&sentence);
-        }
+        sentences.into_iter().for_each(|sentence| say("error", &[sentence]));
         ExitCode::from(code)
     }
 
@@ -53,15 +51,15 @@ impl Failure {
 
 /// Says a sentence on stderr, as one line: a name from outside that holds the end of a line begins none.
 pub fn tell(sentence: &str) {
-    tell_lines(&[sentence.to_owned()]);
+    say("ctxsim", &[sentence.to_owned()]);
 }
 
-/// Says several lines.
-fn tell_lines(lines: &[String]) {
+/// Says several lines, behind who says them or what they are.
+fn say(what: &str, lines: &[String]) {
     use std::io::Write;
     let lines: Vec<_> = lines.iter().map(|line| escape(line)).collect();
     // No caller is left that could report a failure here.
-    let _ = writeln!(io::stderr(), "ctxsim: {}", lines.join("\n"));
+    let _ = writeln!(io::stderr(), "{what}: {}", lines.join("\n"));
 }
 
 fn usage(error: impl Display) -> Failure {

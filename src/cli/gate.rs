@@ -3,6 +3,7 @@
 use super::door::{Door, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, SubAgents};
+use super::mistyped::tell_renamed;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print};
@@ -21,27 +22,29 @@ const POLICIES: &str = "The policy that is checked: a preset or a policy file; o
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json \\
+  ctxsim gate transcripts/ -p mine.toml --baseline base.json \\
       --update-baseline
-  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json \\
+  ctxsim gate transcripts/ -p mine.toml --baseline base.json \\
       --allow 'tokens +2%' --allow 'overflows +0'
-  ctxsim gate --corpus transcripts/ -p mine.toml --baseline base.json --junit
+  ctxsim gate transcripts/ -p mine.toml --baseline base.json --junit
 
 Exit codes: 0 all limits are kept; 1 one of them is exceeded, or --strict has
 something to complain of; 2 usage, or a baseline over other sessions; 3 nothing
 readable.
 
 A limit is a measure of `ctxsim sweep`, a sign, and a number (`overflows +0`),
-dollars (`cost +$1`), percent of the baseline (`tokens +2%`; `hit rate -1%`:
-from 80 % to 79.2 %), or points of a share (`hit rate -1pp`: from 80 % to 79 %;
-`broken references +2pp`: of all references).";
+dollars (`cost +$1`), percent of the baseline (`tokens +2%`; `cache_hit_rate
+-1%`: from 80 % to 79.2 %), or points of a share (`cache_hit_rate -1pp`: from
+80 % to 79 %; `lost_lines +2pp`: of all references to lines).";
 
 /// Compare a policy with its baseline: what moved, which sessions moved it; exit code 1 where a limit is exceeded
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES, mut_arg("policies", |option| option.help(POLICIES)))]
 pub struct Gate {
-    /// Files, folders, globs or a .ctxtrace; may be given several times
-    #[arg(long, value_name = "LOGS", required = true)]
+    #[command(flatten)]
+    logs: Logs,
+    /// The former way to name the logs
+    #[arg(long, value_name = "LOGS", hide = true)]
     corpus: Vec<String>,
     #[command(flatten)]
     policies: Policies,
@@ -50,7 +53,8 @@ pub struct Gate {
     /// The accepted figures that the policy is compared with
     #[arg(long, value_name = "FILE")]
     baseline: PathBuf,
-    /// How far a measure may move [default: 'tokens +2%', 'overflows +0', 'failed sessions +0', 'broken references +2%']
+    /// How far a measure may move; takes the place of its usual limit. Usual: 'tokens +2%', 'overflows +0', 'failed_sessions +0',
+    /// 'lost_lines +2%'
     #[arg(long, value_name = "LIMIT", allow_hyphen_values = true)]
     allow: Vec<String>,
     /// Write the baseline anew, whatever has moved; `--baseline -` prints it
@@ -74,30 +78,13 @@ pub struct Gate {
     /// The form of the output, by name
     #[arg(long, value_name = "FORM", group = "form")]
     format: Option<Form>,
-    /// Take every session for one of this model
-    #[arg(long, value_name = "ID")]
-    model: Option<String>,
-    /// Count texts in this vocabulary instead of each model's own; `reference` counts with the slow reference implementation
-    #[arg(long, value_name = "NAME")]
-    tokenizer: Option<String>,
-    /// Sessions that another one started: counted with all others, or left out
-    #[arg(long, value_name = "HOW", default_value = "include")]
-    subagents: SubAgents,
-    /// End with exit code 1 if a file is skipped or a part of one cannot be used
-    #[arg(long)]
-    strict: bool,
-    /// No progress bar, no word on stderr but errors
-    #[arg(long, short)]
-    quiet: bool,
-    /// Use so many threads instead of one for each core
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Form {
     /// For people
-    Text,
+    #[value(alias = "text")]
+    Table,
     /// For programs; docs/json.md describes it
     Json,
     /// For pages
@@ -112,19 +99,16 @@ impl Gate {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let catalog = Catalog::builtin()?;
-        let logs = self.logs();
+        let logs = self.logs()?;
         self.policies.check_model(&catalog, &logs)?;
-        let policy = self.policies.only("gate", &self.logs())?;
-        let allowances = if self.allow.is_empty() {
-            Allowance::usual()?
-        } else {
-            self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?
-        };
-        // A baseline that cannot be read or written is reported before any log is read.
+        let policy = self.policies.only("gate", &logs)?;
+        let allowances = Allowance::usual_and(self.allow.iter().map(|text| Allowance::parse(text)).collect::<Result<_, _>>()?)?;
+        tell_renamed(&self.allow, &logs);
+        // A baseline that cannot be read or written is reported before any log is.
         let place = if self.update_baseline { Some(self.place(door)?) } else { None };
         let known = if place.is_some() { None } else { Some(read(&self.baseline)?) };
         let tables = self.pricing.tables()?;
-        let tariff = self.pricing.tariff(&tables, &catalog, self.model.clone());
+        let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let corpus = logs.read(&catalog)?;
         let replay = self.policies.settings(&catalog, &logs);
         let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
@@ -133,7 +117,7 @@ impl Gate {
         let (Some(known), None) = (known, &place) else {
             let text = harmless_json(now.to_text().map_err(|error| Failure::Usage(error.to_string()))?);
             place.map_or(Ok(()), |place| door.put(&[(&place, text.as_bytes())]))?;
-            if !self.quiet {
+            if !self.logs.quiet {
                 let sessions = counted(now.sessions.len() as u64, "session");
                 tell(&format!("wrote the baseline of {} over {sessions} into {}", now.policy, self.baseline.display()));
             }
@@ -144,7 +128,7 @@ impl Gate {
         let checks = checks(&comparison);
         let suite = format!("ctxsim gate {}", policy.name);
         let out = match self.form() {
-            Form::Text => text(&report(None), page()),
+            Form::Table => text(&report(None), page()),
             Form::Json => json(&report(Some(self.command())))?,
             Form::Markdown => markdown(&report(Some(self.command()))),
             Form::Junit => junit(&suite, &checks),
@@ -164,32 +148,26 @@ impl Gate {
 
     fn form(&self) -> Form {
         let typed = [(self.json, Form::Json), (self.markdown, Form::Markdown), (self.junit, Form::Junit), (self.github, Form::Github)];
-        typed.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Form::Text)
+        typed.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Form::Table)
     }
 
-    fn logs(&self) -> Logs {
-        Logs {
-            logs: self.corpus.clone(),
-            format: None,
-            tokenizer: self.tokenizer.clone(),
-            model: self.model.clone(),
-            strict: self.strict,
-            subagents: self.subagents,
-            quiet: self.quiet,
-            threads: self.threads,
-            ..Logs::default()
+    fn logs(&self) -> Result<Logs, Failure> {
+        let logs = [self.logs.logs.as_slice(), &self.corpus].concat();
+        if logs.is_empty() {
+            return Err(Failure::Usage("gate compares one corpus with its baseline: name its logs".to_owned()));
         }
+        Ok(Logs { logs, ..self.logs.clone() })
     }
 
     /// What must be the same for two runs to be compared.
     fn conditions(&self) -> String {
         let tokens = |tokens: Option<u64>| tokens.map_or_else(|| "its own".to_owned(), |tokens| tokens.to_string());
         // Baselines that were made before these could be said stay what they are.
-        let tokenizer = self.tokenizer.as_ref().map(|name| format!(", tokenizer {name}")).unwrap_or_default();
-        let sub_agents = if self.subagents == SubAgents::Exclude { ", without sub-agents" } else { "" };
+        let tokenizer = self.logs.tokenizer.as_ref().map(|name| format!(", tokenizer {name}")).unwrap_or_default();
+        let sub_agents = if self.logs.subagents == SubAgents::Exclude { ", without sub-agents" } else { "" };
         format!(
             "model {}, window {}, reserve {}, cache {}, gap {} s, {} prices{tokenizer}{sub_agents}",
-            self.model.as_deref().unwrap_or("as recorded"),
+            self.logs.model.as_deref().unwrap_or("as recorded"),
             tokens(self.policies.window),
             tokens(self.policies.reserve),
             self.pricing.cache.name(),
@@ -201,18 +179,11 @@ impl Gate {
     /// The command as it would be typed again.
     fn command(&self) -> String {
         let mut words = vec!["ctxsim".to_owned(), "gate".to_owned()];
-        let mut corpus = self.corpus.clone();
-        corpus.sort();
-        corpus.into_iter().for_each(|path| words.extend(["--corpus".to_owned(), path]));
+        words.extend(self.logs().map(|logs| logs.words()).unwrap_or_default());
         words.extend(self.policies.words());
         words.extend(self.pricing.words());
         words.extend(["--baseline".to_owned(), self.baseline.display().to_string()]);
         self.allow.iter().for_each(|limit| words.extend(["--allow".to_owned(), limit.clone()]));
-        words.extend(self.model.iter().flat_map(|model| ["--model".to_owned(), model.clone()]));
-        words.extend(self.tokenizer.iter().flat_map(|name| ["--tokenizer".to_owned(), name.clone()]));
-        if self.subagents == SubAgents::Exclude {
-            words.extend(["--subagents", "exclude"].map(str::to_owned));
-        }
         quoted(&words)
     }
 }

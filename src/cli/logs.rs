@@ -29,7 +29,7 @@ pub struct Logs {
     pub logs: Vec<String>,
     /// Read every file as this format instead of looking at its content (see `ctxsim formats`)
     #[arg(long, value_name = "READER")]
-    pub format: Option<String>,
+    pub input_format: Option<String>,
     /// Only sessions whose last call is of this date or later: 30d, 12h, 2w, 2026-10-01, 2026-10-01T12:00Z (UTC)
     #[arg(long, value_name = "DATE", value_parser = When::parse)]
     pub since: Option<When>,
@@ -167,7 +167,7 @@ impl Logs {
         let mut words = self.logs.clone();
         words.sort();
         words.dedup();
-        for (flag, value) in [("--format", &self.format), ("--tokenizer", &self.tokenizer), ("--model", &self.model)] {
+        for (flag, value) in [("--input-format", &self.input_format), ("--tokenizer", &self.tokenizer), ("--model", &self.model)] {
             if let Some(value) = value {
                 words.extend([flag.to_owned(), value.clone()]);
             }
@@ -222,7 +222,7 @@ impl Logs {
 
     /// The reader that was named; `None` where content tells.
     pub fn reader(&self) -> Result<Option<&'static Reader>, Failure> {
-        let Some(name) = &self.format else { return Ok(None) };
+        let Some(name) = &self.input_format else { return Ok(None) };
         let unknown = || {
             let hint = suggestion(name, READERS.iter().map(|reader| reader.name));
             Failure::Usage(format!("`{name}` is no format that ctxsim reads{hint} (`ctxsim formats` lists them)"))

@@ -1,8 +1,9 @@
 //! `ctxsim man`: manual pages.
 
-use super::door::{Company, Door, WRITES, is_stdout};
+use super::door::{Company, Door, WRITES};
 use super::failure::Failure;
 use super::print::print;
+use super::target::{FOLDER, Target};
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man as Page;
 use std::path::PathBuf;
@@ -10,15 +11,15 @@ use std::path::PathBuf;
 const EXAMPLES: &str = "\
 Examples:
   ctxsim man | man -l -
-  ctxsim man --out ~/.local/share/man/man1";
+  ctxsim man -o ~/.local/share/man/man1/";
 
 /// Print the manual page, or write one for each command into a folder
 #[derive(Args, Debug)]
 #[command(after_help = EXAMPLES)]
 pub struct Man {
     /// Write ctxsim.1 and a page for each command into this folder
-    #[arg(long = "out", short = 'o', value_name = "DIR", alias = "output", help_heading = WRITES)]
-    folder: Option<PathBuf>,
+    #[arg(long, short, value_name = "DIR", alias = "out", help_heading = WRITES)]
+    output: Option<PathBuf>,
     /// Write over pages that are there already and are none of ctxsim's own
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -29,10 +30,11 @@ impl Man {
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let mut command = super::Cli::command();
         command.build();
-        let Some(folder) = self.folder.as_ref().filter(|folder| !is_stdout(folder)) else {
-            return print(&String::from_utf8_lossy(&page(&command)?));
-        };
-        door.fill("folder", folder, Company::Any, &pages(&command)?).map(drop)
+        let target = self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(path, &FOLDER))?;
+        match target.folder() {
+            Some(folder) => door.fill("output", folder, Company::Any, &pages(&command)?).map(drop),
+            None => print(&String::from_utf8_lossy(&page(&command)?)),
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod idle;
 mod inspect;
 mod logs;
 mod man;
+mod mistyped;
 mod models;
 mod output;
 mod own;
@@ -34,11 +35,13 @@ mod replay;
 mod report;
 mod shell;
 mod sweep;
+mod target;
 mod trace;
 mod tune;
 mod when;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::{Discovered, Project};
@@ -132,14 +135,15 @@ pub fn run() -> Result<(), Failure> {
         Ok(Discovered { project: Some(project), .. }) => project.apply(command),
         _ => command,
     };
-    let matches = command.clone().get_matches_from(with_command(&command, std::env::args_os().collect()));
-    let parsed = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let typed = with_command(&command, std::env::args_os().collect());
+    let matches = command.clone().try_get_matches_from(&typed).map_err(refused)?;
+    let parsed = Cli::from_arg_matches(&matches).map_err(refused)?;
     let Discovered { project, ignored } = discovered?;
     let (_, asked) = config::innermost(&command, &matches);
     // A file that says `quiet` silences itself no more than it is obeyed unseen.
     let is_quiet = asked.try_contains_id("quiet").is_ok() && asked.value_source("quiet") == Some(ValueSource::CommandLine);
     if !is_quiet {
-        ignored.iter().for_each(|sentence| tell(sentence));
+        ignored.iter().chain(&mistyped::former(&typed)).for_each(|sentence| tell(sentence));
         project.iter().for_each(|project| project.tell(&command, &matches));
     }
     let door = Door::of(&command, &matches, project.as_ref());
@@ -151,6 +155,14 @@ pub fn run() -> Result<(), Failure> {
         Failure::NothingReadable(sentence) => Failure::NothingReadable(blame(sentence)),
         other => other,
     })
+}
+
+/// What the parser refuses. Help and versions are printed by the parser itself, and end the run.
+fn refused(error: clap::Error) -> Failure {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => error.exit(),
+        _ => Failure::Usage(mistyped::sentence(&error)),
+    }
 }
 
 /// What was typed, with `replay` in it where no command is named: the root takes a path, and every option of that command.

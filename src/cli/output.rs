@@ -1,15 +1,22 @@
 //! Where a report goes: to stdout in one form, to a folder in all of them.
 
-use super::door::{Company, Door, WRITES, is_stdout};
+use super::door::{Company, Door, NONE_IS_OWN, WRITES};
 use super::failure::Failure;
 use super::print::{USUAL_WIDTH, page, print};
-use clap::Args;
+use super::target::{Ending, Target, Writes};
+use clap::{Args, ValueEnum};
 use ctxsim::render::{Emphasis, Figures, Page, csv, html, json, markdown, screen, text};
 use ctxsim::report::{Depth, Report, Story};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The option that names the folder.
-const OUT: &str = "out";
+/// The option that names the place.
+const OUTPUT: &str = "output";
+
+/// What a report is written as.
+const REPORT: Writes = Writes { files: &[Ending::Txt, Ending::Md, Ending::Csv, Ending::Json, Ending::Html], folder: true };
+
+/// What a folder gets.
+const ALL: [Ending; 4] = [Ending::Txt, Ending::Md, Ending::Csv, Ending::Json];
 
 /// The form of the output, and where it goes.
 #[derive(Args, Clone, Debug, Default)]
@@ -26,15 +33,19 @@ pub struct Output {
     /// Print a page for a browser, which needs no network; `ctxsim report` makes a fuller one
     #[arg(long, group = "form")]
     pub html: bool,
+    /// The form of the output, by its name
+    #[arg(long, value_name = "FORM", group = "form")]
+    pub format: Option<Format>,
     /// Show everything: all tables and columns, exact figures, what they mean, all notes
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html"])]
     pub details: bool,
     /// Show all rows
     #[arg(long, conflicts_with_all = ["json", "csv", "markdown", "html", "details"])]
     pub all: bool,
-    /// Write all forms into this folder too; the text forms and JSON name the command that made them
-    #[arg(long, short, value_name = "DIR", alias = "output", help_heading = WRITES)]
-    pub out: Option<PathBuf>,
+    /// Write into this file instead, in the form that its name ends in: .txt, .md, .csv, .json, .html. Into a folder (`reports/`) go all
+    /// forms, beside what is printed. Text and JSON name the command that made them
+    #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
+    pub output: Option<PathBuf>,
     /// Write over files that are there already and are none of ctxsim's own
     #[arg(long, help_heading = WRITES)]
     pub force: bool,
@@ -49,6 +60,21 @@ pub enum Printed {
     Never,
 }
 
+/// A form by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people
+    Table,
+    /// For programs; docs/json.md describes it
+    Json,
+    /// For spreadsheets
+    Csv,
+    /// For pages and pull requests
+    Markdown,
+    /// For browsers
+    Html,
+}
+
 #[derive(Clone, Copy)]
 enum Form {
     Text(Page),
@@ -60,9 +86,9 @@ enum Form {
 }
 
 impl Output {
-    /// Is it laid out for people to read?
+    /// Is it printed, and laid out for people to read?
     pub fn is_for_people(&self) -> bool {
-        !(self.json || self.csv || self.markdown)
+        self.form() == Format::Table && !matches!(self.target(), Ok(Target::File(..)))
     }
 
     /// How much is shown in a terminal.
@@ -76,22 +102,38 @@ impl Output {
 
     /// Is a first screen shown?
     pub fn has_screen(&self) -> bool {
-        self.is_for_people() && !self.html && self.depth() != Depth::Details
+        self.is_for_people() && self.depth() != Depth::Details
     }
 
-    /// The folder that the report is written into; standard output is none.
-    pub fn folder(&self) -> Option<&Path> {
-        self.out.as_deref().filter(|folder| !is_stdout(folder))
+    fn form(&self) -> Format {
+        let short = [(self.json, Format::Json), (self.csv, Format::Csv), (self.markdown, Format::Markdown), (self.html, Format::Html)];
+        short.into_iter().find(|(typed, _)| *typed).map(|(_, form)| form).or(self.format).unwrap_or(Format::Table)
     }
 
-    /// Refuses a folder that nothing may be written into, before anything is read.
+    /// Where the report goes.
+    fn target(&self) -> Result<Target, Failure> {
+        let target = self.output.as_deref().map_or(Ok(Target::Printed), |path| Target::of(path, &REPORT))?;
+        let asked = self.form();
+        match &target {
+            Target::File(path, ending) if asked != Format::Table && format_of(*ending) != asked => Err(Failure::Usage(format!(
+                "`-o {}` is written in the form that its name ends in: leave out the other one that is asked for",
+                path.display()
+            ))),
+            _ => Ok(target),
+        }
+    }
+
+    /// Refuses a place that nothing may be written to, before anything is read.
     pub fn check(&self, door: &Door, name: &str) -> Result<(), Failure> {
-        let names = ["txt", "md", "csv", "json"].map(|ending| format!("{name}.{ending}"));
-        self.folder().map_or(Ok(()), |folder| door.folder(OUT, folder, Company::Any, &names).map(drop))
+        match self.target()? {
+            Target::Printed => Ok(()),
+            Target::File(path, _) => door.file(OUTPUT, &path, NONE_IS_OWN).map(drop),
+            Target::Folder(folder) => door.folder(OUTPUT, &folder, Company::Any, &ALL.map(|ending| ending.file(name))).map(drop),
+        }
     }
 
-    /// Prints a report, and writes it into the folder if there is one. `report` makes it, with the command named in it or not:
-    /// whoever has just typed the command need not be told.
+    /// Prints a report, or writes it into the file that is asked for; into a folder in all forms. `report` makes it, with the command named in it
+    /// or not: whoever has just typed the command need not be told.
     pub fn give(&self, door: &Door, name: &str, command: String, report: impl Fn(Option<String>) -> Report) -> Result<(), Failure> {
         self.give_beside(door, name, command, Printed::Too, report)
     }
@@ -105,24 +147,51 @@ impl Output {
         printed: Printed,
         report: impl Fn(Option<String>) -> Report,
     ) -> Result<(), Failure> {
-        if let Some(folder) = self.folder() {
+        let target = self.target()?;
+        if let Target::File(path, ending) = &target {
+            let place = door.file(OUTPUT, path, NONE_IS_OWN)?;
+            door.put(&[(&place, rendered(&report(Some(command)), form_of(*ending))?.as_bytes())])?;
+            door.tell(&format!("wrote {}", path.display()));
+            return Ok(());
+        }
+        if let Target::Folder(folder) = &target {
             let named = report(Some(command));
-            let page = Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact };
-            let forms = [("txt", Form::Text(page)), ("md", Form::Markdown), ("csv", Form::Csv), ("json", Form::Json)];
-            let files = forms.into_iter().map(|(ending, form)| Ok((format!("{name}.{ending}"), rendered(&named, form)?.into_bytes())));
-            door.fill(OUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
+            let files = ALL.into_iter().map(|ending| Ok((ending.file(name), rendered(&named, form_of(ending))?.into_bytes())));
+            door.fill(OUTPUT, folder, Company::Any, &files.collect::<Result<Vec<_>, Failure>>()?)?;
+            door.tell(&format!("wrote {name}.txt, .md, .csv and .json into {}", folder.display()));
         }
         if printed == Printed::Never {
             return Ok(());
         }
-        let form = match self {
-            Output { json: true, .. } => Form::Json,
-            Output { csv: true, .. } => Form::Csv,
-            Output { markdown: true, .. } => Form::Markdown,
-            Output { html: true, .. } => Form::Html,
-            _ => Form::Screen(page(), self.depth()),
+        let form = match self.form() {
+            Format::Json => Form::Json,
+            Format::Csv => Form::Csv,
+            Format::Markdown => Form::Markdown,
+            Format::Html => Form::Html,
+            Format::Table => Form::Screen(page(), self.depth()),
         };
         print(&rendered(&report(None), form)?)
+    }
+}
+
+/// The form of a file.
+fn form_of(ending: Ending) -> Form {
+    match format_of(ending) {
+        Format::Json => Form::Json,
+        Format::Csv => Form::Csv,
+        Format::Markdown => Form::Markdown,
+        Format::Html => Form::Html,
+        Format::Table => Form::Text(Page { width: USUAL_WIDTH, emphasis: Emphasis::Plain, figures: Figures::Exact }),
+    }
+}
+
+fn format_of(ending: Ending) -> Format {
+    match ending {
+        Ending::Json => Format::Json,
+        Ending::Csv => Format::Csv,
+        Ending::Md => Format::Markdown,
+        Ending::Html => Format::Html,
+        _ => Format::Table,
     }
 }
 

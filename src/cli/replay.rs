@@ -1,21 +1,23 @@
 //! `ctxsim replay`: recorded sessions in, a report on each policy out.
 
 use super::door::{Door, SHOWS};
-use super::failure::{Failure, tell};
+use super::failure::Failure;
 use super::logs::{Logs, SubAgents};
+use super::mistyped::tell_renamed;
 use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::refetch::Refetch;
 use super::shell::quoted;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::Corpus;
-use ctxsim::experiment::{self, BacktestSettings, Mode, Own, Verdict, backtest, recorders};
+use ctxsim::experiment::{self, BacktestSettings, Charges, Measure, Metric, Mode, Own, Verdict, backtest, metric, recorders};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Asked, Baselines, Oracle, Series, grouped};
+use ctxsim::report::{self, Asked, Baselines, Oracle, Series};
 use ctxsim::trace::Trace;
 
 /// What `--policy` means here.
@@ -32,7 +34,7 @@ Examples:
   ctxsim replay logs/ -p opencode --set prune=1 --set prune_protect=20k --json
   ctxsim replay logs/ --policy baseagent --refetch
                                    what is saved, net of what is read again
-  ctxsim replay logs/ --policy mine.toml --fail-on overflow --quiet
+  ctxsim replay logs/ --policy mine.toml --fail-on overflows --quiet
 
 A policy that overflows is a finding and no failure: the exit code is 0 unless
 --fail-on or --strict asks for more.";
@@ -56,9 +58,9 @@ pub struct Replay {
     /// What a row stands for, instead of a policy
     #[arg(long, value_name = "ROW")]
     by: Option<By>,
-    /// End with exit code 1 if a policy has such calls or sessions; may be given several times
-    #[arg(long, value_name = "FINDING")]
-    fail_on: Vec<Finding>,
+    /// End with exit code 1 if this measure is above 0 under a policy; may be given several times
+    #[arg(long, value_name = "MEASURE", value_parser = findings())]
+    fail_on: Vec<String>,
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
     #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
@@ -84,20 +86,6 @@ enum By {
     Rule,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Finding {
-    /// Calls that the provider would have refused
-    Overflow,
-    /// Sessions that end at a refused call
-    #[value(alias = "unrecoverable")]
-    FailedSessions,
-    /// Calls whose prompt and reply together exceed the window
-    #[value(alias = "squeezed")]
-    ReplyCut,
-    /// Calls above the window less the output reserve
-    OverBudget,
-}
-
 impl Replay {
     /// These logs under the main presets.
     pub fn of(logs: Logs) -> Replay {
@@ -112,11 +100,11 @@ impl Replay {
         let policies = self.named()?;
         let corpus = self.read(&catalog, &policies)?;
         let replays = self.show(door, &catalog, &corpus, &policies, self.command())?;
-        if let Some(folder) = self.output.folder().filter(|_| !self.logs.quiet) {
-            tell(&format!("wrote replay.txt, .md, .csv and .json into {}", folder.display()));
-        }
         let mut complaints = self.logs.complaints(&corpus);
-        complaints.extend(self.fail_on.iter().flat_map(|finding| replays.iter().filter_map(|replay| finding.complaint(replay))));
+        tell_renamed(&self.fail_on, &self.logs);
+        for (finding, replay) in self.fail_on.iter().flat_map(|finding| replays.iter().map(move |replay| (finding, replay))) {
+            complaints.extend(complaint(finding, replay)?);
+        }
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
     }
 
@@ -247,17 +235,25 @@ impl By {
     }
 }
 
-impl Finding {
-    /// A sentence where a policy shows it.
-    fn complaint(self, replay: &experiment::Replay) -> Option<String> {
-        let totals = &replay.totals;
-        let (count, [one, many]) = match self {
-            Finding::Overflow => (totals.overflows, ["call that overflows the window", "calls that overflow the window"]),
-            Finding::FailedSessions => (totals.failed_sessions, ["failed session", "failed sessions"]),
-            Finding::ReplyCut => (totals.reply_cut, ["call whose reply would be cut", "calls whose reply would be cut"]),
-            Finding::OverBudget => (totals.over_budget, ["call over budget", "calls over budget"]),
-        };
-        let what = if count == 1 { one } else { many };
-        (count > 0).then(|| format!("policy {}: {} {what}", replay.policy, grouped(count)))
-    }
+/// The measures that a run may fail on; their former spellings are hidden.
+fn findings() -> PossibleValuesParser {
+    let value = |metric: &'static Metric| {
+        let former = FORMER_FINDINGS.iter().filter(|(key, _)| *key == metric.key).flat_map(|(_, former)| *former);
+        PossibleValue::new(metric.key).help(metric.meaning).aliases(former.copied())
+    };
+    PossibleValuesParser::new(metric::findings().map(value).collect::<Vec<_>>())
+}
+
+const FORMER_FINDINGS: [(&str, &[&str]); 4] = [
+    ("overflows", &["overflow"]),
+    ("failed_sessions", &["failed-sessions", "unrecoverable"]),
+    ("reply_cut", &["reply-cut", "squeezed"]),
+    ("over_budget", &["over-budget"]),
+];
+
+/// A sentence where a policy shows what the run is to fail on.
+fn complaint(finding: &str, replay: &experiment::Replay) -> Result<Option<String>, Failure> {
+    let metric = Measure::parse(finding)?.part;
+    let count = metric.value(&replay.totals, &Charges::default());
+    Ok((count > 0).then(|| format!("policy {}: {} = {count} ({})", replay.policy, metric.key, metric.meaning)))
 }

@@ -1,13 +1,14 @@
 //! `ctxsim report`: everything that a replay has to say, as a folder: a page, a summary, tables, the record.
 
-use super::door::{Company, Door, SHOWS, WRITES, is_stdout};
-use super::failure::{Failure, tell};
+use super::door::{Company, Door, NONE_IS_OWN, SHOWS, WRITES};
+use super::failure::Failure;
 use super::logs::Logs;
 use super::own::OwnAgents;
 use super::policies::Policies;
 use super::pricing::Pricing;
 use super::print::{page, print};
 use super::shell::quoted;
+use super::target::{Ending, Target, Writes};
 use clap::Args;
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Excerpts, Vocabularies, excerpts};
@@ -21,7 +22,7 @@ use ctxsim::render::{csv, html, json, prose, summary};
 use ctxsim::report::chart::{Life, busiest};
 use ctxsim::report::{self, Asked, Baselines, By, Story, Told, story};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,6 +37,9 @@ request and needs no network. docs/report.md tells what stands in it.";
 
 /// The window that the presets' limits are worked out for, where none is given.
 const WINDOW: u64 = 200_000;
+
+/// What a report is written as.
+const PAGE: Writes = Writes { files: &[Ending::Html], folder: true };
 
 /// The chapters that are short enough for a pull request.
 const SUMMARISED: [&str; 4] = ["policies", "overflow", "savings", "trust"];
@@ -52,9 +56,9 @@ pub struct Report {
     pricing: Pricing,
     #[command(flatten)]
     own: OwnAgents,
-    /// The folder that the report is written into; `-` prints the page alone
-    #[arg(long, short, value_name = "DIR", default_value = "reports", alias = "output", help_heading = WRITES)]
-    out: PathBuf,
+    /// The folder that the report is written into (`reports/`); FILE.html is the page alone, `-` prints it
+    #[arg(long, short, value_name = "PATH", default_value = "reports/", alias = "out", help_heading = WRITES)]
+    output: PathBuf,
     /// Write into a folder that holds other things than a report of ctxsim; what has the same name is replaced
     #[arg(long, help_heading = WRITES)]
     force: bool,
@@ -66,7 +70,12 @@ pub struct Report {
 impl Report {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
-        door.folder("out", &self.out, Company::Own, &["index.html".to_owned()])?;
+        let target = Target::of(&self.output, &PAGE)?;
+        match &target {
+            Target::Printed => {}
+            Target::File(path, _) => drop(door.file("output", path, NONE_IS_OWN)?),
+            Target::Folder(folder) => drop(door.folder("output", folder, Company::Own, &["index.html".to_owned()])?),
+        }
         let policies = self.policies.load_once_each(&self.logs)?;
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
@@ -126,13 +135,18 @@ impl Report {
         }
         files.push(("summary.md".to_owned(), summary(&story, &SUMMARISED)));
         let whole = html(&story)?;
-        if is_stdout(&self.out) {
-            print(&whole)?;
-        } else {
-            files.push(("index.html".to_owned(), whole));
-            let files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
-            door.fill("out", &self.out, Company::Own, &files)?;
-            self.say(&story)?;
+        match &target {
+            Target::Printed => print(&whole)?,
+            Target::File(path, _) => {
+                door.put(&[(&door.file("output", path, NONE_IS_OWN)?, whole.as_bytes())])?;
+                say(door, &story, path)?;
+            }
+            Target::Folder(folder) => {
+                files.push(("index.html".to_owned(), whole));
+                let files: Vec<(String, Vec<u8>)> = files.into_iter().map(|(name, text)| (name, text.into_bytes())).collect();
+                door.fill("output", folder, Company::Own, &files)?;
+                say(door, &story, &folder.join("index.html"))?;
+            }
         }
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
@@ -159,15 +173,6 @@ impl Report {
         Ok(files)
     }
 
-    fn say(&self, story: &Story<'_>) -> Result<(), Failure> {
-        let verdict: String = story.verdict.iter().map(|sentence| prose(sentence, page())).collect();
-        print(&verdict)?;
-        if !self.logs.quiet {
-            tell(&format!("wrote the report into {}", self.out.join("index.html").display()));
-        }
-        Ok(())
-    }
-
     /// The command as it would be typed again. Where the report is written changes nothing in it.
     fn command(&self) -> String {
         let mut words = vec!["ctxsim".to_owned(), "report".to_owned()];
@@ -178,4 +183,11 @@ impl Report {
         words.extend(self.with_content.then(|| "--with-content".to_owned()));
         quoted(&words)
     }
+}
+
+fn say(door: &Door, story: &Story<'_>, page_at: &Path) -> Result<(), Failure> {
+    let verdict: String = story.verdict.iter().map(|sentence| prose(sentence, page())).collect();
+    print(&verdict)?;
+    door.tell(&format!("wrote the report into {}", page_at.display()));
+    Ok(())
 }

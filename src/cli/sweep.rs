@@ -3,6 +3,7 @@
 use super::door::{Door, Lines, NONE_IS_OWN, Rows, WRITES, is_stdout};
 use super::failure::{Failure, tell};
 use super::logs::{Logs, share as worth};
+use super::mistyped::tell_renamed;
 use super::output::{Output, Printed};
 use super::own::OwnAgents;
 use super::policies::{Policies, doubts, tell_doubts};
@@ -36,11 +37,12 @@ Examples:
 VALUES are FROM..TO:STEP, FROM..TO:xFACTOR, a list with commas, or FROM..TO
 alone where --sample draws from it.
 
-Measures: tokens, prompt tokens, summariser tokens, tokens saved, saved, mean
-context, peak context, failed sessions, overflows, reply cut, over budget,
-missed, early, refused tries, prunes, compactions, drops, truncations, broken
-references (of lines); with prices: cost and net cost (in dollars), hit rate,
-cache reads; and `X per session`, `X per call`.";
+Measures: tokens, prompt_tokens, summariser_tokens, tokens_saved,
+tokens_saved_share, mean_tokens, peak_tokens, failed_sessions, overflows,
+reply_cut, over_budget, missed, early, refused, prunes, compactions, drops,
+truncations, kept_lines, lost_lines; with prices: cost and net_cost (in
+dollars), cache_hit_rate, cache_read_tokens; and `X per session`, `X per call`.
+`ctxsim help metrics` says what each of them is.";
 
 /// Replay logs under many settings of policies: one row per setting, the best first
 #[derive(Args, Debug)]
@@ -62,7 +64,7 @@ pub struct Sweep {
     /// The seed of all chance
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// What is to be as small as can be [default: net cost where anything is priced, else tokens]
+    /// What is to be as small as can be [default: net_cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// What is to be as large as can be
@@ -128,6 +130,7 @@ impl Sweep {
             doubtful.extend(doubts(&setting.policy(&bases)?));
         }
         tell_doubts(&doubtful, &self.logs);
+        tell_renamed(self.minimise.iter().chain(&self.maximise).chain(&self.subject_to), &self.logs);
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&bases, Recall::References))?;
         let replay = ReplaySettings {
             catalog: &catalog,

@@ -3,12 +3,16 @@
 use super::door::{Door, NONE_IS_OWN, Place, WRITES};
 use super::failure::{Failure, tell};
 use super::logs::Logs;
+use super::target::{Ending, Target, Writes};
 use clap::{Args, Subcommand};
 use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Vocabularies, write_traces};
 use ctxsim::measure::Wanted;
 use ctxsim::report::counted;
 use std::path::PathBuf;
+
+/// What measured logs are written as.
+const MEASURED: Writes = Writes { files: &[Ending::Ctxtrace], folder: false };
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,8 +33,8 @@ pub enum Trace {
 pub struct Build {
     #[command(flatten)]
     logs: Logs,
-    /// The file to write; `-` for standard output
-    #[arg(long = "out", short = 'o', value_name = "FILE", alias = "output", help_heading = WRITES)]
+    /// The file to write, FILE.ctxtrace; `-` for standard output
+    #[arg(long, short, value_name = "PATH", alias = "out", help_heading = WRITES)]
     output: PathBuf,
     /// Write over a file that is there already
     #[arg(long, help_heading = WRITES)]
@@ -44,6 +48,7 @@ impl Trace {
     /// Does it.
     pub fn run(&self, door: &Door) -> Result<(), Failure> {
         let Trace::Build(build) = self;
+        Target::of(&build.output, &MEASURED)?;
         let place = door.file("output", &build.output, NONE_IS_OWN)?;
         let mut corpus = build.logs.read_in(&Catalog::builtin()?, Vocabularies::Public, Wanted::default())?;
         let complaints = build.logs.complaints(&corpus);

@@ -3,6 +3,7 @@
 use super::door::Door;
 use super::failure::Failure;
 use super::logs::{Logs, share as worth};
+use super::mistyped::tell_renamed;
 use super::output::Output;
 use super::own::OwnAgents;
 use super::policies::Policies;
@@ -45,7 +46,7 @@ pub struct Tune {
     /// Tune these alone, with the ranges that the policy declares or with others; several with commas [default: all that declare a range]
     #[arg(long, value_name = "PARAM[=FROM..TO]", value_delimiter = ',')]
     params: Vec<String>,
-    /// What is to be as small as can be [default: net cost where anything is priced, else tokens]
+    /// What is to be as small as can be [default: net_cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// What is to be as large as can be
@@ -93,6 +94,7 @@ impl Tune {
         let bounds: Vec<Bound> = self.subject_to.iter().map(|text| Bound::parse(text)).collect::<Result<_, _>>()?;
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        tell_renamed(self.minimise.iter().chain(&self.maximise).chain(&self.subject_to), &self.logs);
         let corpus = self.logs.read(&catalog)?;
         let complaints = self.logs.complaints(&corpus);
         let (policy, yours) = self.own.configured(policy, &corpus, &self.policies, &self.logs)?;

@@ -165,7 +165,7 @@ pub(super) fn not_counted_again(counted: Vocabulary, wanted: Vocabulary) -> Stri
 /// Traces that were measured before.
 fn measured(mut source: Source, settings: &ReadSettings<'_>, skipped: &dyn Fn(String) -> FileResult) -> FileResult {
     if settings.format.is_some() || settings.vocabulary.is_some() || settings.engine != Engine::default() {
-        return skipped("is measured already: --format and --tokenizer come too late for it".to_owned());
+        return skipped("is measured already: --input-format and --tokenizer come too late for it".to_owned());
     }
     match read_traces(source.stream()) {
         Ok(corpus) => FileResult::Traces(Box::new(corpus)),

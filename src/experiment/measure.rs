@@ -7,21 +7,28 @@ use crate::policy::suggestion;
 use crate::sim::Totals;
 use std::cmp::Ordering;
 
-/// Other words for metrics, and what they stand for.
-const ALSO: &[(&str, &str)] = &[
-    ("saved", "tokens saved per recorded tokens"),
-    ("hit rate", "cache reads per billed prompt tokens"),
-    ("mean context", "prompt tokens per calls"),
-    ("peak tokens", "peak context"),
+/// Quotients with a name of their own: the name, the part, the whole.
+const QUOTIENTS: &[(&str, &str, &str)] = &[
+    ("tokens_saved_share", "tokens_saved", "recorded_tokens"),
+    ("cache_hit_rate", "cache_read_tokens", "billed_prompt_tokens"),
+    ("mean_tokens", "prompt_tokens", "calls"),
 ];
 
-/// Names that metrics had, which no list shows any more.
+/// Names that measures had, which no list shows any more.
 const FORMERLY: &[(&str, &str)] = &[
-    ("unrecoverable", "failed sessions"),
-    ("unrecoverable sessions", "failed sessions"),
-    ("net unrecoverable", "net failed sessions"),
-    ("squeezed", "reply cut"),
+    ("saved", "tokens_saved_share"),
+    ("hit_rate", "cache_hit_rate"),
+    ("mean_context", "mean_tokens"),
+    ("peak_context", "peak_tokens"),
+    ("unrecoverable", "failed_sessions"),
+    ("unrecoverable_sessions", "failed_sessions"),
+    ("net_unrecoverable", "net_failed_sessions"),
+    ("squeezed", "reply_cut"),
     ("premature", "early"),
+    ("broken_references", "lost_lines"),
+    ("references", "line_references"),
+    ("refused_tries", "refused"),
+    ("cache_reads", "cache_read_tokens"),
 ];
 
 /// A metric, by itself or per another one: `compactions per session`.
@@ -43,23 +50,36 @@ pub struct Value {
 }
 
 impl Measure {
-    /// Parses the name of a measure.
+    /// Parses the name of a measure, or two of them with `per` between. Blanks and hyphens stand for underscores.
     pub fn parse(words: &str) -> Result<Measure, SweepError> {
-        let words = words.split_whitespace().collect::<Vec<_>>().join(" ").replace('_', " ").to_lowercase();
-        let words = ALSO.iter().find(|(name, _)| *name == words).map_or(words.as_str(), |(_, meaning)| meaning);
+        let name = joined(words);
         let find = |name: &str| {
-            let name = FORMERLY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
-            let known = judged_by().iter().copied().find(|metric| metric.name == name || metric.name.strip_suffix('s') == Some(name));
+            let name = today(name);
+            let known = judged_by().iter().copied().find(|metric| metric.key == name || metric.key.strip_suffix('s') == Some(name));
             known.ok_or_else(|| {
-                let names = || judged_by().iter().map(|metric| metric.name).chain(ALSO.iter().map(|(name, _)| *name));
-                let all: Vec<&str> = names().collect();
-                SweepError::Asked(format!("`{name}` is no metric{}; there are {}", suggestion(name, names()), all.join(", ")))
+                let names: Vec<&str> = names().collect();
+                SweepError::Asked(format!(
+                    "`{name}` is no measure{}; there are {}",
+                    suggestion(name, names.iter().copied()),
+                    names.join(", ")
+                ))
             })
         };
-        match words.split_once(" per ") {
-            None => Ok(Measure { part: find(words)?, whole: None }),
+        let quotient = QUOTIENTS.iter().find(|(known, ..)| *known == today(&name)).map(|(_, part, whole)| (*part, *whole));
+        match name.split_once("_per_").or(quotient) {
             Some((part, whole)) => Ok(Measure { part: find(part)?, whole: Some(find(whole)?) }),
+            None => Ok(Measure { part: find(&name)?, whole: None }),
         }
+    }
+
+    /// What to type for a measure at the beginning of a text (`hit rate -1pp`) that is named there as it was before; `None` where it is named as
+    /// it is today.
+    pub fn renamed(text: &str) -> Option<(String, String)> {
+        let words: Vec<&str> = text.split_whitespace().take_while(|word| !word.starts_with(SIGNS)).collect();
+        let typed = words.join(" ");
+        let typed = typed.split(SIGNS_IN_WORDS).next().unwrap_or_default();
+        let today = Measure::parse(typed).ok()?.name();
+        (today != typed && !typed.contains(" per ")).then(|| (typed.to_owned(), today))
     }
 
     /// The measure as a share, for limits in percent; `None` where it is a share of nothing in particular.
@@ -67,16 +87,23 @@ impl Measure {
         if self.whole.is_some() {
             return Some(self);
         }
-        let whole = judged_by().iter().copied().find(|metric| metric.name == self.part.share_of)?;
+        let whole = judged_by().iter().copied().find(|metric| metric.key == self.part.share_of)?;
         Some(Measure { whole: Some(whole), ..self })
     }
 
-    /// Its name: `compactions per session`.
+    /// Its name: `lost_lines`, `cache_hit_rate`, `compactions per session`.
     pub fn name(&self) -> String {
-        match self.whole {
-            None => self.part.name.to_owned(),
-            Some(whole) => format!("{} per {}", self.part.name, whole.name.strip_suffix('s').unwrap_or(whole.name)),
-        }
+        let Some(whole) = self.whole else { return self.part.key.to_owned() };
+        let own = QUOTIENTS.iter().find(|(_, part, of)| *part == self.part.key && *of == whole.key);
+        own.map_or_else(
+            || format!("{} per {}", self.part.key, whole.key.strip_suffix('s').unwrap_or(whole.key)),
+            |(name, ..)| (*name).to_owned(),
+        )
+    }
+
+    /// The same within a sentence: `lost lines`.
+    pub fn words(&self) -> String {
+        self.name().replace('_', " ")
     }
 
     /// Its value.
@@ -96,14 +123,44 @@ impl Measure {
 
     /// Is it a number of events, or of calls of some kind, per call?
     pub fn is_rate(&self) -> bool {
-        self.part.unit == Unit::Count && self.whole.is_some_and(|whole| whole.name == "calls")
+        self.part.unit == Unit::Count && self.whole.is_some_and(|whole| whole.key == "calls")
     }
 
     /// Is it a share: tokens of tokens, calls of calls?
     pub fn is_share(&self) -> bool {
-        let counts_of = |whole: &Metric| whole.unit == self.part.unit && whole.name != "sessions" && whole.name != "calls";
+        let counts_of = |whole: &Metric| whole.unit == self.part.unit && whole.key != "sessions" && whole.key != "calls";
         self.whole.is_some_and(counts_of)
     }
+}
+
+/// What may stand behind a measure: signs of limits and constraints.
+const SIGNS: [char; 5] = ['+', '-', '<', '>', '='];
+
+/// Those of them that no name holds.
+const SIGNS_IN_WORDS: [char; 4] = ['+', '<', '>', '='];
+
+/// The names of all measures, those of quotients behind.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    judged_by().iter().map(|metric| metric.key).chain(QUOTIENTS.iter().map(|(name, ..)| *name))
+}
+
+fn joined(words: &str) -> String {
+    words
+        .split(|letter: char| letter.is_whitespace() || "_-".contains(letter))
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join("_")
+        .to_lowercase()
+}
+
+/// The name that a measure has today, whatever it was called.
+pub(super) fn today(name: &str) -> &str {
+    FORMERLY.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new)
+}
+
+/// The key under which a file of an earlier version may hold a measure.
+pub(super) fn key_of(written: &str) -> String {
+    today(&joined(written)).to_owned()
 }
 
 impl Value {

@@ -108,7 +108,7 @@ impl Policy {
         };
         for (param, parameter) in &params {
             let refused = |reason| no_such(origin, text, (param.clone(), format!("`{param}`: {reason}")));
-            parameter.number().map_or(Ok(()), |number| parameter.check(number)).map_err(refused)?;
+            parameter.check_written().map_err(refused)?;
         }
         let configuration: Vec<ConfigurationFile> =
             body.remove("configuration").and_then(|files| files.try_into().ok()).unwrap_or_default();
@@ -137,18 +137,24 @@ impl Policy {
         if value.trim_start_matches('=').trim().is_empty() {
             return Err(refused("no value is given".to_owned()));
         }
-        let value = match (value, parameter.typed(value).map_err(refused)?) {
-            ("true", _) => Value::Integer(1),
-            ("false", _) => Value::Integer(0),
-            (_, Some(number)) => {
+        let value = match parameter.typed(value).map_err(refused)? {
+            Some(number) => {
                 parameter.check(number).map_err(refused)?;
                 numeral(number)
             }
-            (text, None) => {
-                let formula = format!("={}", text.trim_start_matches('='));
-                let parsed = Expression::parse(formula.trim_start_matches('='));
-                parsed.map_err(|error| PolicyError::Formula { policy: self.name.clone(), error })?;
-                Value::String(formula)
+            None => {
+                let text = value.trim_start_matches('=');
+                // `20kb` is meant as a number, and no formula: digits and letters without anything between.
+                if text.starts_with(|letter: char| letter.is_ascii_digit()) && text.chars().all(char::is_alphanumeric) {
+                    return Err(refused(format!("`{text}` is no number: it is written 20000, 20_000, 20k or 0.02m, a share 0.85 or 85%")));
+                }
+                let wrong = |error| PolicyError::Formula { policy: self.name.clone(), error };
+                let formula = Expression::parse(text).map_err(wrong)?;
+                // What hangs on nothing is a number, however it is written.
+                if formula.names().is_empty() {
+                    parameter.check(formula.value(&Scope::new()).map_err(wrong)?).map_err(refused)?;
+                }
+                Value::String(format!("={text}"))
             }
         };
         if let Some(parameter) = self.params.get_mut(name) {

@@ -56,6 +56,7 @@ pub use expression::{Expression, ExpressionError, Scope, number};
 pub use figure::figure;
 pub use growing::Growing;
 pub use mirrored::{Check, Mirrored};
+pub(crate) use parameter::is_switch_word;
 pub use parameter::{Parameter, SearchRange};
 pub use plan::{
     Action, AfterOverflow, AfterRewrite, Basis, Belief, Comparison, Hook, MaxFires, MinSaving, Mode, Plan, Reactive, ReadOutput,

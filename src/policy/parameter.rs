@@ -27,6 +27,12 @@ pub struct SearchRange {
     pub to: f64,
 }
 
+/// How a switch may be typed.
+const SWITCHES: [(&str, f64); 6] = [("yes", 1.0), ("no", 0.0), ("on", 1.0), ("off", 0.0), ("true", 1.0), ("false", 0.0)];
+
+/// Beyond this a float could not tell neighbours apart.
+const MOST: f64 = 9e15;
+
 /// What a switch counts in: 0 for off, 1 for on.
 pub const SWITCH: &str = "0 or 1";
 
@@ -38,7 +44,9 @@ impl Parameter {
                 let (unit, help) = (text("unit"), text("help"));
                 let range =
                     table.remove("range").map(|range| SearchRange::from_value(&range).ok_or_else(|| wrong(policy, name))).transpose()?;
-                Ok(Parameter { value: table.remove("value").unwrap_or(Value::Integer(0)), unit, help, range })
+                let value = table.remove("value").unwrap_or(Value::Integer(0));
+                let value = if unit == SWITCH { switched(value) } else { value };
+                Ok(Parameter { value, unit, help, range })
             }
             value => Ok(Parameter { value, unit: String::new(), help: String::new(), range: None }),
         }
@@ -52,7 +60,11 @@ impl Parameter {
     /// A number as it is typed for this parameter; `None` where the word is none. `50%` is a half where a share is meant, 50 where the
     /// parameter itself counts in percent, and nothing that a number of tokens or messages could be.
     pub(super) fn typed(&self, word: &str) -> Result<Option<f64>, String> {
-        let Some(percent) = word.strip_suffix('%') else { return Ok(number(word)) };
+        let switched = SWITCHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, on)| *on);
+        if switched.is_some() && ![SWITCH, ""].contains(&self.unit.as_str()) {
+            return Err(format!("`{word}` is for a switch; it counts {}", self.unit));
+        }
+        let Some(percent) = word.strip_suffix('%') else { return Ok(switched.or_else(|| number(word))) };
         match self.unit.as_str() {
             unit if unit.starts_with("percent") => Ok(number(percent)),
             "" | "factor" => Ok(number(word)),
@@ -67,12 +79,32 @@ impl Parameter {
     pub(super) fn check(&self, number: f64) -> Result<(), String> {
         match self.unit.as_str() {
             "" | "factor" => Ok(()),
+            unit if number.abs() > MOST => Err(format!("`{number:e}` is more than can be counted; it counts {unit}")),
+            unit if number.fract() != 0.0 && number > 0.0 && !self.has_parts() && !self.is_switch() => {
+                Err(format!("`{number}` is no whole number; it counts {unit}"))
+            }
             SWITCH if number != 0.0 && number != 1.0 => Err(format!("`{number}` is neither 0 (off) nor 1 (on)")),
             unit if number < 0.0 && !(number == -1.0 && unit.ends_with("or -1")) => {
                 Err(format!("`{number}` is less than nothing; it counts {unit}"))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Is what the document says a value that the parameter can have: a number, a formula, or for a switch true or false?
+    pub(super) fn check_written(&self) -> Result<(), String> {
+        match &self.value {
+            Value::String(text) if !text.starts_with('=') => Err(format!("`{text}` is a text: it takes a number, or a formula behind `=`")),
+            Value::Boolean(on) if !["", SWITCH].contains(&self.unit.as_str()) => {
+                Err(format!("`{on}` is for a switch; it counts {}", self.unit))
+            }
+            _ => self.number().map_or(Ok(()), |number| self.check(number)),
+        }
+    }
+
+    /// Does it count what has parts: shares, percent, times?
+    fn has_parts(&self) -> bool {
+        ["share", "percent", "minutes", "seconds"].iter().any(|kind| self.unit.starts_with(kind)) || self.unit.ends_with("share")
     }
 
     /// Why this number is surely a slip of the pen, though it works: `85` where a share is meant, `0.85` where percent are. What
@@ -93,6 +125,17 @@ impl Parameter {
     pub fn is_switch(&self) -> bool {
         self.unit == SWITCH
     }
+}
+
+/// Is it a word that turns a switch: `yes`, `off`?
+pub(crate) fn is_switch_word(word: &str) -> bool {
+    SWITCHES.iter().any(|(name, _)| word.eq_ignore_ascii_case(name))
+}
+
+/// A switch that a document turns with a word.
+fn switched(value: Value) -> Value {
+    let word = value.as_str().and_then(|word| SWITCHES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)));
+    word.map_or(value.clone(), |(_, on)| Value::Boolean(*on == 1.0))
 }
 
 /// A number as it would be typed.

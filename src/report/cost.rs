@@ -99,7 +99,7 @@ fn by_policy(priced: &Priced<'_>) -> Table {
             Row::Recorded(recording) => Cell::Count(recording.sum.totals.calls),
             Row::Policy(replay) => Cell::Count(replay.bill.calls),
         })
-        .with(money("cost_usd", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated), move |row| {
+        .with(money("cost", "cost", "list price with the chosen cache; of the recording, that of its usage", Simulated), move |row| {
             match row {
                 Row::Recorded(recording) => recording::cost(&recording.sum),
                 Row::Policy(_) => cost(Bills::with)(row),
@@ -169,7 +169,7 @@ fn by_tier(priced: &Priced<'_>) -> Table {
         .with(Column::name("policy", "policy"), |(replay, ..)| Cell::name(&replay.policy))
         .with(Column::name("tier", "tier"), |(_, name, ..)| Cell::name(name))
         .with(Column::number("tokens", "tokens", Unit::Tokens, Provenance::Simulated), |(_, _, tokens, _)| Cell::Tokens(*tokens))
-        .with(money("cost_usd", "cost", "", Provenance::Simulated), |(replay, .., nano)| cost_figures::cost(&replay.bill, *nano))
+        .with(money("cost", "cost", "", Provenance::Simulated), |(replay, .., nano)| cost_figures::cost(&replay.bill, *nano))
         .with(share("share", "of the bill", ""), |(replay, .., nano)| Cell::share(*nano, replay.bill.with(priced.cache).nano_usd()))
         .table(2, rows)
 }
@@ -245,7 +245,7 @@ fn break_even(found: &BreakEven, cache: CacheKind) -> [Section; 2] {
         .with(prunes, |(_, replay)| Cell::Count(replay.totals.events_of(EventKind::Prune)))
         .with(simulated("tokens_saved", "tokens saved", Unit::Tokens), |(_, replay)| Cell::SignedTokens(replay.totals.tokens_saved()))
         .with(simulated("hits", "hits", Unit::Share), |(_, replay)| hits(replay.bill.with(cache)))
-        .with(money("cost_usd", "cost", "", Provenance::Simulated), |(_, replay)| {
+        .with(money("cost", "cost", "", Provenance::Simulated), |(_, replay)| {
             cost_figures::cost(&replay.bill, replay.bill.with(cache).nano_usd())
         })
         .table(1, &found.tried)

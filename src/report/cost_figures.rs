@@ -16,13 +16,13 @@ pub const COLUMNS: [Column; 2] = [
         meaning: LIST_PRICE,
         priority: 4,
         better: Better::Less,
-        ..Column::number("cost_usd", "cost", Unit::Money, Provenance::Simulated)
+        ..Column::number("cost", "cost", Unit::Money, Provenance::Simulated)
     },
     Column {
         meaning: "share of the prompt tokens that this cache reads",
         priority: 4,
         better: Better::More,
-        ..Column::number("cache_hits", "cache hits", Unit::Share, Provenance::Simulated)
+        ..Column::number("cache_hit_rate", "cache hits", Unit::Share, Provenance::Simulated)
     },
 ];
 

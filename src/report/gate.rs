@@ -46,28 +46,26 @@ pub fn gate(gated: &Gated<'_>) -> Report {
     let table = table(&comparison.measures);
     let checks = checks(comparison);
     let count = |outcome: Outcome| checks.iter().filter(|check| check.outcome == outcome).count() as u64;
-    let mut verdict = match count(Outcome::Broken) {
-        0 => "PASS: no measure exceeds its limit.".to_owned(),
-        broken => format!("FAIL: {} exceeded.", counted(broken, "limit")),
+    let (all, broken, untold) = (checks.len() as u64, count(Outcome::Broken), count(Outcome::CannotTell));
+    let verdict = match (broken, untold) {
+        (0, 0) => format!("PASS: all {} kept", counted(all, "limit")),
+        (0, _) => format!("PASS: none of {} is exceeded by more than the uncertainty", counted(all, "limit")),
+        _ => format!("FAIL: {} of {} exceeded", grouped(broken), counted(all, "limit")),
     };
-    let untold = count(Outcome::CannotTell);
-    if untold > 0 {
-        verdict += &format!(
-            " Beyond {}, but by no more than the uncertainty over sessions ({LEVEL} %): there it cannot be told.",
-            counted(untold, "other limit")
-        );
-    }
-    let mut sections = vec![
-        Section { title: String::new(), body: Body::Lines(vec![verdict]) },
-        Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) },
-    ];
+    let (facts, record) = (&gated.corpus.facts, Record::Gate(Box::new(GateRecord::new(gated))));
+    let mut said = vec![format!("Policy {} over {}", gated.policy, title(facts))];
+    said.extend((untold > 0).then(|| {
+        format!(
+            "Beyond {}, but by no more than the uncertainty over sessions ({LEVEL} %): there it cannot be told.",
+            counted(untold, "limit")
+        )
+    }));
+    let mut sections = vec![Section::lines(said), Section { title: "Beside the baseline".to_owned(), body: Body::Table(table.clone()) }];
     let movers = movers(&comparison.measures);
     if !movers.rows.is_empty() {
         sections.push(Section { title: "Sessions that moved it, the farthest first".to_owned(), body: Body::Table(movers) });
     }
-    let (facts, record) = (&gated.corpus.facts, Record::Gate(Box::new(GateRecord::new(gated))));
-    let title = format!("Policy {} over {}", gated.policy, title(facts));
-    Report { title, ..Report::over(facts, gated.command.clone(), sections, notes, table, record) }
+    Report { title: verdict, ..Report::over(facts, gated.command.clone(), sections, notes, table, record) }
 }
 
 /// Each limit as a check.
@@ -95,7 +93,7 @@ fn sentence(moved: &Moved) -> String {
     let measure = &moved.measure;
     let mut sentence = format!(
         "{} {}, and {} in the baseline ({})",
-        measure.name(),
+        measure.words(),
         phrase(moved.now, measure),
         phrase(moved.baseline, measure),
         both(moved.baseline, moved.now, measure)

@@ -57,7 +57,7 @@ fn verdict(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
         return Some(format!("Keep {point} of {}: no setting that was looked at and is allowed is better.", best.policy));
     };
     let values =
-        format!("{} {} against {}", measure.name(), phrase(best.row.value(&measure), &measure), phrase(own.row.value(&measure), &measure));
+        format!("{} {} against {}", measure.words(), phrase(best.row.value(&measure), &measure), phrase(own.row.value(&measure), &measure));
     let amount = |amount: i64| bound_phrase(amount, &measure);
     let told =
         difference.map_or(String::new(), |difference| format!(": {}", finding::difference(&difference, swept.bars.own_error, &amount)));
@@ -107,7 +107,7 @@ fn goal(swept: &Swept<'_>) -> String {
     let verb = if swept.objective.direction == Direction::Minimise { "least" } else { "most" };
     let constraints: Vec<&str> = swept.constraints.iter().map(|constraint| constraint.words.as_str()).collect();
     let subject = if constraints.is_empty() { String::new() } else { format!(", subject to {}", constraints.join(" and ")) };
-    format!("By {verb} {}{subject}", swept.objective.measure.name())
+    format!("By {verb} {}{subject}", swept.objective.measure.words())
 }
 
 fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'static Metric]) -> Table {
@@ -165,7 +165,7 @@ fn table(swept: &Swept<'_>, judged: &[(&Judged<'_>, String)], figures: &[&'stati
 fn ended_early(best: &Row) -> Option<String> {
     let (open, net) = (best.totals.failed_sessions, best.charges.net_failed_sessions);
     let closed = if net > open { format!(" ({} in the closed loop)", grouped(net)) } else { String::new() };
-    let constraint = if net > open { "net failed sessions = 0" } else { "failed sessions = 0" };
+    let constraint = if net > open { "net_failed_sessions = 0" } else { "failed_sessions = 0" };
     (open.max(net) > 0).then(|| {
         format!(
             "The best setting fails {}{closed} of {}, and no setting fails fewer. What the logs hold behind a failed call is not counted; \

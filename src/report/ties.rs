@@ -34,7 +34,7 @@ pub(super) fn ties(swept: &Swept<'_>, judged: &[Judged<'_>]) -> Option<String> {
     Some(format!(
         "{} are equally good, with the same {}: {}. Shown as best is {}, {rule}.",
         counted(count as u64, "setting"),
-        swept.objective.measure.name(),
+        swept.objective.measure.words(),
         named.join("; "),
         shown.trim_end()
     ))

@@ -79,7 +79,7 @@ fn snippets(found: &Found<'_>) -> Snippets {
         .iter()
         .map(|bound| {
             let of = |row: &Row| phrase(row.value(&bound.measure()), &bound.measure());
-            format!("{} {} against {}", bound.measure().name(), of(&best.held_out), of(&found.tuned.default.held_out))
+            format!("{} {} against {}", bound.measure().words(), of(&best.held_out), of(&found.tuned.default.held_out))
         })
         .collect();
     comment.push(format!("there: {}; simulated, open-loop", beside.join(", ")));
@@ -101,7 +101,7 @@ fn gain(found: &Found<'_>, best: &Trial) -> String {
     });
     format!(
         "{} {} against {} with {} on {}{difference}",
-        measure.name(),
+        measure.words(),
         value(best),
         value(&found.tuned.default),
         point(found),
@@ -263,7 +263,7 @@ fn sought(found: &Found<'_>) -> String {
     let verb = if found.tuned.objective.direction == Direction::Minimise { "least" } else { "most" };
     let bounds: Vec<String> = found.tuned.bounds.iter().map(Bound::words).collect();
     let subject = if bounds.is_empty() { String::new() } else { format!(", subject to {}", bounds.join(" and ")) };
-    format!("By {verb} {}{subject}", found.tuned.objective.measure.name())
+    format!("By {verb} {}{subject}", found.tuned.objective.measure.words())
 }
 
 fn table(found: &Found<'_>) -> Table {
@@ -319,7 +319,7 @@ fn table(found: &Found<'_>) -> Table {
                 Some(keeping) => *keeping == wanted,
                 None => wanted == Keeping::Broken && !bound.holds(row.row, row.default, tuned.bars.worth),
             });
-            such.map(|(_, bound)| bound.measure().name()).collect::<Vec<String>>().join(", ")
+            such.map(|(_, bound)| bound.measure().words()).collect::<Vec<String>>().join(", ")
         };
         Cell::Name(match (which(Keeping::Broken), which(Keeping::CannotTell)) {
             (broken, _) if !broken.is_empty() => format!("breaks {broken}"),

@@ -1,6 +1,6 @@
 //! An agent's own settings, read back into the parameters of its policy: known keys alone, and numbers and switches alone.
 
-use crate::policy::{ConfigurationFile, Key, Parameter, Policy, Syntax};
+use crate::policy::{ConfigurationFile, Key, Parameter, Policy, Syntax, is_switch_word};
 use std::path::Path;
 
 /// What a file of settings said.
@@ -61,7 +61,9 @@ fn scalar(value: &serde_json::Value) -> Option<String> {
         serde_json::Value::Bool(on) => Some(u8::from(*on).to_string()),
         serde_json::Value::Number(number) => Some(number.to_string()),
         serde_json::Value::String(text) => {
-            text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).map(|_| text.trim().to_owned())
+            let word = text.trim();
+            let is_number = word.parse::<f64>().is_ok_and(f64::is_finite);
+            (is_number || is_switch_word(word)).then(|| word.to_owned())
         }
         _ => None,
     }

@@ -3,6 +3,7 @@
 use crate::cli::explain::find;
 use crate::cli::failure::Failure;
 use crate::cli::logs::Logs;
+use crate::cli::mistyped::tell_renamed;
 use crate::cli::own::OwnAgents;
 use crate::cli::policies::Policies;
 use crate::cli::pricing::Pricing;
@@ -67,7 +68,7 @@ pub struct Question {
     /// sweep, sweep-map: vary a parameter, as `ctxsim sweep` takes it; the first one lies across
     #[arg(long, value_name = "[POLICY:]PARAM=VALUES")]
     vary: Vec<String>,
-    /// sweep, sweep-map: what is to be as small as can be [default: net cost where anything is priced, else tokens]
+    /// sweep, sweep-map: what is to be as small as can be [default: net_cost where anything is priced, else tokens]
     #[arg(long, value_name = "MEASURE", alias = "minimize", group = "objective")]
     minimise: Option<String>,
     /// sweep, sweep-map: what is to be as large as can be
@@ -215,6 +216,8 @@ impl Asked<'_> {
             return Err(Failure::Usage("name what is varied, as in --vary prune_protect=10k..80k:10k".to_owned()));
         }
         let dimensions = self.question.vary.iter().map(|text| Dimension::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
+        let asked = &self.question;
+        tell_renamed(asked.minimise.iter().chain(&asked.maximise).chain(&asked.subject_to), self.logs);
         let objective = Objective::asked(self.question.minimise.as_deref(), self.question.maximise.as_deref())?;
         let constraints = self.question.subject_to.iter().map(|text| Constraint::parse(text)).collect::<Result<Vec<_>, SweepError>>()?;
         let settings = settings(bases, &dimensions, Design::Grid)?;

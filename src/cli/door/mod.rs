@@ -14,7 +14,7 @@ pub use spool::Scratch;
 pub use spot::is_stdout;
 
 use super::config::{Project, innermost};
-use super::failure::Failure;
+use super::failure::{Failure, tell};
 pub use super::heading::{SHOWS, WRITES};
 use super::print::print_bytes;
 use clap::parser::ValueSource;
@@ -46,6 +46,7 @@ pub enum Company {
 /// What a run may write, and where.
 pub struct Door {
     force: bool,
+    quiet: bool,
     /// The options that write, by their ids.
     marked: Vec<String>,
     /// The options whose values a project's file has set.
@@ -81,6 +82,7 @@ impl Door {
         let flag = |id: &str| matches.try_get_one::<bool>(id).ok().flatten().copied().unwrap_or(false);
         let mut door = Door {
             force: flag("force"),
+            quiet: flag("quiet"),
             marked: Vec::new(),
             borrowed: Vec::new(),
             logs: Vec::new(),
@@ -105,6 +107,13 @@ impl Door {
             }
         }
         door
+    }
+
+    /// Says what was written, unless `--quiet` is typed.
+    pub fn tell(&self, sentence: &str) {
+        if !self.quiet {
+            tell(sentence);
+        }
     }
 
     /// An option that says where something is written must have been typed.

@@ -1,4 +1,4 @@
-//! How far a measure may move: `tokens +2%`, `overflows +0`, `hit rate -1pp`.
+//! How far a measure may move: `tokens +2%`, `overflows +0`, `cache_hit_rate -1pp`.
 //!
 //! Percent is always percent of the baseline: 5 % of a hit rate of 80 % are 4 points. Points are points of a share.
 
@@ -47,13 +47,21 @@ pub struct Allowance {
 impl Allowance {
     /// The default limits.
     pub fn usual() -> Result<Vec<Allowance>, SweepError> {
-        ["tokens +2%", "overflows +0", "failed sessions +0", "broken references +2%"].into_iter().map(Allowance::parse).collect()
+        ["tokens +2%", "overflows +0", "failed_sessions +0", "lost_lines +2%"].into_iter().map(Allowance::parse).collect()
+    }
+
+    /// The usual limits and what is asked for; a limit that is asked for stands in place of the usual one of its measure.
+    pub fn usual_and(asked: Vec<Allowance>) -> Result<Vec<Allowance>, SweepError> {
+        let mut all = Allowance::usual()?;
+        all.retain(|usual| asked.iter().all(|asked| asked.measure.part.key != usual.measure.part.key));
+        all.extend(asked);
+        Ok(all)
     }
 
     /// Parses an allowance in words: a measure, a sign, and a number, percent of the baseline (`%`) or points of a share (`pp`, `points`).
     pub fn parse(text: &str) -> Result<Allowance, SweepError> {
         let wrong = |reason: &str| SweepError::Asked(format!("`--allow {text}`: {reason}"));
-        let form = "it is written as in 'tokens +2%', 'overflows +0' or 'hit rate -1pp'";
+        let form = "it is written as in 'tokens +2%', 'overflows +0' or 'cache_hit_rate -1pp'";
         let at = text.rfind(['+', '-']).ok_or_else(|| wrong(form))?;
         let (name, limit) = text.split_at(at);
         let way = if limit.starts_with('+') { Way::Up } else { Way::Down };
@@ -71,7 +79,7 @@ impl Allowance {
         }
         let (measure, room) = if points.is_some() {
             let share = measure.as_share().filter(Measure::is_share);
-            let share = share.ok_or_else(|| wrong("points are for shares, as in 'hit rate -1pp' or 'broken references +2pp'"))?;
+            let share = share.ok_or_else(|| wrong("points are for shares, as in 'cache_hit_rate -1pp' or 'lost_lines +2pp'"))?;
             (share, Room::Amount(millionths))
         } else if plain.ends_with('%') {
             (measure, Room::Share(millionths))

@@ -2,7 +2,7 @@
 
 use crate::corpus::Corpus;
 use crate::experiment::charges::Billing;
-use crate::experiment::measure::{Measure, Value};
+use crate::experiment::measure::{Measure, Value, key_of};
 use crate::experiment::metric::{Metric, OverSessions, judged_by};
 use crate::experiment::origin::origins;
 use crate::experiment::replay::ReplaySettings;
@@ -17,7 +17,10 @@ use std::path::Path;
 use xxhash_rust::xxh3::xxh3_128;
 
 /// The form of a baseline.
-pub const SCHEMA: &str = "ctxsim.baseline/1";
+pub const SCHEMA: &str = "ctxsim.baseline/2";
+
+/// The forms that are read: the first one named some measures otherwise.
+pub(super) const READ: [&str; 2] = ["ctxsim.baseline/1", SCHEMA];
 
 /// A policy over a corpus, in figures.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,7 +101,7 @@ impl Baseline {
             policy: policy.name.clone(),
             policy_digest: format!("{:032x}", xxh3_128(format!("{nameless:?}").as_bytes())),
             conditions,
-            metrics: judged_by().iter().map(|metric| metric.name.to_owned()).collect(),
+            metrics: judged_by().iter().map(|metric| metric.key.to_owned()).collect(),
             totals,
             sessions,
         })
@@ -116,7 +119,7 @@ impl Baseline {
 
     fn quotient(&self, measure: &Measure, values: &[i64]) -> Option<Value> {
         let of = |metric: &Metric| {
-            let place = self.metrics.iter().position(|name| name == metric.name)?;
+            let place = self.metrics.iter().position(|name| key_of(name) == metric.key)?;
             values.get(place).copied()
         };
         let whole = measure.whole.map_or(Some(1), |whole| of(whole).map(i64::unsigned_abs))?;

@@ -45,7 +45,7 @@ pub enum Better {
 /// A measure of sessions, by themselves or together.
 #[derive(Debug)]
 pub struct Metric {
-    /// Its name for programs: the column of spreadsheets, and the field of documents.
+    /// Its name: the column of spreadsheets, the field of documents, and what is typed where settings are judged by it.
     pub key: &'static str,
     /// Its heading for people. A soft hyphen (U+00AD) marks where a word may be broken.
     pub header: &'static str,
@@ -69,9 +69,9 @@ pub struct Metric {
     pub part: Part,
     /// The field's name.
     pub field: &'static str,
-    /// What it is called where settings are judged by it; empty where they are not.
-    pub name: &'static str,
-    /// The name of what it is a share of where a limit is given in percent; empty where of nothing in particular.
+    /// Are settings judged by it?
+    pub judged: bool,
+    /// The key of what it is a share of where a limit is given in percent; empty where of nothing in particular.
     pub share_of: &'static str,
     /// What it takes to know it.
     pub known_from: KnownFrom,
@@ -172,7 +172,7 @@ pub enum KnownFrom {
 pub const fn metric(key: &'static str, header: &'static str, meaning: &'static str, unit: Unit, of: Of) -> Metric {
     let (provenance, better, known, known_from, over_sessions) =
         (Provenance::Simulated, Better::Neither, Known::Always, KnownFrom::Replay, OverSessions::Sum);
-    let (stands, part, name, share_of, by_size, in_logs) = (Stands::Nowhere, Part::None, "", "", false, false);
+    let (stands, part, judged, share_of, by_size, in_logs) = (Stands::Nowhere, Part::None, false, "", false, false);
     Metric {
         key,
         header,
@@ -186,7 +186,7 @@ pub const fn metric(key: &'static str, header: &'static str, meaning: &'static s
         stands,
         part,
         field: key,
-        name,
+        judged,
         share_of,
         known_from,
         over_sessions,
@@ -247,8 +247,8 @@ impl Metric {
         Metric { known, ..self }
     }
 
-    pub(super) const fn named(self, name: &'static str) -> Metric {
-        Metric { name, ..self }
+    pub(super) const fn judged(self) -> Metric {
+        Metric { judged: true, ..self }
     }
 
     pub(super) const fn share_of(self, share_of: &'static str) -> Metric {

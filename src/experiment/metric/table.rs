@@ -7,7 +7,7 @@ use super::row::KnownFrom::{Bill, ClosedLoop};
 use super::row::Of::Difference;
 use super::row::Provenance::{Estimated, Recorded};
 use super::row::Stands::{Always, Spreadsheets, WhereItTells};
-use super::row::{Metric, Part, Unit, charge, count, metric, share, signed, tokens};
+use super::row::{KnownFrom, Metric, Part, Unit, charge, count, metric, share, signed, tokens};
 use crate::sim::{EventKind, Fates, Totals};
 use crate::trace::Evidence;
 use std::sync::LazyLock;
@@ -19,58 +19,58 @@ pub const LIST_PRICE: &str = "list price of all calls, the summariser's included
 #[rustfmt::skip]
 pub const METRICS: &[Metric] = &[
     count("calls", "calls", "requests that the provider answers", |totals| totals.calls)
-        .table(1, Neither).field(Part::Calls).from(Recorded).named("calls").by_size().in_logs(),
+        .table(1, Neither).field(Part::Calls).from(Recorded).judged().by_size().in_logs(),
     count("overflows", "over\u{ad}flows", "calls whose prompt the provider would have refused", |totals| totals.overflows)
-        .table(1, Less).field(Part::Calls).named("overflows").share_of("calls").by_size(),
+        .table(1, Less).field(Part::Calls).judged().share_of("calls").by_size(),
     count("recovered", "recovered", "overflows after which the policy's fallback brought the call through", |totals| totals.recovered)
         .spreadsheets().field(Part::Calls),
     count("refused", "refused tries", "tries that the provider would have refused", |totals| totals.refused)
-        .spreadsheets().field(Part::Calls).named("refused tries"),
+        .spreadsheets().field(Part::Calls).judged(),
     count("reply_cut", "reply cut", "calls whose prompt and reply together exceed the window", |totals| totals.reply_cut)
-        .table(1, Less).field(Part::Calls).named("reply cut").share_of("calls").by_size(),
+        .table(1, Less).field(Part::Calls).judged().share_of("calls").by_size(),
     count("over_budget", "over budget", "calls above the window less the policy's output reserve", |totals| totals.over_budget)
-        .table(1, Less).field(Part::Calls).named("over budget").share_of("calls").by_size(),
+        .table(1, Less).field(Part::Calls).judged().share_of("calls").by_size(),
     count("missed", "missed", "overflows at which the policy's estimate was within its limit", |totals| totals.missed)
-        .table(1, Less).field(Part::Calls).named("missed"),
+        .table(1, Less).field(Part::Calls).judged(),
     count("early", "early", "shrinkings below the policy's own limit by more than its safety buffer", |totals| totals.early)
-        .table(2, Less).field(Part::Calls).named("early"),
+        .table(2, Less).field(Part::Calls).judged(),
     count("truncations", "trunca\u{ad}tions", "outputs cut short as they arrive, and times that a rule cut older ones",
         |totals| totals.events_of(EventKind::Truncate))
-        .table(2, Neither).where_it_tells().named("truncations"),
+        .table(2, Neither).where_it_tells().judged(),
     count("prunes", "prunes", "how often old items were replaced by placeholders", |totals| totals.events_of(EventKind::Prune))
-        .table(2, Neither).named("prunes").in_logs(),
+        .table(2, Neither).field(Part::Calls).judged().in_logs(),
     count("compactions", "compac\u{ad}tions", "messages replaced by a summary, resets included", compactions)
-        .table(2, Neither).named("compactions").in_logs(),
+        .table(2, Neither).field(Part::Calls).judged().in_logs(),
     count("drops", "drops", "messages removed", |totals| totals.events_of(EventKind::Drop))
-        .table(2, Neither).named("drops"),
+        .table(2, Neither).judged(),
     count("sessions", "sessions", "sessions that are replayed", |totals| totals.sessions)
-        .named("sessions"),
+        .judged(),
     count("overflowing_sessions", "overflowing sessions", "sessions with an overflow", |totals| totals.overflowing_sessions)
         .field(Part::Sessions),
     count("failed_sessions", "failed sessions", "sessions that end at a refused call; what follows counts in no figure",
         |totals| totals.failed_sessions)
-        .table(1, Less).field(Part::Sessions).named("failed sessions").in_logs(),
+        .table(1, Less).field(Part::Sessions).judged().in_logs(),
     tokens("peak_tokens", "peak context", "the largest context that a call was tried with", |totals| totals.peak_tokens)
-        .table(3, Less).field(Part::Tokens).named("peak context").largest().by_size().in_logs(),
+        .table(3, Less).field(Part::Tokens).judged().largest().by_size().in_logs(),
     tokens("mean_tokens", "mean context", "prompt tokens over calls", mean_tokens)
         .table(3, Less).field(Part::Tokens).by_size().in_logs(),
     tokens("prompt_tokens", "prompt tokens", "the contexts of all calls, summed", |totals| totals.prompt_tokens)
-        .table(3, Less).field(Part::Tokens).named("prompt tokens").by_size().in_logs(),
+        .table(3, Less).field(Part::Tokens).judged().by_size().in_logs(),
     tokens("tokens", "tokens", "prompt tokens, and those of the summariser's own calls", |totals| totals.prompt_tokens + totals.summariser_tokens)
-        .named("tokens"),
+        .judged(),
     tokens("baseline_tokens", "baseline tokens", "prompt tokens under no policy", |totals| totals.baseline_tokens)
-        .spreadsheets().field(Part::Tokens).from(Estimated).named("baseline tokens"),
+        .spreadsheets().field(Part::Tokens).from(Estimated).judged(),
     count("compared_sessions", "compared sessions",
         "sessions that the recording and the policy bring to their end: what is saved is over these", |totals| totals.compared_sessions)
         .spreadsheets().field(Part::Tokens),
     tokens("compared_tokens", "compared tokens", "their prompt tokens under the policy", |totals| totals.compared_tokens)
         .field(Part::Tokens),
     tokens("recorded_tokens", "recorded tokens", "their prompt tokens as recorded", |totals| totals.recorded_tokens)
-        .field(Part::Tokens).from(Recorded).named("recorded tokens"),
+        .field(Part::Tokens).from(Recorded).judged(),
     metric("tokens_saved", "tokens saved",
         "prompt tokens less than recorded, over the sessions that the recording and the policy bring to their end",
         Unit::Tokens, Difference(Totals::tokens_saved))
-        .table(3, More).field(Part::Tokens).known(Compared).named("tokens saved").share_of("recorded tokens").by_size(),
+        .table(3, More).field(Part::Tokens).known(Compared).judged().share_of("recorded_tokens").by_size(),
     share("tokens_saved_share", "saved", "the same as a share of the recorded tokens", |totals| (totals.tokens_saved(), totals.recorded_tokens))
         .table(1, More).field(Part::Tokens).known(Compared).by_size(),
     share("vs_recorded", "vs recorded", "prompt tokens more than recorded, as a share of the recorded ones",
@@ -83,7 +83,7 @@ pub const METRICS: &[Metric] = &[
     tokens("output_tokens", "output tokens", "the replies, summed", |totals| totals.output_tokens)
         .spreadsheets().field(Part::Tokens).from(Estimated),
     tokens("summariser_tokens", "summa\u{ad}riser tokens", "prompts and replies of the summariser's own calls", |totals| totals.summariser_tokens)
-        .table(3, Less).field(Part::Tokens).named("summariser tokens"),
+        .table(3, Less).field(Part::Tokens).judged(),
     count("summariser_calls", "summariser calls", "the summariser's own calls", |totals| totals.summariser_calls)
         .spreadsheets().field(Part::Tokens),
     tokens("injected_tokens", "injected tokens", "tokens that the policy put in", |totals| totals.injected_tokens)
@@ -102,9 +102,11 @@ pub const METRICS: &[Metric] = &[
         |totals| of_counts(totals.anchored_tokens, totals.prompt_tokens))
         .table(3, Neither).field(Part::Tokens).in_logs(),
     count("line_references", "line references", "times that a reply repeats lines of one source", |totals| lines(totals).all())
-        .spreadsheets().named("references"),
-    count("line_references_broken", "line references broken", "of them, those whose lines were no longer in the context", |totals| lines(totals).broken())
-        .spreadsheets().named("broken references").share_of("references"),
+        .spreadsheets().judged(),
+    count("kept_lines", "line references kept", "of them, those whose lines were still in the context", |totals| lines(totals).kept)
+        .spreadsheets().field(Part::Retention).judged().share_of("line_references"),
+    count("lost_lines", "line references lost", "of them, those whose lines were no longer in the context", |totals| lines(totals).broken())
+        .spreadsheets().field(Part::Retention).judged().share_of("line_references"),
     count("identifier_references", "identifier references", "times that a reply repeats names of one source", |totals| names(totals).all())
         .spreadsheets(),
     count("identifier_references_broken", "identifier references broken", "of them, those whose names were no longer in the context",
@@ -128,50 +130,51 @@ pub const METRICS: &[Metric] = &[
     tokens("dead_tokens", "dead weight", "results that something later in the context shows again, summed over calls",
         |totals| totals.retention.dead_tokens)
         .spreadsheets().field(Part::Retention),
-    charge("cost_usd", "cost", Unit::Money, Bill, |charges| charges.nano_usd).named("cost").says(LIST_PRICE),
-    charge("net_cost_usd", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).named("net cost")
+    charge("cost", "cost", Unit::Money, Bill, |charges| charges.nano_usd).judged().says(LIST_PRICE),
+    charge("net_cost", "net cost", Unit::Money, ClosedLoop, |charges| charges.net_nano_usd).judged()
         .says("the same where the agent reads again what it needs and the policy has removed"),
     charge("net_failed_sessions", "net failed sessions", Unit::Count, ClosedLoop, |charges| charges.net_failed_sessions)
-        .named("net failed sessions").says("failed sessions where the agent reads again what it needs"),
+        .judged().says("failed sessions where the agent reads again what it needs"),
     charge("cache_read_tokens", "cache reads", Unit::Tokens, Bill, |charges| charges.cache_read)
-        .named("cache reads").share_of("billed prompt tokens").says("prompt tokens that the cache reads, the summariser's left out"),
+        .judged().share_of("billed_prompt_tokens").says("prompt tokens that the cache reads, the summariser's left out"),
     charge("billed_prompt_tokens", "billed prompt tokens", Unit::Tokens, Bill, |charges| charges.prompt_tokens)
-        .named("billed prompt tokens").says("prompt tokens of the answered calls, the summariser's left out"),
+        .judged().says("prompt tokens of the answered calls, the summariser's left out"),
 ];
 
 /// The order in which measures are named, and kept in baselines. Those that do not stand here come behind.
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "tokens",
-    "prompt tokens",
-    "summariser tokens",
-    "tokens saved",
+    "prompt_tokens",
+    "summariser_tokens",
+    "tokens_saved",
     "overflows",
-    "reply cut",
-    "over budget",
+    "reply_cut",
+    "over_budget",
     "missed",
     "early",
-    "refused tries",
+    "refused",
     "prunes",
     "compactions",
     "drops",
     "truncations",
-    "failed sessions",
-    "broken references",
-    "references",
+    "failed_sessions",
+    "lost_lines",
+    "kept_lines",
+    "line_references",
     "calls",
     "sessions",
-    "recorded tokens",
-    "baseline tokens",
+    "recorded_tokens",
+    "baseline_tokens",
     "cost",
-    "net cost",
-    "net failed sessions",
-    "cache reads",
-    "billed prompt tokens",
-    "peak context",
+    "net_cost",
+    "net_failed_sessions",
+    "cache_read_tokens",
+    "billed_prompt_tokens",
+    "peak_tokens",
 ];
 
 /// The order of the columns that spreadsheets have beside those of tables. Those that do not stand here come behind.
-const FURTHER: [&str; 16] = [
+const FURTHER: [&str; 17] = [
     "vs_recorded",
     "compared_sessions",
     "recovered",
@@ -180,7 +183,8 @@ const FURTHER: [&str; 16] = [
     "output_tokens",
     "summariser_calls",
     "line_references",
-    "line_references_broken",
+    "kept_lines",
+    "lost_lines",
     "identifier_references",
     "identifier_references_broken",
     "broken_calls",
@@ -193,11 +197,17 @@ const FURTHER: [&str; 16] = [
 /// What settings are judged by.
 pub fn judged_by() -> &'static [&'static Metric] {
     static JUDGED_BY: LazyLock<Vec<&Metric>> = LazyLock::new(|| {
-        let mut named: Vec<&Metric> = METRICS.iter().filter(|metric| !metric.name.is_empty()).collect();
-        named.sort_by_key(|metric| place(&NAMES, metric.name));
+        let mut named: Vec<&Metric> = METRICS.iter().filter(|metric| metric.judged).collect();
+        named.sort_by_key(|metric| place(&NAMES, metric.key));
         named
     });
     &JUDGED_BY
+}
+
+/// What is bad wherever it is more than none, and known without a bill: what a run may fail on.
+pub fn findings() -> impl Iterator<Item = &'static Metric> {
+    let is_bad = |metric: &&Metric| metric.unit == Unit::Count && metric.better == Less && metric.known_from == KnownFrom::Replay;
+    judged_by().iter().copied().filter(is_bad)
 }
 
 /// The measure of this key; `None` where there is none.

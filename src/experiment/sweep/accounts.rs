@@ -147,7 +147,7 @@ impl Account {
 
 /// By cluster: the cells of one metric.
 fn cells_of<'c>(cells: &'c [Vec<i64>], metric: &Metric) -> &'c [i64] {
-    let place = judged_by().iter().position(|known| known.name == metric.name);
+    let place = judged_by().iter().position(|known| known.key == metric.key);
     place.and_then(|place| cells.get(place)).map_or(&[], Vec::as_slice)
 }
 

@@ -31,6 +31,9 @@ impl Dimension {
         let wrong = |reason: &str| SweepError::Asked(format!("`--vary {text}`: {reason}"));
         let form = "it is written PARAM=FROM..TO:STEP, PARAM=FROM..TO:xFACTOR or PARAM=VALUE,VALUE,...";
         let (left, right) = text.split_once('=').ok_or_else(|| wrong(form))?;
+        if let Some((from, to)) = mistyped_range(right) {
+            return Err(wrong(&format!("a range is written {left}={from}..{to}:STEP")));
+        }
         let (policy, param) = left.rsplit_once(':').map_or((None, left), |(policy, param)| (Some(policy.to_owned()), param));
         let values = match right.split_once("..") {
             None => {
@@ -95,6 +98,14 @@ impl Dimension {
     pub(super) fn draw(&self, chance: &mut Chance) -> String {
         self.at(chance.share())
     }
+}
+
+/// The ends of a range that is written with a dash or other dots between them; `None` where it is none.
+pub(crate) fn mistyped_range(text: &str) -> Option<(&str, &str)> {
+    let ends = text.split(':').next()?;
+    let split = ["...", "…", "–", "—", "-"].iter().find_map(|between| ends.split_once(between))?;
+    let is_number = |end: &str| number(end.trim()).is_some();
+    (is_number(split.0) && is_number(split.1)).then_some((split.0.trim(), split.1.trim()))
 }
 
 fn steps(from: f64, to: f64, step: f64) -> Option<Vec<String>> {

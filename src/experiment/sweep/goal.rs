@@ -39,7 +39,7 @@ impl Objective {
             let models = tariff.models(trace);
             trace.calls.iter().any(|call| models.of(call, time_of(trace, call)).price.is_some())
         };
-        let words = if traces.iter().any(is_priced) { "net cost" } else { "tokens" };
+        let words = if traces.iter().any(is_priced) { "net_cost" } else { "tokens" };
         Ok(Objective { direction: Direction::Minimise, measure: Measure::parse(words)? })
     }
 }

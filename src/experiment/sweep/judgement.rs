@@ -145,7 +145,7 @@ fn axes(objective: &Objective, constraints: &[Constraint]) -> Vec<(Direction, Me
     let mut axes = vec![(objective.direction, objective.measure)];
     axes.extend(constraints.iter().map(|constraint| (constraint.direction(), constraint.measure)));
     if constraints.is_empty() {
-        let usual = judged_by().iter().copied().filter(|metric| ["overflows", "compactions"].contains(&metric.name));
+        let usual = judged_by().iter().copied().filter(|metric| ["overflows", "compactions"].contains(&metric.key));
         axes.extend(usual.map(|part| (Direction::Minimise, Measure { part, whole: None })));
     }
     axes

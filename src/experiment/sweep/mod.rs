@@ -14,6 +14,7 @@ mod sums;
 
 pub use design::{Design, Setting, settings, with_own};
 pub use dimension::Dimension;
+pub(crate) use dimension::mistyped_range;
 pub use error::SweepError;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Against, Judgement, Judging, Standing, judgements};

@@ -18,8 +18,8 @@ impl Bound {
     /// The default constraints: no overflow, and no more reused text lost than under the defaults. What is sought in a closed loop must not overflow for good in that
     /// loop either: nothing is read again before a call that is refused to the end, which would make it look cheap.
     pub fn usual(objective: &Objective) -> Result<Vec<Bound>, SweepError> {
-        let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net failed sessions = 0");
-        ["overflows = 0", "broken references <= default"].into_iter().chain(closed).map(Bound::parse).collect()
+        let closed = (objective.measure.known_from() == KnownFrom::ClosedLoop).then_some("net_failed_sessions = 0");
+        ["overflows = 0", "lost_lines <= default"].into_iter().chain(closed).map(Bound::parse).collect()
     }
 
     /// Parses a bound in words: a constraint, or `MEASURE <= default`.
@@ -43,7 +43,7 @@ impl Bound {
     pub fn words(&self) -> String {
         match self {
             Bound::Fixed(constraint) => constraint.words.clone(),
-            Bound::AsDefault(measure) => format!("no more {} than the defaults", measure.name()),
+            Bound::AsDefault(measure) => format!("no more {} than the defaults", measure.words()),
         }
     }
 

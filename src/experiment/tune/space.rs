@@ -1,6 +1,6 @@
 //! A parameter that is tuned: the values that it may take, and which of them are looked at.
 
-use crate::experiment::sweep::SweepError;
+use crate::experiment::sweep::{SweepError, mistyped_range};
 use crate::policy::{Policy, SearchRange, number, suggestion};
 
 /// From here on a range is gone through by factors and not by steps.
@@ -45,7 +45,8 @@ impl Axis {
             None => parameter.range.ok_or_else(|| wrong(format!("`{name}` declares no range: give it one, as in `{name}=1000..50000`")))?,
             Some(text) => {
                 let ends = text.split_once("..").and_then(|(from, to)| Some((number(from.trim())?, number(to.trim())?)));
-                let (from, to) = ends.ok_or_else(|| wrong("a range is written FROM..TO".to_owned()))?;
+                let right = mistyped_range(text).map_or("FROM..TO".to_owned(), |(from, to)| format!("{from}..{to}"));
+                let (from, to) = ends.ok_or_else(|| wrong(format!("a range is written {right}")))?;
                 if from >= to {
                     return Err(wrong("the range ends before it begins".to_owned()));
                 }

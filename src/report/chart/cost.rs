@@ -190,7 +190,7 @@ fn edge(points: &[Point<'_>], front: &[&Point<'_>]) -> Vec<(f64, f64)> {
 fn data(points: &[Point<'_>], on_front: &dyn Fn(&Point<'_>) -> bool) -> Table {
     let columns = vec![
         Column::name("policy", "policy"),
-        Column::number("cost_usd", "cost", Unit::Money, Provenance::Simulated),
+        Column::number("cost", "cost", Unit::Money, Provenance::Simulated),
         Column::number("tokens_saved", "tokens saved", Unit::Tokens, Provenance::Simulated),
         Column::number("tokens_saved_share", "saved", Unit::Share, Provenance::Simulated),
         Column::name("front", "front"),

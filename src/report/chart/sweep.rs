@@ -139,7 +139,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     });
     let plot = Plot {
         x: Axis { from: None, ..Axis::of(param, Quantity::Number) },
-        y: Axis { from: None, ..Axis::of(&measure.name(), quantity(&measure)) },
+        y: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
         series,
         limits: recorded.into_iter().collect(),
         marks: marked(swept, &points),
@@ -147,7 +147,7 @@ fn sweep(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: SWEEP.name,
         title: best_title(swept, &swung),
-        subtitle: format!("{} over {param}, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
+        subtitle: format!("{} over {param}, simulated; {}", measure.words(), of_what(&swept.corpus.facts)),
         drawing: Drawing::Plot(plot),
         notes,
         rests_on: Vec::new(),
@@ -199,13 +199,13 @@ fn sweep_map(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
     Ok(Chart {
         kind: SWEEP_MAP.name,
         title: best_title(swept, &swung),
-        subtitle: format!("{} over two parameters, simulated; {}", measure.name(), of_what(&swept.corpus.facts)),
+        subtitle: format!("{} over two parameters, simulated; {}", measure.words(), of_what(&swept.corpus.facts)),
         drawing: Drawing::HeatMap(HeatMap {
             across: (*across).to_owned(),
             columns,
             down: (*down).to_owned(),
             rows,
-            colour: Axis { from: None, ..Axis::of(&measure.name(), quantity(&measure)) },
+            colour: Axis { from: None, ..Axis::of(&measure.words(), quantity(&measure)) },
             cells,
             alarm: None,
             gone: String::new(),
@@ -346,7 +346,7 @@ fn quantity(measure: &Measure) -> Quantity {
         None if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         None if measure.part.unit == Unit::Money => Quantity::Money,
         None => Quantity::Count,
-        Some(whole) if whole.unit == measure.part.unit && whole.name != "sessions" && whole.name != "calls" => Quantity::Share,
+        Some(whole) if whole.unit == measure.part.unit && whole.key != "sessions" && whole.key != "calls" => Quantity::Share,
         Some(_) if measure.part.unit == Unit::Tokens => Quantity::Tokens,
         Some(_) if measure.part.unit == Unit::Money => Quantity::Money,
         Some(_) => Quantity::Number,

@@ -70,6 +70,7 @@ impl Record {
     pub fn version(&self) -> u64 {
         match self {
             Record::Replay(_) | Record::Explain(_) | Record::Cost(_) | Record::Diff(_) => 2,
+            Record::Sweep(_) | Record::Tune(_) | Record::Gate(_) => 2,
             _ => 1,
         }
     }

@@ -1,4 +1,4 @@
-//! A gate for programs: schema `ctxsim.gate/1`, as `docs/json.md` describes it.
+//! A gate for programs: schema `ctxsim.gate/2`, as `docs/json.md` describes it.
 
 use super::number::{ShareRecord, number};
 use crate::experiment::Measure;
@@ -6,11 +6,11 @@ use crate::experiment::gate::{Moved, MovedSession};
 use crate::report::asked::Gated;
 use serde::Serialize;
 
-/// Schema `ctxsim.gate/1`.
+/// Schema `ctxsim.gate/2`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateRecord {
     policy: String,
-    open: bool,
+    passed: bool,
     changes: Vec<String>,
     measures: Vec<MovedRecord>,
 }
@@ -54,7 +54,7 @@ impl GateRecord {
         };
         GateRecord {
             policy: gated.policy.to_owned(),
-            open: !gated.comparison.fails(),
+            passed: !gated.comparison.fails(),
             changes: gated.comparison.changes.clone(),
             measures: gated.comparison.measures.iter().map(measure).collect(),
         }
