@@ -81,7 +81,9 @@ impl Backtest {
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
         let replay = self.policies.settings(&catalog, &self.logs);
         let mode = if self.free { Mode::Free } else { Mode::Conditioned };
+        let phase = self.logs.phase("simulating");
         let result = backtest(&corpus, &policies, &BacktestSettings { replay: &replay, mode })?;
+        drop(phase);
         let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
         let asked = |command| AskedBacktest { mode, by: by.clone(), command };
         self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;

@@ -114,6 +114,7 @@ impl Chart {
     }
 
     fn give(&self, door: &Door, chart: &Drawn, target: &Target) -> Result<(), Failure> {
+        let phase = self.logs.phase("drawing");
         let theme = if self.theme == Colours::Light { Theme::Light } else { Theme::Dark };
         let look = Look { size: self.size, theme };
         let (path, bytes) = match target {
@@ -121,6 +122,7 @@ impl Chart {
             Target::File(path, _) => (path, svg(chart, look).into_bytes()),
             _ => return print(&svg(chart, look)),
         };
+        drop(phase);
         let beside = path.with_extension("csv");
         let data = csv(chart)?;
         let (drawn, listed) = (door.file("output", path, NONE_IS_OWN)?, door.file("output", &beside, NONE_IS_OWN)?);

@@ -1,4 +1,4 @@
-//! `ctxsim completions`: a script by which a shell completes commands and options.
+//! `ctxsim completions`: a script by which a shell completes commands, options and the names that they take.
 
 use super::failure::Failure;
 use super::print::print;
@@ -7,9 +7,36 @@ use clap_complete::Shell;
 
 const EXAMPLES: &str = "\
 Examples:
-  ctxsim completions bash > ctxsim.bash
+  ctxsim completions bash > ~/.local/share/bash-completion/completions/ctxsim
   ctxsim completions zsh > ~/.zfunc/_ctxsim
-  ctxsim completions fish > ~/.config/fish/completions/ctxsim.fish";
+  ctxsim completions fish > ~/.config/fish/completions/ctxsim.fish
+
+In bash, zsh and fish the program itself is asked what can stand at a place:
+presets and their parameters, kinds of charts, formats, measures, models, and the
+ids of sessions. Where files are meant, the shell lists them.";
+
+/// The scripts that ask the program.
+const BASH: &str = r#"_ctxsim() {
+    local IFS=$'\n'
+    COMPREPLY=($(ctxsim complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null))
+    case "${COMPREPLY[0]-}" in *=) compopt -o nospace 2>/dev/null ;; esac
+}
+complete -o default -F _ctxsim ctxsim
+"#;
+const ZSH: &str = r#"#compdef ctxsim
+_ctxsim() {
+    local -a found
+    found=(${(f)"$(ctxsim complete $((CURRENT - 1)) "${words[@]}" 2>/dev/null)"})
+    if (( ${#found} )); then compadd -S '' -- ${(M)found:#*=}; compadd -- ${found:#*=}; else _files; fi
+}
+compdef _ctxsim ctxsim
+"#;
+const FISH: &str = r#"function __ctxsim
+    set -l before (commandline -opc)
+    ctxsim complete (count $before) $before (commandline -ct) 2>/dev/null
+end
+complete -c ctxsim -a '(__ctxsim)'
+"#;
 
 /// Print a script by which your shell completes commands and options
 #[derive(Args, Debug)]
@@ -22,8 +49,15 @@ pub struct Completions {
 impl Completions {
     /// Does it.
     pub fn run(&self) -> Result<(), Failure> {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut super::Cli::command(), "ctxsim", &mut script);
-        print(&String::from_utf8_lossy(&script))
+        match self.shell {
+            Shell::Bash => print(BASH),
+            Shell::Zsh => print(ZSH),
+            Shell::Fish => print(FISH),
+            other => {
+                let mut script = Vec::new();
+                clap_complete::generate(other, &mut super::Cli::command(), "ctxsim", &mut script);
+                print(&String::from_utf8_lossy(&script))
+            }
+        }
     }
 }

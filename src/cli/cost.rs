@@ -60,6 +60,7 @@ impl Cost {
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, self.refetch.wanted(&policies))?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
+        let phase = self.logs.phase("simulating");
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
         price(&corpus, &mut replays, &tariff);
         let mut unchanged = self.policies.replay(&[Policy::load("none")?], &corpus, &catalog, &self.logs)?;
@@ -73,6 +74,7 @@ impl Cost {
             (Some(param), Some(policy)) => Some(break_even(&corpus, policy, param, &settings, &tariff)?),
             _ => None,
         };
+        drop(phase);
         if let Some(unchanged) = unchanged.first() {
             let (corpus, replays, checks, break_even) = (&corpus, replays.as_slice(), &checks, swept.as_ref());
             let cache = self.pricing.cache.kind();

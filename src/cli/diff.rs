@@ -47,7 +47,9 @@ impl Diff {
         let catalog = Catalog::builtin()?;
         self.policies.check_model(&catalog, &self.logs)?;
         let corpus = self.logs.read_for(&catalog, Policies::wanted(&policies, Recall::References))?;
+        let phase = self.logs.phase("simulating");
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
+        drop(phase);
         self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
         let complaints = self.logs.complaints(&corpus);
         if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }

@@ -79,7 +79,9 @@ impl Drift {
             reserve: self.policies.reserve,
         };
         let basis = if self.unit == Unit::Tokens { Basis::Tokens } else { Basis::Chars };
+        let phase = self.logs.phase("simulating");
         let findings = drift(&corpus, &DriftSettings { compared: &policies, replayed, replay, basis })?;
+        drop(phase);
         if let (Some(file), Some(place)) = (&self.calibrate, &place) {
             if findings.calibrated.is_empty() {
                 return Err(Failure::NothingReadable("no call has recorded usage that an estimator could be fitted to".to_owned()));

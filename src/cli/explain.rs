@@ -69,7 +69,9 @@ impl Explain {
         let place = find(&corpus.traces, &self.session)?;
         let complaints = self.logs.complaints(&corpus);
         // Sizes of summaries may be taken from the whole corpus, so all of it is replayed.
+        let phase = self.logs.phase("simulating");
         let mut replays = self.refetch.replay(&self.policies, &policies, &corpus, &catalog, &self.logs)?;
+        drop(phase);
         corpus.traces = corpus.traces.drain(..).skip(place).take(1).collect();
         let model = corpus.traces.first().and_then(Trace::main_model).unwrap_or_default();
         for replay in &mut replays {

@@ -112,7 +112,9 @@ impl Gate {
         let corpus = logs.read(&catalog)?;
         let replay = self.policies.settings(&catalog, &logs);
         let billing = Billing { tariff: &tariff, cache: self.pricing.cache.kind(), refetch: Refetching::Lost };
+        let phase = self.logs.phase("simulating");
         let now = Baseline::measure(&corpus, &policy, &replay, billing, self.conditions())?;
+        drop(phase);
         let mut complaints = logs.complaints(&corpus);
         let (Some(known), None) = (known, &place) else {
             let text = harmless_json(now.to_text().map_err(|error| Failure::Usage(error.to_string()))?);

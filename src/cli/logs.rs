@@ -1,7 +1,7 @@
 //! What is read: arguments that every command over logs shares.
 
 use super::failure::{Failure, tell};
-use super::progress::Bar;
+use super::progress::Phase;
 use super::shell::quoted;
 use super::when::{When, now};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -131,7 +131,7 @@ impl Logs {
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
         }
         let paths = if self.logs.is_empty() { self.found_at_home()? } else { self.logs.clone() };
-        let progress = Bar::new(self.quiet);
+        let progress = Phase::reading(self.quiet);
         let settings = ReadSettings {
             catalog,
             model: self.model.clone(),
@@ -146,6 +146,11 @@ impl Logs {
         };
         let done = work(&paths, &settings)?;
         Ok((paths, done))
+    }
+
+    /// A phase that is shown while it lasts: what is done with the logs once they are read.
+    pub fn phase(&self, name: &str) -> Phase {
+        Phase::begin(name, self.quiet)
     }
 
     /// With `--strict`: a sentence for whatever could not be used.

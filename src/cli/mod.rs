@@ -3,6 +3,7 @@
 mod backtest;
 mod cache;
 mod chart;
+mod complete;
 mod completions;
 mod config;
 mod convert;
@@ -21,6 +22,7 @@ mod idle;
 mod inspect;
 mod logs;
 mod man;
+mod metrics;
 mod mistyped;
 mod models;
 mod output;
@@ -47,6 +49,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use config::{Discovered, Project};
 use door::Door;
 use failure::{Failure, tell};
+use print::{Color, set_color};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -75,6 +78,7 @@ Examples:
                                    a picture, with its data beside it
   ctxsim policy show opencode > mine.toml
                                    start a policy of your own
+  ctxsim help metrics              what each measure says
 
 Exit codes:
   0  fine, whatever the policies did
@@ -94,6 +98,9 @@ struct Cli {
     /// Take the project's defaults from this file, whosever it is; '' for none at all
     #[arg(long = "config", value_name = "FILE", global = true, value_parser = OsStringValueParser::new().map(PathBuf::from))]
     config_file: Option<PathBuf>,
+    /// When the best figures are shown in bold
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto")]
+    color: Color,
 }
 
 #[derive(Subcommand)]
@@ -124,6 +131,10 @@ enum Command {
     Config(config::Config),
     Completions(completions::Completions),
     Man(man::Man),
+    #[command(hide = true)]
+    Metrics(metrics::Metrics),
+    #[command(hide = true)]
+    Complete(complete::Complete),
 }
 
 /// Parses the arguments and does what they say.
@@ -139,6 +150,7 @@ pub fn run() -> Result<(), Failure> {
     let matches = command.clone().try_get_matches_from(&typed).map_err(refused)?;
     let parsed = Cli::from_arg_matches(&matches).map_err(refused)?;
     let Discovered { project, ignored } = discovered?;
+    set_color(parsed.color);
     let (_, asked) = config::innermost(&command, &matches);
     // A file that says `quiet` silences itself no more than it is obeyed unseen.
     let is_quiet = asked.try_contains_id("quiet").is_ok() && asked.value_source("quiet") == Some(ValueSource::CommandLine);
@@ -168,9 +180,15 @@ fn refused(error: clap::Error) -> Failure {
 /// What was typed, with `replay` in it where no command is named: the root takes a path, and every option of that command.
 fn with_command(command: &clap::Command, mut typed: Vec<OsString>) -> Vec<OsString> {
     let mut place = 1;
-    // `--config FILE` may stand in front of any command.
-    while let Some(word) = typed.get(place).and_then(|word| word.to_str()).filter(|word| word.starts_with("--config")) {
-        place += if word == "--config" { 2 } else { 1 };
+    // `--config FILE` and `--color WHEN` may stand in front of any command.
+    let is_global = |word: &&str| ["--config", "--color"].contains(&word.split('=').next().unwrap_or_default());
+    while let Some(word) = typed.get(place).and_then(|word| word.to_str()).filter(is_global) {
+        place += if word.contains('=') { 1 } else { 2 };
+    }
+    // The glossary is help, and no command.
+    if typed.get(place).is_some_and(|word| word == "help") && typed.get(place + 1).is_some_and(|word| word == "metrics") {
+        typed.remove(place);
+        return typed;
     }
     let names_none = typed.get(place).is_none_or(|word| {
         let known = word.to_str().is_some_and(|word| command.find_subcommand(word).is_some() || ANSWERED_HERE.contains(&word));
@@ -195,6 +213,8 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Config(config)) => config.run(&Cli::command()),
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(door),
+        Some(Command::Metrics(metrics)) => metrics.run(),
+        Some(Command::Complete(complete)) => complete.run(&Cli::command()),
         Some(Command::Inspect(inspect)) => inspect.run(door),
         Some(Command::Replay(replay)) => replay.run(door),
         Some(Command::Report(report)) => report.run(door),

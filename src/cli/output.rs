@@ -148,9 +148,13 @@ impl Output {
         report: impl Fn(Option<String>) -> Report,
     ) -> Result<(), Failure> {
         let target = self.target()?;
+        // Tables of many sessions take their time, and so do pages with charts.
+        let phase = door.phase("drawing");
         if let Target::File(path, ending) = &target {
             let place = door.file(OUTPUT, path, NONE_IS_OWN)?;
-            door.put(&[(&place, rendered(&report(Some(command)), form_of(*ending))?.as_bytes())])?;
+            let bytes = rendered(&report(Some(command)), form_of(*ending))?.into_bytes();
+            drop(phase);
+            door.put(&[(&place, &bytes)])?;
             door.tell(&format!("wrote {}", path.display()));
             return Ok(());
         }
@@ -170,7 +174,9 @@ impl Output {
             Format::Html => Form::Html,
             Format::Table => Form::Screen(page(), self.depth()),
         };
-        print(&rendered(&report(None), form)?)
+        let text = rendered(&report(None), form)?;
+        drop(phase);
+        print(&text)
     }
 }
 

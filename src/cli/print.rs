@@ -1,12 +1,28 @@
 //! What goes to stdout.
 
 use super::failure::Failure;
+use clap::ValueEnum;
 use ctxsim::render::{Emphasis, Figures, Page};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The width of a page where the terminal does not say it.
 pub const USUAL_WIDTH: usize = 80;
+
+/// When output is emphasised.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// In a terminal, as NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM=dumb have it
+    #[default]
+    Auto,
+    /// Everywhere
+    Always,
+    /// Nowhere
+    Never,
+}
+
+static COLOR: OnceLock<Color> = OnceLock::new();
 
 /// The page that stdout is.
 pub fn page() -> Page {
@@ -14,8 +30,28 @@ pub fn page() -> Page {
     let terminal = io::stdout().is_terminal();
     let wished = set("COLUMNS").and_then(|columns| columns.parse().ok());
     let measured = || terminal_size::terminal_size().filter(|_| terminal).map(|(width, _)| usize::from(width.0));
-    let emphasis = if terminal && set("NO_COLOR").is_none() { Emphasis::Bold } else { Emphasis::Plain };
+    let color = COLOR.get().copied().unwrap_or_default();
+    let emphasis = if color.is_on(terminal, &set) { Emphasis::Bold } else { Emphasis::Plain };
     Page { width: wished.or_else(measured).unwrap_or(USUAL_WIDTH), emphasis, figures: Figures::Exact }
+}
+
+/// Keeps what `--color` says, once for the run.
+pub fn set_color(color: Color) {
+    let _ = COLOR.set(color);
+}
+
+impl Color {
+    /// Is output emphasised? `set` is a variable of the environment that holds something.
+    fn is_on(self, terminal: bool, set: &dyn Fn(&str) -> Option<String>) -> bool {
+        let is = |name: &str, value: &str| set(name).as_deref() == Some(value);
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto if set("NO_COLOR").is_some() => false,
+            Color::Auto if set("CLICOLOR_FORCE").is_some() && !is("CLICOLOR_FORCE", "0") => true,
+            Color::Auto => terminal && !is("TERM", "dumb") && !is("CLICOLOR", "0"),
+        }
+    }
 }
 
 /// Prints to stdout. A reader who goes away early has had enough: that is no failure.
@@ -30,5 +66,23 @@ pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Failure::Enough),
         Err(error) => Err(Failure::writing(Path::new("standard output"), &error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_and_the_option_say_when_output_is_emphasised() {
+        let auto = |terminal: bool, variables: &[(&str, &str)]| {
+            let set = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+            Color::Auto.is_on(terminal, &set)
+        };
+        assert!(auto(true, &[]) && !auto(false, &[]));
+        assert!(!auto(true, &[("NO_COLOR", "1")]) && !auto(true, &[("TERM", "dumb")]) && !auto(true, &[("CLICOLOR", "0")]));
+        assert!(auto(true, &[("CLICOLOR", "1")]) && auto(false, &[("CLICOLOR_FORCE", "1")]) && !auto(false, &[("CLICOLOR_FORCE", "0")]));
+        assert!(!auto(true, &[("NO_COLOR", "1"), ("CLICOLOR_FORCE", "1")]));
+        assert!(Color::Always.is_on(false, &|_| Some("1".to_owned())) && !Color::Never.is_on(true, &|_| None));
     }
 }

@@ -1,45 +1,73 @@
-//! A bar on stderr for whatever takes longer than half a second, where stderr is a terminal.
+//! A line on stderr for each phase of a run that takes longer than half a second, where a terminal shows it.
 
 use ctxsim::corpus::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{JoinHandle, spawn};
+use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// Tells how reading goes on.
-pub struct Bar {
+/// So often the line is drawn anew.
+const TICK: Duration = Duration::from_millis(200);
+
+/// A phase of a run. Its line goes when it is over.
+pub struct Phase {
     bar: ProgressBar,
-    start: Instant,
-    watched: bool,
+    /// The thread that shows the line, and by which it learns that there is nothing to show any more.
+    shown: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-impl Bar {
-    /// A bar that shows itself after half a second, unless stderr is no terminal or the user turned it off.
-    pub fn new(quiet: bool) -> Bar {
+impl Phase {
+    /// Reading: so many files of so many.
+    pub fn reading(quiet: bool) -> Phase {
+        Phase::of("reading {bar:30} {pos}/{len} files, {eta} left", quiet)
+    }
+
+    /// A phase of which only the time is known.
+    pub fn begin(name: &str, quiet: bool) -> Phase {
+        Phase::of(&format!("{{spinner}} {name}, {{elapsed}}"), quiet)
+    }
+
+    fn of(template: &str, quiet: bool) -> Phase {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        if let Ok(style) = ProgressStyle::with_template("reading {bar:30} {pos}/{len} files, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template(template) {
             bar.set_style(style);
         }
-        Bar { bar, start: Instant::now(), watched: !quiet && std::io::stderr().is_terminal() }
+        let is_watched = !quiet && std::io::stderr().is_terminal();
+        let shown = is_watched.then(|| {
+            let (over, ends) = channel();
+            let line = bar.clone();
+            let show = move || {
+                if ends.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    line.set_draw_target(ProgressDrawTarget::stderr());
+                    line.enable_steady_tick(TICK);
+                }
+            };
+            (over, spawn(show))
+        });
+        Phase { bar, shown }
     }
 }
 
-impl Progress for Bar {
+impl Progress for Phase {
     fn files(&self, count: usize) {
         self.bar.set_length(count as u64);
     }
 
     fn file_done(&self) {
         self.bar.inc(1);
-        if self.watched && self.bar.is_hidden() && self.start.elapsed() > PATIENCE {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
     }
 }
 
-impl Drop for Bar {
+impl Drop for Phase {
     fn drop(&mut self) {
+        if let Some((over, shown)) = self.shown.take() {
+            drop(over);
+            // A thread that is gone shows nothing.
+            let _ = shown.join();
+        }
         self.bar.finish_and_clear();
     }
 }

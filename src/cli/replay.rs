@@ -17,7 +17,7 @@ use ctxsim::corpus::Corpus;
 use ctxsim::experiment::{self, BacktestSettings, Charges, Measure, Metric, Mode, Own, Verdict, backtest, metric, recorders};
 use ctxsim::measure::Recall;
 use ctxsim::policy::Policy;
-use ctxsim::report::{self, Asked, Baselines, Oracle, Series};
+use ctxsim::report::{self, Asked, Baselines, Oracle, Series, column_names};
 use ctxsim::trace::Trace;
 
 /// What `--policy` means here.
@@ -64,6 +64,10 @@ pub struct Replay {
     /// Name the files and addresses that broken references go back to (content of the logs; a .ctxtrace holds none)
     #[arg(long, help_heading = SHOWS)]
     with_paths: bool,
+    /// The columns of the table of policies, by the names that they have in CSV, or `all`; CSV and JSON hold all of them in any case
+    #[arg(long, value_name = "all|NAME,...", value_delimiter = ',', conflicts_with = "by", hide_possible_values = true,
+          value_parser = PossibleValuesParser::new(column_names().chain(["all"]).collect::<Vec<_>>()))]
+    columns: Vec<String>,
     /// Put each call into the JSON
     #[arg(long)]
     series: bool,
@@ -138,6 +142,7 @@ impl Replay {
     ) -> Result<Vec<experiment::Replay>, Failure> {
         let oracle = *oracle;
         let tables = self.pricing.tables()?;
+        let phase = self.logs.phase("simulating");
         let mut replays = self.refetch.replay(&self.policies, policies, corpus, catalog, &self.logs)?;
         let tariff = self.pricing.tariff(&tables, catalog, self.logs.model.clone());
         experiment::price(corpus, &mut replays, &tariff);
@@ -149,10 +154,23 @@ impl Replay {
         let series = if self.series { Series::Included } else { Series::LeftOut };
         let sub_agents = if self.logs.subagents == SubAgents::Separate { report::SubAgents::Apart } else { report::SubAgents::Together };
         let by = self.by.map_or(report::By::Policy, By::row);
-        let screen = self.by.is_none() && self.output.has_screen();
+        let screen = self.by.is_none() && self.columns.is_empty() && self.output.has_screen();
         let predicted = if screen { Some(self.predicted(corpus, catalog)?) } else { None };
         let next = if screen { self.next(corpus, &replays, own.as_ref()) } else { Vec::new() };
-        let asked = |command| Asked { sub_agents, by, series, oracle, cache, checks, predicted, next: next.clone(), command };
+        let (columns, next) = (&self.columns, &next);
+        let asked = |command| Asked {
+            sub_agents,
+            by,
+            series,
+            oracle,
+            cache,
+            checks,
+            predicted,
+            columns: columns.clone(),
+            next: next.clone(),
+            command,
+        };
+        drop(phase);
         self.output.give(door, "replay", command, |command| report::replay(corpus, &replays, baselines, &asked(command)))?;
         Ok(replays)
     }
@@ -201,6 +219,9 @@ impl Replay {
         words.extend(self.own.words());
         words.extend(self.with_paths.then(|| "--with-paths".to_owned()));
         words.extend(self.by.into_iter().flat_map(|by| ["--by".to_owned(), by.name().to_owned()]));
+        if !self.columns.is_empty() {
+            words.extend(["--columns".to_owned(), self.columns.join(",")]);
+        }
         words.extend(self.series.then(|| "--series".to_owned()));
         quoted(&words)
     }

@@ -84,6 +84,7 @@ impl Report {
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, &catalog, self.logs.model.clone());
         let settings = self.policies.settings(&catalog, &self.logs);
+        let phase = self.logs.phase("simulating");
         let mut composed = compose(&corpus, &policies, &settings)?;
         price(&corpus, &mut composed.replays, &tariff);
         let recording = recording(&corpus, &tariff);
@@ -110,6 +111,7 @@ impl Report {
             let found = plan_for(&corpus, policy, &settings, example)?;
             lives.extend(found.map(|(plan, conditions)| Life { replay, plan, conditions, is_own: mine.is_some() }));
         }
+        drop(phase);
         let excerpts = if self.with_content { excerpts(&corpus, self.logs.reader()?) } else { Excerpts::default() };
         let told = Told {
             corpus: &corpus,

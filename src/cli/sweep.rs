@@ -157,7 +157,9 @@ impl Sweep {
         let resamples = usize::from(self.resamples);
         let (seed, bases, replay) = (self.seed, &bases, &replay);
         let run = Run { corpus: &corpus, bases, settings: &settings, replay, measures: &measures, resamples, seed, billing };
+        let phase = self.logs.phase("searching");
         let rows = self.rows(door, &run)?;
+        drop(phase);
         let is_money = objective.measure.part.unit == Unit::Money;
         let own_error = if is_money { own_error(&corpus, &tariff, self.pricing.cache.kind()) } else { None };
         let sampling = Sampling::new(&corpus.traces, resamples, seed);

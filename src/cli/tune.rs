@@ -118,8 +118,10 @@ impl Tune {
             resamples,
             seed: self.seed,
         };
+        let phase = self.logs.phase("searching");
         let tuned = tuning.run(&split)?;
         let decided = if self.explain { Some(tuning.decided(&tuned, &split)?) } else { None };
+        drop(phase);
         self.output.give(door, "tune", self.command(), |command| {
             tune(&Found {
                 policy: &policy,

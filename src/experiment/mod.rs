@@ -44,7 +44,7 @@ pub use distance::{Distance, distances};
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
-pub use measure::{Measure, Value};
+pub use measure::{Measure, Value, names as measure_names};
 pub use metric::{Better, KnownFrom, Metric, OverSessions, Provenance, Unit};
 pub use origin::sample;
 pub use own::{Own, OwnAgent, OwnSettings, choose as recorded_under, lies_below, own_agents};

@@ -161,6 +161,8 @@ pub struct Asked<'a> {
     pub checks: Option<&'a BTreeMap<String, Check>>,
     /// Automatic compactions that the own agents' presets predict within a call, and all of them; absent where they were not looked at.
     pub predicted: Option<(u64, u64)>,
+    /// The columns of the table of policies, by their names; empty for the usual ones.
+    pub columns: Vec<String>,
     /// What the first screen says to type next.
     pub next: Vec<(String, String)>,
     /// The command, where the report is to name it.

@@ -147,6 +147,18 @@ impl Table {
     pub fn first(&self, rows: usize) -> Table {
         Table { rows: self.rows.iter().take(rows).cloned().collect(), ..self.clone() }
     }
+
+    /// The same with these columns alone behind its labels, in this order; with all of them where one of the names is `all`.
+    pub fn with_columns(self, names: &[String]) -> Table {
+        if names.iter().any(|name| name == "all") {
+            return self;
+        }
+        let of_names = names.iter().filter_map(|name| self.columns.iter().position(|column| column.key == name));
+        let places: Vec<usize> = (0..self.labels).chain(of_names).collect();
+        let columns = places.iter().filter_map(|place| self.columns.get(*place).cloned()).collect();
+        let row = |row: &Vec<Cell>| places.iter().filter_map(|place| row.get(*place).cloned()).collect();
+        Table { labels: self.labels, columns, rows: self.rows.iter().map(row).collect() }
+    }
 }
 
 impl Cell {

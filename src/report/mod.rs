@@ -22,6 +22,7 @@ mod field;
 mod figures;
 mod finding;
 mod gate;
+mod glossary;
 mod guesses;
 mod idle;
 mod inspect;
@@ -59,6 +60,7 @@ pub use document::{Better, Body, Cell, Column, Depth, Provenance, Report, Screen
 pub use envelope::Envelope;
 pub use explain::explain;
 pub use gate::{Check, Outcome, checks, gate};
+pub use glossary::{column_names, glossary};
 pub use idle::idle;
 pub use inspect::inspect;
 pub use record::any::Record;

@@ -9,6 +9,7 @@ use super::record::replay::ReplayRecord;
 use super::{by_region, by_rule, by_session, by_tool, causes, cost_figures, guesses, notes, references, refetch};
 use crate::corpus::Corpus;
 use crate::cost::Bills;
+use crate::experiment::metric::in_spreadsheets;
 use crate::experiment::{Replay, least_budget};
 use crate::sim::Totals;
 use crate::trace::Trace;
@@ -68,13 +69,17 @@ pub fn replay(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, ask
     let record = record.beside(corpus, replays, &baselines, asked.cache, asked.series).with_errors(asked.checks);
     let record = Record::Replay(Box::new(record));
     let facts = &corpus.facts;
-    let screen = (asked.by == By::Policy).then(|| answer(corpus, replays, baselines, asked));
+    // Who names columns looks at the table, and wants no verdict.
+    let chosen = !asked.columns.is_empty();
+    let screen = (asked.by == By::Policy && !chosen).then(|| answer(corpus, replays, baselines, asked));
+    sections.truncate(if chosen { 1 } else { usize::MAX });
     Report { screen, ..Report::over(facts, asked.command.clone(), sections, notes, rows, record) }
 }
 
 /// One row per policy, below those of the recording and the user's own agents.
 pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baselines<'_>, asked: &Asked<'_>) -> Section {
-    let figures = told(baselines.with_own(replays).map(|replay| &replay.totals));
+    let usual = || told(baselines.with_own(replays).map(|replay| &replay.totals));
+    let figures = if asked.columns.is_empty() { usual() } else { in_spreadsheets().collect() };
     let mut columns: Vec<Column> =
         std::iter::once(Column::name("policy", "policy")).chain(figures.iter().map(|figure| column(figure))).collect();
     columns.extend(baselines.cost_columns());
@@ -111,5 +116,7 @@ pub(super) fn by_policy(corpus: &Corpus, replays: &[Replay], baselines: Baseline
         std::iter::once(row(replay)).chain(beside).chain(parts(replay))
     });
     let rows = before.chain(rows).collect();
-    Section { title: String::new(), body: Body::Table(Table { labels: 1, columns, rows }) }
+    let table = Table { labels: 1, columns, rows };
+    let table = if asked.columns.is_empty() { table } else { table.with_columns(&asked.columns) };
+    Section { title: String::new(), body: Body::Table(table) }
 }

@@ -55,7 +55,8 @@ fn a_folder_gets_all_forms_at_once() {
     let folder = tempfile::tempdir().expect("folder");
     let out = folder.path().join("reports");
     let shown =
-        ctxsim(&["replay", SESSION, "--policy", "none", "--quiet", "--threads", "2", "--details", "--out", &out.to_string_lossy()]).code(0);
+        ctxsim(&["replay", SESSION, "--policy", "none", "--quiet", "--threads", "2", "--details", "-o", &format!("{}/", out.display())])
+            .code(0);
     let mut names: Vec<String> =
         fs::read_dir(&out).expect("written").flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
@@ -70,6 +71,31 @@ fn a_folder_gets_all_forms_at_once() {
     assert!(text.ends_with(&stdout(&shown)), "the same report as on stdout");
     let json: Value = serde_json::from_str(&fs::read_to_string(out.join("replay.json")).expect("json")).expect("JSON");
     assert_eq!(json["command"], command);
+}
+
+/// One file in the form that its name ends in; what has another name is told of, and works.
+#[test]
+fn a_file_gets_the_form_that_its_name_ends_in() {
+    let folder = tempfile::tempdir().expect("folder");
+    let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+    for (name, form) in
+        [("x.json", "--json"), ("x.csv", "--csv"), ("x.md", "--markdown"), ("x.html", "--html"), ("x.txt", "--format=table")]
+    {
+        let written = ctxsim(&["inspect", SESSION, "-o", &at(name)]).code(0);
+        assert_eq!((stdout(&written), stderr(&written)), (String::new(), format!("ctxsim: wrote {}\n", at(name))));
+        let (file, shown) = (fs::read_to_string(at(name)).expect("written"), stdout(&ctxsim(&["inspect", SESSION, form]).code(0)));
+        let line = |text: &str| text.lines().find(|line| line.contains("by-hand")).map(str::trim).map(str::to_owned);
+        assert!(name == "x.json" || name == "x.txt" || line(&file) == line(&shown), "{name}");
+    }
+    assert!(fs::read_to_string(at("x.json")).expect("written").contains("\"command\": \"ctxsim inspect"));
+    assert_eq!(
+        stdout(&ctxsim(&["inspect", SESSION, "--json"]).code(0)),
+        stdout(&ctxsim(&["inspect", SESSION, "--format", "json"]).code(0))
+    );
+    let former = ctxsim(&["inspect", SESSION, "--out", &at("y.csv")]).code(0);
+    assert!(stderr(&former).contains("`--out` is the former name: it is -o or --output now"), "{}", stderr(&former));
+    assert!(fs::metadata(at("y.csv")).is_ok());
+    assert!(!stderr(&ctxsim(&["inspect", SESSION, "-q", "--out", &at("z.csv")]).code(0)).contains("former"));
 }
 
 #[test]
@@ -91,9 +117,9 @@ fn a_trace_cannot_be_counted_anew() {
     let folder = tempfile::tempdir().expect("folder");
     let trace = folder.path().join("corpus.ctxtrace").to_string_lossy().into_owned();
     ctxsim(&["trace", "build", SESSION, "-o", &trace]).code(0);
-    for option in ["--tokenizer=cl100k_base", "--tokenizer=reference", "--format=pi"] {
+    for option in ["--tokenizer=cl100k_base", "--tokenizer=reference", "--input-format=pi"] {
         let refused = stderr(&ctxsim(&["replay", &trace, "--policy", "none", option]).code(3));
-        assert!(refused.contains("is measured already: --format and --tokenizer come too late for it"), "{option}: {refused}");
+        assert!(refused.contains("is measured already: --input-format and --tokenizer come too late for it"), "{option}: {refused}");
     }
 }
 
@@ -131,9 +157,13 @@ fn overflows_have_a_cause() {
 #[test]
 fn checks_that_were_asked_for() {
     let failed =
-        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflow", "--fail-on", "reply-cut"]).code(1);
+        ctxsim(&["replay", SESSION, "--policy", "none", "--window", "900", "--fail-on", "overflows", "--fail-on", "reply_cut"]).code(1);
     assert!(stdout(&failed).contains("no policy"), "the report comes all the same");
-    assert!(stderr(&failed).contains("policy none: 1 call that overflows the window"), "{}", stderr(&failed));
+    assert!(
+        stderr(&failed).contains("error: policy none: overflows = 1 (calls whose prompt the provider would have refused)"),
+        "{}",
+        stderr(&failed)
+    );
     ctxsim(&["replay", SESSION, "--policy", "none", "--fail-on", "overflow"]).code(0);
     let strict = ctxsim(&["replay", SESSION, HOSTILE, "--policy", "none", "--strict"]).code(1);
     assert!(stderr(&strict).contains("tests/data/cli/hostile.jsonl:6: "), "{}", stderr(&strict));
@@ -150,7 +180,7 @@ fn mistakes_are_named_with_what_was_meant() {
         ),
         (&["replay", SESSION, "--policy", "none", "--set", "reserve"], "lacks a value"),
         (&["replay", SESSION, "--policy", "none", "--set", "codex:x=3"], "names the policy `codex`, which is not replayed"),
-        (&["replay", SESSION, "--policy", "none", "--format", "natve"], "did you mean `native`?"),
+        (&["replay", SESSION, "--policy", "none", "--input-format", "natve"], "did you mean `native`?"),
         (&["replay", SESSION, "--policy", "none", "--tokenizer", "o200k_bse"], "did you mean `o200k_base`?"),
         (&["replay", SESSION, "--policy", "none", "--model", "gpt-55"], "did you mean `gpt-5`?"),
         (&["replay", SESSION, "--policy", "none", "--window", "0"], "a window holds at least one token"),
@@ -159,11 +189,30 @@ fn mistakes_are_named_with_what_was_meant() {
         (&["explain", "by-hnd", "--policy", "none", SESSION], "did you mean `by-hand`?"),
         (&["explain", "by-hand", SESSION], "name it with --policy"),
         (&["policy", "show", "nnone"], "did you mean `none`?"),
-        (&["replya"], "'replay'"),
+        (&["replya"], "did you mean `replay`?"),
+        (&["replay", SESSION, "--policy", "none", "--format", "claude-code"], "--input-format claude-code names the reader of the logs"),
+        (&["convert", SESSION, "--format", "native", "-o", "-"], "the reader of the logs is --input-format"),
+        (&["replay", SESSION, "--by", "sesion"], "`sesion` is no value of --by; did you mean `session`?"),
+        (&["replay", SESSION, "--polcy", "none"], "`--polcy` is no option of this command; did you mean `--policy`?"),
+        (&["diff", SESSION, "none"], "diff compares two policies"),
+        (&["replay", SESSION, "-o", "reports"], "its name says neither a folder nor what kind of file"),
+        (&["replay", SESSION, "-o", "x.csv", "--json"], "is written in the form that its name ends in"),
+        (&["convert", SESSION], "what is missing: --output <PATH>"),
+        (&["replay", SESSION, "--columns", "cots"], "`cots` is no value of --columns; did you mean `cost`?"),
+        (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=20kb"], "it is written 20000, 20_000, 20k or 0.02m"),
+        (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=yes"], "`yes` is for a switch; it counts tokens"),
+        (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=2.5"], "`2.5` is no whole number; it counts tokens"),
+        (&["replay", SESSION, "-p", "pi", "--set", "keepRecentTokens=10k-80k"], "`-70000` is less than nothing; it counts tokens"),
+        (&["replay", SESSION, "-p", "opencode", "--set", "prune=maybe"], "names `maybe`, which is neither"),
+        (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k-80k"], "a range is written keepRecentTokens=10k..80k:STEP"),
+        (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k…80k:5k"], "a range is written keepRecentTokens=10k..80k:STEP"),
+        (&["tune", SESSION, "-p", "pi", "--params", "keepRecentTokens=10k-80k"], "a range is written 10k..80k"),
+        (&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=1k,2kb"], "`2kb` is no number"),
     ];
     for (arguments, words) in cases {
         let failed = ctxsim(arguments).code(2);
         assert!(stderr(&failed).contains(words), "{arguments:?}: {}", stderr(&failed));
+        assert!(stderr(&failed).starts_with("error: ") && stderr(&failed).lines().count() == 1, "{arguments:?}: {}", stderr(&failed));
         assert_eq!(stdout(&failed), "", "{arguments:?}");
     }
 }
@@ -288,4 +337,68 @@ fn a_trace_may_leave_the_folders_out() {
     assert_eq!(whole["policies"][0]["sessions"][0]["source"].as_str().map(|path| path.contains('/')), Some(true));
     assert!(!bare.to_string().contains("tests/data"), "{bare}");
     assert_eq!(whole["policies"][0]["prompt_tokens"], bare["policies"][0]["prompt_tokens"]);
+}
+
+#[test]
+fn columns_are_chosen_by_their_names() {
+    let of = |columns: &str| stdout(&ctxsim(&["replay", SESSION, "-p", "none", "-p", MASK, "--columns", columns]).code(0));
+    let chosen = of("overflows,peak_tokens");
+    let head: Vec<&str> = chosen.lines().nth(2).unwrap_or_default().split("  ").map(str::trim).filter(|word| !word.is_empty()).collect();
+    assert_eq!(head, ["policy", "overflows", "peak context"], "{chosen}");
+    assert!(chosen.lines().count() < 12, "{chosen}");
+    // What only spreadsheets have otherwise is in reach.
+    let all = of("all");
+    assert!(all.contains("compared sessions") || all.contains("compared"), "{all}");
+    let csv = |more: &[&str]| stdout(&ctxsim(&[&["replay", SESSION, "-p", "none", "--csv"], more].concat()).code(0));
+    assert_eq!(csv(&["--columns", "cost"]), csv(&[]), "CSV is whole in any case");
+}
+
+#[test]
+fn the_glossary_names_every_measure() {
+    let glossary = stdout(&ctxsim(&["help", "metrics"]).code(0));
+    let head = stdout(&ctxsim(&["replay", SESSION, "-p", "none", "--csv"]).code(0));
+    let columns = head.lines().next().unwrap_or_default().split(',').skip(6);
+    for name in columns {
+        let line = glossary.lines().find(|line| line.split_whitespace().next() == Some(name));
+        assert!(line.is_some_and(|line| line.split_whitespace().count() > 3), "{name}: {line:?}");
+    }
+    assert!(stdout(&ctxsim(&["help", "replay"]).code(0)).contains("--columns"), "help of commands stays what it is");
+}
+
+#[test]
+fn bold_is_where_it_is_asked_for() {
+    let shown = |words: &[&str]| stdout(&ctxsim(&[&["replay", SESSION, "-p", "none", "-p", MASK, "--details"], words].concat()).code(0));
+    assert!(shown(&["--color", "always"]).contains("\u{1b}[1m"));
+    assert!(!shown(&["--color", "never"]).contains('\u{1b}') && !shown(&[]).contains('\u{1b}'));
+    let mut forced = assert_cmd::cargo::cargo_bin_cmd!("ctxsim");
+    let forced =
+        forced.args(["--color=auto", "replay", SESSION, "-p", "none", "-p", MASK, "--details"]).env("CLICOLOR_FORCE", "1").assert();
+    assert!(stdout(&forced).contains("\u{1b}[1m"));
+}
+
+#[test]
+fn switches_are_turned_by_words() {
+    let events = |value: &str| {
+        let set = format!("prune={value}");
+        parsed(&ctxsim(&["replay", SESSION, "-p", "opencode", "--set", &set, "--json"]).code(0))["policies"][0]["params"]["prune"].clone()
+    };
+    assert_eq!([events("yes"), events("on"), events("ON")], [events("1"), events("1"), events("1")]);
+    assert_eq!([events("no"), events("off")], [events("0"), events("0")]);
+}
+
+/// What is named as it was before is told of once, and means the same.
+#[test]
+fn measures_have_one_name() {
+    let told = |words: &[&str]| {
+        let shown = ctxsim(&[&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k,20k", "--json"], words].concat()).code(0);
+        (stderr(&shown), parsed(&shown)["objective"]["measure"].clone())
+    };
+    assert_eq!(told(&["--minimise", "lost_lines"]), (String::new(), "lost_lines".into()));
+    for (former, today) in [("broken references", "lost_lines"), ("peak context", "peak_tokens"), ("hit rate", "cache_hit_rate")] {
+        let (said, measure) = told(&["--minimise", former]);
+        assert_eq!((said, measure), (format!("ctxsim: the measure `{former}` is called {today} now\n"), today.into()));
+    }
+    let unknown = stderr(&ctxsim(&["sweep", SESSION, "-p", "pi", "--vary", "keepRecentTokens=10k", "--minimise", "lost_limes"]).code(2));
+    assert!(unknown.contains("`lost_limes` is no measure; did you mean `lost_lines`?"), "{unknown}");
+    ctxsim(&["replay", SESSION, "-p", "none", "--fail-on", "failed-sessions", "--fail-on", "overflow"]).code(0);
 }

@@ -65,7 +65,7 @@ const WITH_LOGS: [(&str, &[&str]); 23] = [
     ("diff", &["LOGS", "--json", "-p", "codex", "-p", "opencode", "--window", "40k"]),
     ("sweep", &["LOGS", "--json", "-p", "baseagent", "--vary", "prune_protect=1k..40k:10k", "--window", "40k", "--resamples", "50"]),
     ("tune", &["LOGS", "--json", "-p", "pi", "--params", "keepRecentTokens=1000..10000", "--settings", "4", "--window", "40k"]),
-    ("gate", &["--corpus", "LOGS", "--json", "-p", "codex", "--baseline", "OUT", "--update-baseline", "--window", "40k"]),
+    ("gate", &["LOGS", "--json", "-p", "codex", "--baseline", "OUT", "--update-baseline", "--window", "40k"]),
     ("curve", &["LOGS", "--json"]),
     ("chart", &["buffer", "LOGS", "-o", "OUT.svg"]),
     ("chart", &["cost", "LOGS", "-o", "OUT.svg", "--window", "40k"]),

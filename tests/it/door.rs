@@ -30,27 +30,27 @@ const fn writer(command: &'static str, option: &'static str, wrote: Wrote, words
 
 /// All of them. A test compares the list with `--help`.
 const WRITERS: [Writer; 21] = [
-    writer("inspect", "--out", Wrote::Folder("inspect.json"), "inspect LOG --out OUT"),
-    writer("replay", "--out", Wrote::Folder("replay.json"), "replay LOG -p none --out OUT"),
-    writer("cost", "--out", Wrote::Folder("cost.json"), "cost LOG -p pi --out OUT"),
-    writer("cache", "--out", Wrote::Folder("cache.json"), "cache LOG --out OUT"),
-    writer("idle", "--out", Wrote::Folder("idle.json"), "idle LOG --out OUT"),
-    writer("explain", "--out", Wrote::Folder("explain.json"), "explain 4f2a -p pi LOG --out OUT"),
-    writer("drift", "--out", Wrote::Folder("drift.json"), "drift LOG --out OUT"),
-    writer("backtest", "--out", Wrote::Folder("backtest.json"), "backtest LOG --out OUT"),
-    writer("diff", "--out", Wrote::Folder("diff.json"), "diff LOG -p none -p pi --out OUT"),
-    writer("sweep", "--out", Wrote::Folder("sweep.json"), "sweep LOG -p pi --vary keepRecentTokens=10k,20k --out OUT"),
-    writer("tune", "--out", Wrote::Folder("tune.json"), "tune LOG -p pi --settings 4 --out OUT"),
-    writer("curve", "--out", Wrote::Folder("curve.json"), "curve LOG --out OUT"),
-    writer("report", "--out", Wrote::Folder("index.html"), "report LOG -p none -p pi --out OUT"),
+    writer("inspect", "--output", Wrote::Folder("inspect.json"), "inspect LOG --output OUT"),
+    writer("replay", "--output", Wrote::Folder("replay.json"), "replay LOG -p none --output OUT"),
+    writer("cost", "--output", Wrote::Folder("cost.json"), "cost LOG -p pi --output OUT"),
+    writer("cache", "--output", Wrote::Folder("cache.json"), "cache LOG --output OUT"),
+    writer("idle", "--output", Wrote::Folder("idle.json"), "idle LOG --output OUT"),
+    writer("explain", "--output", Wrote::Folder("explain.json"), "explain 4f2a -p pi LOG --output OUT"),
+    writer("drift", "--output", Wrote::Folder("drift.json"), "drift LOG --output OUT"),
+    writer("backtest", "--output", Wrote::Folder("backtest.json"), "backtest LOG --output OUT"),
+    writer("diff", "--output", Wrote::Folder("diff.json"), "diff LOG -p none -p pi --output OUT"),
+    writer("sweep", "--output", Wrote::Folder("sweep.json"), "sweep LOG -p pi --vary keepRecentTokens=10k,20k --output OUT"),
+    writer("tune", "--output", Wrote::Folder("tune.json"), "tune LOG -p pi --settings 4 --output OUT"),
+    writer("curve", "--output", Wrote::Folder("curve.json"), "curve LOG --output OUT"),
+    writer("report", "--output", Wrote::Folder("index.html"), "report LOG -p none -p pi --output OUT"),
     writer("drift", "--calibrate", Wrote::File("x.toml"), "drift LOG --calibrate OUT"),
     writer("sweep", "--rows", Wrote::File("x.jsonl"), "sweep LOG -p pi --vary keepRecentTokens=10k,20k --rows OUT"),
-    writer("gate", "--update-baseline", Wrote::File("x.json"), "gate --corpus LOG -p pi --baseline OUT --update-baseline"),
-    writer("chart", "--out", Wrote::File("x.svg"), "chart survival LOG -p none --out OUT"),
-    writer("convert", "--out", Wrote::File("x.jsonl"), "convert LOG --out OUT"),
-    writer("trace build", "--out", Wrote::File("x.ctxtrace"), "trace build LOG --out OUT"),
-    writer("demo", "--out", Wrote::Folder("pi.jsonl"), "demo --out OUT"),
-    writer("man", "--out", Wrote::Folder("ctxsim.1"), "man --out OUT"),
+    writer("gate", "--update-baseline", Wrote::File("x.json"), "gate LOG -p pi --baseline OUT --update-baseline"),
+    writer("chart", "--output", Wrote::File("x.svg"), "chart survival LOG -p none --output OUT"),
+    writer("convert", "--output", Wrote::File("x.jsonl"), "convert LOG --output OUT"),
+    writer("trace build", "--output", Wrote::File("x.ctxtrace"), "trace build LOG --output OUT"),
+    writer("demo", "--output", Wrote::Folder("pi.jsonl"), "demo --output OUT"),
+    writer("man", "--output", Wrote::Folder("ctxsim.1"), "man --output OUT"),
 ];
 
 /// Options under the heading that name no place: they say how the others write.
@@ -82,7 +82,8 @@ impl Writer {
     fn place(&self, folder: &Path) -> (PathBuf, PathBuf) {
         match self.wrote {
             Wrote::File(name) => (folder.join(name), folder.join(name)),
-            Wrote::Folder(name) => (folder.to_owned(), folder.join(name)),
+            // A folder that is not there yet is one by the separator at its end.
+            Wrote::Folder(name) => (folder.join(""), folder.join(name)),
         }
     }
 }
@@ -159,7 +160,7 @@ fn assert_refused(what: &str, root: &Path, words: &[String]) -> String {
     let output = run(root, words);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{what}: {words:?}\n{said}");
-    assert!(said.starts_with("ctxsim: ") && said.lines().count() == 1, "{what}: {said}");
+    assert!(said.starts_with("error: ") && said.lines().count() == 1, "{what}: {said}");
     assert!(before == snapshot(root), "{what}: {words:?} changed something");
     said
 }

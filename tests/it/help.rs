@@ -94,7 +94,7 @@ fn every_example_of_every_help_runs() {
         }
         // A file that is there is not written over: it goes aside, and comes back where the example writes none.
         let words: Vec<&str> = own.split_whitespace().collect();
-        let places = words.windows(2).filter(|pair| ["-o", "--out", "--calibrate"].contains(&pair[0])).map(|pair| folder.join(pair[1]));
+        let places = words.windows(2).filter(|pair| ["-o", "--output", "--calibrate"].contains(&pair[0])).map(|pair| folder.join(pair[1]));
         let aside: Vec<_> = places
             .flat_map(|place| [place.with_extension("csv"), place])
             .filter_map(|place| {
@@ -138,6 +138,6 @@ fn help_fits_a_terminal_of_80_columns_and_says_what_an_option_means_there() {
     // One name for where things are written.
     for name in ["replay", "report", "chart", "convert", "trace build", "demo", "man", "drift", "inspect"] {
         let help = of(name);
-        assert!(help.contains("-o, --out <") && !help.contains("--output") && !help.contains("--write"), "{name}");
+        assert!(help.contains("-o, --output <") && !help.contains("--out ") && !help.contains("--write"), "{name}");
     }
 }

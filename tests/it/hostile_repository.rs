@@ -11,36 +11,36 @@ use std::process::{Command, Output, Stdio};
 /// Every command, with words that make it do what it can do in the repository.
 const COMMANDS: [&str; 44] = [
     "inspect",
-    "inspect logs --out out --force",
+    "inspect logs --output out/ --force",
     "replay",
-    "replay logs --out reports --force",
-    "replay logs --by session --out links/out --force",
+    "replay logs --output reports/ --force",
+    "replay logs --by session --output links/out/ --force",
     "report",
     "report logs --force",
-    "report logs -o out --force",
-    "cost --bill --out out --force",
-    "explain 4f2a -p pi --out out --force",
+    "report logs -o out/ --force",
+    "cost --bill --output out/ --force",
+    "explain 4f2a -p pi --output out/ --force",
     "drift",
     "drift logs --calibrate estimator.toml --force",
     "drift logs --calibrate pipe.toml --force",
     "drift logs --calibrate out/.bashrc --force",
-    "backtest --out out --force",
-    "diff -p none -p pi --out out --force",
+    "backtest --output out/ --force",
+    "diff -p none -p pi --output out/ --force",
     "sweep -p pi --vary keepRecentTokens=10k,20k --rows rows.jsonl --resume",
     "sweep -p pi --vary keepRecentTokens=10k,20k --rows rows.jsonl --force",
     "sweep -p pi --vary keepRecentTokens=10k,20k --rows out/.profile --resume",
-    "tune -p pi --settings 4 --out out --force",
-    "gate --corpus logs -p pi --update-baseline",
-    "gate --corpus logs -p pi",
-    "gate --corpus logs -p pi --baseline estimator.toml --update-baseline --force",
-    "curve --out out --force",
+    "tune -p pi --settings 4 --output out/ --force",
+    "gate logs -p pi --update-baseline",
+    "gate logs -p pi",
+    "gate logs -p pi --baseline estimator.toml --update-baseline --force",
+    "curve --output out/ --force",
     "chart survival",
     "chart survival --force",
     "chart context logs -p pi --session 4f2a -o out/x.svg --force",
     "chart list",
-    "trace build logs -o estimator.toml --force",
+    "trace build logs -o all.ctxtrace --force",
     "trace build logs -o out/x.ctxtrace --force",
-    "convert logs -o estimator.toml --force",
+    "convert logs -o rows.jsonl --force",
     "convert logs --redact -o out/x.jsonl --force",
     "policy list",
     "policy show pi",
@@ -50,15 +50,15 @@ const COMMANDS: [&str; 44] = [
     "policy schema",
     "formats",
     "models",
-    "demo --out out --force",
+    "demo --output out/ --force",
     "config",
     "completions bash",
-    "man --out out --force",
+    "man --output out/ --force",
 ];
 
 /// What a file of settings may not say, each with a value that would do harm.
 const FORBIDDEN: [&str; 14] = [
-    "out = \"../..\"",
+    "output = \"../..\"",
     "force = true",
     "[drift]\ncalibrate = \"../../.bashrc\"",
     "[sweep]\nrows = \"../../.bashrc\"",
@@ -110,7 +110,7 @@ fn prepared() -> (tempfile::TempDir, PathBuf, PathBuf) {
     symlink("../..", cloned.join("out")).unwrap();
     symlink("../..", cloned.join("reports")).unwrap();
     symlink("../../..", cloned.join("links/out")).unwrap();
-    for name in ["estimator.toml", "rows.jsonl", "survival.svg", "survival.csv"] {
+    for name in ["estimator.toml", "rows.jsonl", "all.ctxtrace", "survival.svg", "survival.csv"] {
         symlink("../../.bashrc", cloned.join(name)).unwrap();
     }
     for name in ["pipe.toml", "logs/pipe.jsonl"] {
@@ -190,7 +190,7 @@ fn a_file_of_settings_says_nothing_of_writing_or_showing() {
     }
     // A baseline may stand in it, to be compared with; it is written where it is typed.
     fs::write(cloned.join("ctxsim.toml"), "[gate]\nbaseline = \"base.json\"\n").unwrap();
-    let gate = "gate --corpus logs/one.jsonl -p pi -q";
+    let gate = "gate logs/one.jsonl -p pi -q";
     let refused = run(&home, &cloned, &format!("{gate} --update-baseline"));
     assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("type it"));
     assert!(run(&home, &cloned, &format!("{gate} --update-baseline --baseline base.json")).status.success());

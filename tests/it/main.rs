@@ -25,6 +25,8 @@ mod chart;
 mod chart_many;
 /// The program from outside: forms, exit codes, sentences.
 mod cli;
+/// What shells complete.
+mod completion;
 /// Agents' own configuration: documented keys, snippets read back.
 mod configuration;
 /// Sessions written down in another shape, and without their words: a replay gives the same numbers.

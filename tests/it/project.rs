@@ -118,7 +118,7 @@ fn the_demo_needs_no_data() {
     let shown = stdout(&ctxsim(folder.path(), &["demo"]).code(0));
     assert!(shown.contains(" 6 sessions, "), "{shown}");
     assert_eq!(fs::read_dir(folder.path()).expect("folder").count(), 0, "nothing is left behind");
-    let written = stdout(&ctxsim(folder.path(), &["demo", "--out", "logs"]).code(0));
+    let written = stdout(&ctxsim(folder.path(), &["demo", "-o", "logs/"]).code(0));
     // What it proposes works as it stands.
     let proposals = written.lines().filter_map(|line| line.trim_start_matches("Next:").trim().strip_prefix("ctxsim "));
     let mut tried = 0;
@@ -143,7 +143,7 @@ fn completions_and_manual_pages() {
         assert!(script.contains(words) && script.contains("replay"), "{shell}");
     }
     let folder = tempfile::tempdir().expect("folder");
-    ctxsim(folder.path(), &["man", "--out", "man"]).code(0);
+    ctxsim(folder.path(), &["man", "-o", "man/"]).code(0);
     let page = fs::read_to_string(folder.path().join("man/ctxsim-replay.1")).expect("a page a command");
     assert!(page.contains(".TH ctxsim-replay 1") && page.contains("\\-\\-policy"), "{page}");
     assert!(fs::read_to_string(folder.path().join("man/ctxsim-policy-show.1")).is_ok());

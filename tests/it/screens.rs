@@ -89,7 +89,7 @@ fn the_verdict_is_what_the_sessions_come_to() {
         for (place, row) in [row, own].into_iter().enumerate() {
             cost[place] += number(row, "cost_usd");
             all[place] += number(row, "line_references");
-            kept[place] += number(row, "line_references") - number(row, "line_references_broken");
+            kept[place] += number(row, "line_references") - number(row, "lost_lines");
         }
     }
     let screen = shown(&["transcripts/", "-p", "picoclaw", "-p", "pi", "--quiet"], 200);

@@ -57,18 +57,18 @@ fn finds_what_an_exhaustive_grid_finds() {
     let ground = Ground::new();
     let policy = Policy::load("pi").unwrap();
     let axes = ["keepRecentTokens=2000..40000", "reserveTokens=4000..30000"].map(|text| Axis::parse(text, &policy).unwrap());
-    let bounds = [Bound::parse("broken references <= default").unwrap()];
+    let bounds = [Bound::parse("lost_lines <= default").unwrap()];
     let mut corpus = samples(&ground.catalog);
     // Sessions of hundreds of calls would take minutes without optimisation and say the same.
     corpus.traces.retain(|trace| trace.calls.len() < 80);
     let split = split(corpus, &[], 34, 1);
-    let found = tuned(&ground, &policy, &axes, &bounds, &split, "net cost");
+    let found = tuned(&ground, &policy, &axes, &bounds, &split, "net_cost");
     let best = found.best.as_ref().unwrap();
     // A full grid, over the same sessions, with the default's broken references as a limit.
     let (tariff, replay) = (ground.tariff(), ground.replay(WINDOW));
-    let limit = found.default.training.value(&Measure::parse("broken references").unwrap()).part;
-    let constraint = Constraint::parse(&format!("broken references <= {limit}")).unwrap();
-    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
+    let limit = found.default.training.value(&Measure::parse("lost_lines").unwrap()).part;
+    let constraint = Constraint::parse(&format!("lost_lines <= {limit}")).unwrap();
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
     let dimensions = ["keepRecentTokens=2k..40k:2k", "reserveTokens=4k..28k:6k"].map(|text| Dimension::parse(text).unwrap());
     let grid = settings(std::slice::from_ref(&policy), &dimensions, Design::Grid).unwrap();
     let sweep = Sweep {
@@ -110,21 +110,21 @@ fn what_is_sought_in_a_closed_loop_must_not_end_in_it() {
         let objective = Objective { direction: Direction::Minimise, measure: Measure::parse(sought).unwrap() };
         Bound::usual(&objective).unwrap().iter().map(Bound::words).collect::<Vec<_>>()
     };
-    assert_eq!(words("tokens"), ["overflows = 0", "no more broken references than the defaults"]);
+    assert_eq!(words("tokens"), ["overflows = 0", "no more lost lines than the defaults"]);
     assert_eq!(words("cost"), words("tokens"));
-    assert_eq!(words("net cost"), ["overflows = 0", "no more broken references than the defaults", "net failed sessions = 0"]);
+    assert_eq!(words("net_cost"), ["overflows = 0", "no more lost lines than the defaults", "net_failed_sessions = 0"]);
     // A setting that overflows for good in that loop alone breaks the last of them, and no other.
     let mut row = Row::default();
     row.charges.net_failed_sessions = 1;
-    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
     let broken = Bound::usual(&objective).unwrap().into_iter().filter(|bound| !bound.holds(&row, &Row::default(), 0.0));
-    assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net failed sessions = 0"]);
+    assert_eq!(broken.map(|bound| bound.words()).collect::<Vec<_>>(), ["net_failed_sessions = 0"]);
 }
 
 /// A report on a setting and the defaults, with figures made for it, in one line.
 fn report_of(verdict: Verdict, default: &Trial, best: Option<Trial>, decided: Option<&[Decided]>) -> String {
     let policy = Policy::load("pi").unwrap();
-    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net cost").unwrap() };
+    let objective = Objective { direction: Direction::Minimise, measure: Measure::parse("net_cost").unwrap() };
     let bounds = Bound::usual(&objective).unwrap();
     let (keeping, difference, bars, drawn) = (Vec::new(), None, Bars::default(), Sample::default());
     let tuned = Tuned { objective, bounds, tried: 9, default: default.clone(), best, keeping, difference, bars, drawn, verdict };
@@ -235,7 +235,7 @@ fn what_is_asked_for_stands_beside_the_guards() {
         let asked = asked.iter().map(|text| Bound::parse(text).unwrap()).collect();
         Bound::guards_and(&objective, asked).unwrap().iter().map(Bound::words).collect::<Vec<_>>()
     };
-    let broken = "no more broken references than the defaults";
+    let broken = "no more lost lines than the defaults";
     assert_eq!(words(&["compactions per session <= 2"]), ["overflows = 0", broken, "compactions per session <= 2"]);
     assert_eq!(words(&["overflows <= 3"]), [broken, "overflows <= 3"]);
 }
@@ -243,7 +243,7 @@ fn what_is_asked_for_stands_beside_the_guards() {
 /// One reference more decides nothing, many more in one session cannot be told, some more in all of them break.
 #[test]
 fn a_bound_is_kept_broken_or_cannot_be_told() {
-    let bound = Bound::parse("broken references <= default").unwrap();
+    let bound = Bound::parse("lost_lines <= default").unwrap();
     let sampling = Sampling::of(Sample::apart(8), 400, 1);
     let row = |parts: [i64; 8]| Row { sums: vec![Sums { parts: parts.to_vec(), wholes: Vec::new() }], ..Row::default() };
     let keeping = |parts: [i64; 8]| bound.keeping(0, &row(parts), &row([10; 8]), &sampling, 0.02);

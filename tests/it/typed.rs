@@ -53,8 +53,8 @@ fn nothing_is_written_over_unless_somebody_insists() {
     let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.jsonl")]).code(2);
     assert!(stderr(&refused).contains("--force"));
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(0);
-    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace")]).code(2);
-    ctxsim(&["trace", "build", SESSION, "--out", &place("x.ctxtrace"), "--force"]).code(0);
+    ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(2);
+    ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace"), "--force"]).code(0);
     // Nothing goes among an agent's own logs.
     let home = folder.path().join("home");
     fs::create_dir_all(home.join(".claude/projects")).unwrap();
@@ -67,7 +67,7 @@ fn nothing_is_written_over_unless_somebody_insists() {
 #[test]
 fn whoever_mistypes_is_told_what_was_meant() {
     for (words, said) in [
-        (&["replay", SESSION, "--format", "claud"][..], "did you mean `claude-code`?"),
+        (&["replay", SESSION, "--input-format", "claud"][..], "did you mean `claude-code`?"),
         (&["models", "nosuch"], "(`ctxsim models` lists them)"),
         (&["policy", "show", "opencod"], "did you mean `opencode`?"),
         (&["policy", "show", "mini-swe-agent", "--as-config"], "has no settings for what the policy does"),

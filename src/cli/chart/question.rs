@@ -110,6 +110,7 @@ impl Asked<'_> {
             if kind.needs(Need::Pairs) { (Vocabularies::Public, Kinds::Told) } else { (Vocabularies::Own, Kinds::default()) };
         let corpus = self.logs.read_in(self.catalog, vocabularies, Wanted { references, kinds })?;
         let complaints = self.logs.complaints(&corpus);
+        let _phase = self.logs.phase("simulating");
         let tables = self.pricing.tables()?;
         let tariff = self.pricing.tariff(&tables, self.catalog, self.logs.model.clone());
         let settings = self.policies.settings(self.catalog, self.logs);

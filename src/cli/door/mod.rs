@@ -17,6 +17,7 @@ use super::config::{Project, innermost};
 use super::failure::{Failure, tell};
 pub use super::heading::{SHOWS, WRITES};
 use super::print::print_bytes;
+use super::progress::Phase;
 use clap::parser::ValueSource;
 use clap::{ArgAction, ArgMatches, Command};
 use ctxsim::corpus::{discover, is_log};
@@ -114,6 +115,11 @@ impl Door {
         if !self.quiet {
             tell(sentence);
         }
+    }
+
+    /// A phase that is shown while it lasts, unless `--quiet` is typed.
+    pub fn phase(&self, name: &str) -> Phase {
+        Phase::begin(name, self.quiet)
     }
 
     /// An option that says where something is written must have been typed.
