@@ -41,7 +41,7 @@ pub fn sentence(error: &Error) -> String {
     // "--by <ROW>" is `--by` to whoever types it.
     let name = option.split([' ', '=']).next().unwrap_or_default();
     let value = text(ContextKind::InvalidValue);
-    let near = |kind: ContextKind| match text(kind).split(", ").next().filter(|near| !near.is_empty()) {
+    let near = |kind: ContextKind| match text(kind).split(", ").last().filter(|near| !near.is_empty()) {
         Some(near) => format!("; did you mean `{near}`?"),
         None => String::new(),
     };
@@ -51,9 +51,9 @@ pub fn sentence(error: &Error) -> String {
         }
         ErrorKind::InvalidValue if value.is_empty() => format!("`{name}` lacks a value: it is typed {option}"),
         ErrorKind::InvalidValue => {
-            let known = text(ContextKind::ValidValue);
-            let known = if known.is_empty() { String::new() } else { format!(" (there are {known})") };
-            format!("`{value}` is no value of {name}{}{known}", near(ContextKind::SuggestedValue))
+            let (near, known) = (near(ContextKind::SuggestedValue), text(ContextKind::ValidValue));
+            let known = if known.is_empty() || !near.is_empty() { String::new() } else { format!("; there are {known}") };
+            format!("`{value}` is no value of {name}{near}{known}")
         }
         ErrorKind::ValueValidation => {
             let why = error.source().map_or_else(String::new, |source| format!(": {source}"));

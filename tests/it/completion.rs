@@ -20,7 +20,7 @@ fn names_are_completed_where_they_stand() {
     assert_eq!(of(&["policy", "sh"]), ["show"]);
     assert_eq!(of(&["chart", "sur"]), ["survival"]);
     assert_eq!(of(&["chart", "survival", "logs/", ""]), [""; 0], "files are the shell's");
-    assert_eq!(of(&["replay", "logs/", "-p", "pi@0"]), ["pi@0.58"]);
+    assert_eq!(of(&["replay", "logs/", "-p", "pi@0.5"]), ["pi@0.58"]);
     assert_eq!(of(&["policy", "show", "qwen-code@0.2"]), ["qwen-code@0.24"]);
     assert_eq!(of(&["replay", "--format", "j"]), ["json"]);
     assert_eq!(of(&["gate", "--format", "jun"]), ["junit"]);

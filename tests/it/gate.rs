@@ -225,16 +225,18 @@ fn a_baseline_holds_what_replay_and_cost_count() {
 fn a_policy_that_begins_to_overflow_fails() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let call = |prompt: u64| {
-        let text = "word ".repeat(900);
+    // Replies fill the window; a summary makes room again.
+    let call = |id: &str, place: u64| {
+        let (text, prompt) = (format!("{id}{place} word ").repeat(160), 500 * place);
         format!(
-            "{{\"role\":\"user\",\"text\":\"{text}\"}}\n{{\"role\":\"assistant\",\"text\":\"done\",\"usage\":{{\"prompt\":{prompt},\"output\":40}}}}\n"
+            "{{\"role\":\"user\",\"text\":\"go on {id} {place}\"}}\n\
+             {{\"role\":\"assistant\",\"text\":\"{text}\",\"usage\":{{\"prompt\":{prompt},\"output\":480}}}}\n"
         )
     };
     std::fs::create_dir(at("logs")).unwrap();
     for id in ["one", "two"] {
         let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}}\n");
-        let calls: String = (1..=9).map(|place| call(1_000 * place)).collect();
+        let calls: String = (1..=17).map(|place| call(id, place)).collect();
         std::fs::write(at(&format!("logs/{id}.jsonl")), head + &calls).unwrap();
     }
     // The one compacts in time; the other keeps everything until the provider refuses.
@@ -265,6 +267,9 @@ fn a_policy_that_begins_to_overflow_fails() {
     let text = String::from_utf8_lossy(&fail.stdout).into_owned();
     assert!(fail.status.code() == Some(1) && text.starts_with("FAIL: ") && text.contains("of 4 limits exceeded"), "{text}");
     assert!(String::from_utf8_lossy(&fail.stderr).contains("exceeds overflows +0"), "{}", String::from_utf8_lossy(&fail.stderr));
+    let baseline: serde_json::Value = serde_json::from_slice(&std::fs::read(at("base.json")).unwrap()).unwrap();
+    let place = baseline["metrics"].as_array().unwrap().iter().position(|name| name == "overflows").unwrap();
+    assert_eq!(baseline["totals"][place], 0, "from none to {text}");
 }
 
 /// A baseline that an earlier version wrote, with the names of its time, is compared as ever.

@@ -27,8 +27,9 @@ fn every_preset_parses_and_uses_its_parameters() {
             assert!(!parameter.unit.is_empty() && !parameter.help.is_empty(), "{}: {name}", preset.name);
             let changes = ["0", "1", "0.123", "7000", "170000", "1m"].iter().any(|value| {
                 let mut changed = policy.clone();
-                changed.set(name, value).unwrap();
-                facts.iter().zip(&before).any(|(facts, before)| changed.plan(facts).ok().as_ref() != Some(before))
+                // A fraction of a token is none.
+                changed.set(name, value).is_ok()
+                    && facts.iter().zip(&before).any(|(facts, before)| changed.plan(facts).ok().as_ref() != Some(before))
             });
             assert!(changes, "{}: nothing depends on {name}", preset.name);
         }

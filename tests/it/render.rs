@@ -92,6 +92,7 @@ fn report(by: By) -> Report {
             cache: CacheKind::Modelled,
             checks: None,
             predicted: None,
+            columns: Vec::new(),
             next: Vec::new(),
             command: Some(format!("ctxsim replay '{HOSTILE}'")),
         },

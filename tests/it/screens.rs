@@ -87,7 +87,7 @@ fn the_verdict_is_what_the_sessions_come_to() {
         let own = rows.iter().find(|other| text(other, "policy").starts_with("own agents") && same(other));
         let Some(own) = own.filter(|own| ends(row) && ends(own)) else { continue };
         for (place, row) in [row, own].into_iter().enumerate() {
-            cost[place] += number(row, "cost_usd");
+            cost[place] += number(row, "cost");
             all[place] += number(row, "line_references");
             kept[place] += number(row, "line_references") - number(row, "lost_lines");
         }

@@ -82,6 +82,7 @@ fn sessions_by_the_time_of_their_last_call() {
         assert!(screen.contains(words), "{screen}");
     }
     let counted = stdout(&ctxsim(folder, &["logs", "-p", "none", "--since", "2d", "--details"]).code(0));
+    let counted = counted.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(counted.contains("(counted back from"), "{counted}");
     // The command that makes a report again names instants.
     ctxsim(folder, &["inspect", "logs", "--since", "2d", "-o", "out/"]).code(0);

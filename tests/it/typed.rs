@@ -50,7 +50,8 @@ fn nothing_is_written_over_unless_somebody_insists() {
     assert!(stderr(&refused).contains("is there already") && there("mine.jsonl") == b"mine", "{}", stderr(&refused));
     ctxsim(&["convert", SESSION, "--output", &place("mine.jsonl"), "--force"]).code(0);
     assert!(there("mine.jsonl").starts_with(b"{\"ctxsim\""));
-    let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.jsonl")]).code(2);
+    fs::write(place("mine.ctxtrace"), "mine").unwrap();
+    let refused = ctxsim(&["trace", "build", SESSION, "-o", &place("mine.ctxtrace")]).code(2);
     assert!(stderr(&refused).contains("--force"));
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(0);
     ctxsim(&["trace", "build", SESSION, "-o", &place("x.ctxtrace")]).code(2);
@@ -141,8 +142,8 @@ fn an_agents_own_configuration_tells_of_what_is_left_to_the_agent() {
 #[test]
 fn lists_and_verdicts_fit_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
-    let out = folder.path().join("report").to_string_lossy().into_owned();
-    for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "--out", &out]] {
+    let out = folder.path().join("report/").to_string_lossy().into_owned();
+    for words in [&["formats"][..], &["demo"], &["chart", "list"], &["report", SESSION, "-p", "none", "-p", "pi", "-o", &out]] {
         let shown = stdout(&ctxsim(words).code(0));
         let longest = shown.lines().max_by_key(|line| line.chars().count()).unwrap();
         assert!(longest.chars().count() <= 80, "{words:?}: {longest}");
