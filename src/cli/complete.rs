@@ -28,10 +28,12 @@ pub struct Complete {
 
 impl Complete {
     /// Does it. Nothing is printed where files are meant: the shell knows them.
-    pub fn run(&self, root: &Command) -> Result<(), Failure> {
+    pub fn run(&self, mut root: Command) -> Result<(), Failure> {
+        // Options of all commands reach each of them only then.
+        root.build();
         let typed = self.words.get(self.place).map_or("", String::as_str);
         let before: Vec<&str> = self.words.iter().take(self.place).skip(1).map(String::as_str).collect();
-        let found = found(root, &before, typed);
+        let found = found(&root, &before, typed);
         print(&found.iter().map(|word| format!("{word}\n")).collect::<String>())
     }
 }

@@ -14,7 +14,7 @@ use std::ffi::OsString;
 const FORMER: [(&str, &str); 3] =
     [("--out", "-o or --output"), ("--write", "-o or --output"), ("--corpus", "the logs alone, without an option")];
 
-/// A sentence for whoever typed the former name of an option; `None` where nobody did. It works all the same.
+/// What to type instead of the former name of an option, which works as well; `None` where no former name is typed.
 pub fn former(typed: &[OsString]) -> Option<String> {
     let words = typed.iter().filter_map(|word| word.to_str()).take_while(|word| *word != "--");
     let mut names = words.filter_map(|word| word.split('=').next());

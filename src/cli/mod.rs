@@ -214,7 +214,7 @@ fn done(command: Option<Command>, matches: &ArgMatches, door: &Door) -> Result<(
         Some(Command::Completions(completions)) => completions.run(),
         Some(Command::Man(man)) => man.run(door),
         Some(Command::Metrics(metrics)) => metrics.run(),
-        Some(Command::Complete(complete)) => complete.run(&Cli::command()),
+        Some(Command::Complete(complete)) => complete.run(Cli::command()),
         Some(Command::Inspect(inspect)) => inspect.run(door),
         Some(Command::Replay(replay)) => replay.run(door),
         Some(Command::Report(report)) => report.run(door),

@@ -12,12 +12,7 @@ const NAMED: usize = 5;
 
 /// What tables of policies and sessions show.
 pub const COLUMNS: [Column; 2] = [
-    Column {
-        meaning: LIST_PRICE,
-        priority: 4,
-        better: Better::Less,
-        ..Column::number("cost", "cost", Unit::Money, Provenance::Simulated)
-    },
+    Column { meaning: LIST_PRICE, priority: 4, better: Better::Less, ..Column::number("cost", "cost", Unit::Money, Provenance::Simulated) },
     Column {
         meaning: "share of the prompt tokens that this cache reads",
         priority: 4,

@@ -225,18 +225,21 @@ fn a_baseline_holds_what_replay_and_cost_count() {
 fn a_policy_that_begins_to_overflow_fails() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    // Replies fill the window; a summary makes room again.
+    // Replies fill the window of 8,000; a recorded summary makes room at 7,500, and the talk goes on.
     let call = |id: &str, place: u64| {
         let (text, prompt) = (format!("{id}{place} word ").repeat(160), 500 * place);
+        let prompt = if place > 15 { prompt - 7_000 } else { prompt };
         format!(
             "{{\"role\":\"user\",\"text\":\"go on {id} {place}\"}}\n\
              {{\"role\":\"assistant\",\"text\":\"{text}\",\"usage\":{{\"prompt\":{prompt},\"output\":480}}}}\n"
         )
     };
+    let compaction = "{\"compaction\":{\"kind\":\"compact\",\"automatic\":true,\"tokens_before\":7980,\"summary\":\"so far\"}}\n";
     std::fs::create_dir(at("logs")).unwrap();
     for id in ["one", "two"] {
         let head = format!("{{\"ctxsim\":\"native/1\",\"session\":\"{id}\",\"agent\":\"pi\",\"model\":\"gpt-5\",\"window\":8000}}\n");
-        let calls: String = (1..=17).map(|place| call(id, place)).collect();
+        let calls: String =
+            (1..=20).map(|place| if place == 16 { compaction.to_owned() + &call(id, place) } else { call(id, place) }).collect();
         std::fs::write(at(&format!("logs/{id}.jsonl")), head + &calls).unwrap();
     }
     // The one compacts in time; the other keeps everything until the provider refuses.

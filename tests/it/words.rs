@@ -34,12 +34,10 @@ const BANNED: [(&str, &str); 19] = [
 ];
 
 /// Literals of the code that hold a banned word, and why: names that programs and older command lines use.
-const ALLOWED: [(&str, &str, &str); 13] = [
+const ALLOWED: [(&str, &str, &str); 11] = [
     ("src/cli/replay.rs", "unrecoverable", "the older name of a finding, still taken"),
     ("src/cli/replay.rs", "squeezed", "the older name of a finding, still taken"),
     ("src/experiment/measure.rs", "unrecoverable", "the older name of a measure, still taken"),
-    ("src/experiment/measure.rs", "unrecoverable sessions", "the older name of a measure, still taken"),
-    ("src/experiment/measure.rs", "net unrecoverable", "the older name of a measure, still taken"),
     ("src/experiment/measure.rs", "squeezed", "the older name of a measure, still taken"),
     ("src/experiment/measure.rs", "premature", "the older name of a measure, still taken"),
     ("src/sim/event.rs", "unrecoverable", "the name of an event in JSON"),
@@ -187,8 +185,9 @@ fn row(metric: &Metric) -> String {
     let field = if metric.field == metric.key { "JSON".to_owned() } else { format!("JSON (`{}`)", metric.field) };
     let stands: Vec<&str> =
         [tables, if metric.part == Part::None { "" } else { &field }].into_iter().filter(|place| !place.is_empty()).collect();
+    let judged = if metric.judged { "yes" } else { "" };
     let cells =
-        [&format!("`{}`", metric.key), &metric.header.replace('\u{ad}', ""), metric.name, unit, figure, &stands.join(", "), metric.meaning];
+        [&format!("`{}`", metric.key), &metric.header.replace('\u{ad}', ""), judged, unit, figure, &stands.join(", "), metric.meaning];
     format!("| {} |\n", cells.join(" | "))
 }
 
