@@ -292,7 +292,7 @@ fn a_folder_that_holds_sessions_is_a_store() {
             assert!(said.contains(&format!("holds sessions of {agent}")), "{said}");
         }
         fs::create_dir(store.join(".git")).unwrap();
-        let written = run(&root, &WRITERS[15].words(&log, &store.join("x.jsonl")));
+        let written = run(&root, &WRITERS.iter().find(|writer| writer.command == "convert").unwrap().words(&log, &store.join("x.jsonl")));
         assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
         agents += 1;
     }
