@@ -151,11 +151,14 @@ fn rows(corpus: &Corpus, found: &CacheReads, by: BreaksBy) -> Vec<(Cell, Reads)>
             .map(move |(trace, reads)| (key(trace).to_owned(), *reads))
     };
     let add = |sums: &mut BTreeMap<String, Reads>, (key, reads): (String, Reads)| *sums.entry(key).or_default() += reads;
+    // Sessions are taken whole, days as far as they were asked for.
+    let asked = corpus.facts.selected.as_ref().map(|selected| &selected.selection);
+    let in_range = |one: &&CacheBreak| asked.zip(one.time).is_none_or(|(asked, time)| asked.holds(time));
     match by {
         BreaksBy::Session => per_session(|trace| &trace.id).for_each(|one| add(&mut sums, one)),
         BreaksBy::Agent => per_session(|trace| &trace.agent).for_each(|one| add(&mut sums, one)),
         BreaksBy::Cause => found.breaks.iter().for_each(|one| add(&mut sums, (cause_name(one.cause).to_owned(), one.reads()))),
-        BreaksBy::Day => found.breaks.iter().for_each(|one| add(&mut sums, (day(one), one.reads()))),
+        BreaksBy::Day => found.breaks.iter().filter(in_range).for_each(|one| add(&mut sums, (day(one), one.reads()))),
     }
     let mut rows: Vec<(String, Reads)> = sums.into_iter().collect();
     if by != BreaksBy::Day {
