@@ -13,7 +13,7 @@ use ctxsim::format::READERS;
 use ctxsim::measure::Wanted;
 use ctxsim::policy::{Policy, preset_names};
 use ctxsim::reading::name_of;
-use ctxsim::report::chart::Kind;
+use ctxsim::report::chart::KINDS;
 use std::path::Path;
 
 /// Print what can stand at a place of a command line
@@ -104,7 +104,7 @@ fn values(id: &str, option: &Arg, behind: &[&str]) -> Vec<String> {
         "model" | "pattern" => {
             Catalog::builtin().map(|catalog| catalog.models().map(|model| model.id.clone()).collect()).unwrap_or_default()
         }
-        "kind" => owned(&mut Kind::ALL.into_iter().map(Kind::name).chain(["list"])),
+        "kind" => owned(&mut KINDS.iter().map(|kind| kind.name).chain(["list"])),
         "session" => sessions(behind),
         _ => option.get_possible_values().iter().filter(|value| !value.is_hide_set()).map(|value| value.get_name().to_owned()).collect(),
     }
