@@ -85,7 +85,12 @@ fn price(best: &Replay, unchanged: &Replay, cache: CacheKind) -> String {
         _ => None,
     };
     if let (Some(with), Some(without)) = (cost(best), cost(unchanged)) {
-        parts.push(format!("the list price of its calls is {with}, without any policy {without}"));
+        let (covered, all) = (best.totals.sessions, unchanged.totals.sessions);
+        parts.push(match covered == all {
+            true => format!("the list price of its calls is {with}, without any policy {without}"),
+            // Own agents leave out sessions without a preset: what all of them cost is no comparison.
+            false => format!("the list price of its calls is {with} over {} of {}", grouped(covered), counted(all, "session")),
+        });
     }
     match parts.is_empty() {
         true => format!("Nothing is known of what {} costs or forgets.", best.policy),
