@@ -1,5 +1,7 @@
 //! A measured session: numbers only, no content. Measured once, simulated thousands of times.
 
+mod dates;
+
 use crate::transcript::{CompactionKind, Image, Length, Role, Text, Usage, most_frequent};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -483,19 +485,6 @@ impl Trace {
     /// Tokens of the conversation before the log begins; 0 where the log holds it, or nothing tells them.
     pub fn unseen_tokens(&self) -> u64 {
         self.unseen.map_or(0, |unseen| unseen.tokens)
-    }
-
-    /// The day of the first message with a time, as `2026-03-15`; `None` where the log has no times.
-    pub fn day(&self) -> Option<String> {
-        let time = self.messages.iter().find_map(|message| message.time)?;
-        Some(jiff::Timestamp::from_millisecond(time).ok()?.strftime("%Y-%m-%d").to_string())
-    }
-
-    /// The time of the last call, in milliseconds since 1970; of the last message with a date where no call has one, `None` without any date.
-    pub fn last_call(&self) -> Option<i64> {
-        let of_call = |call: &CallRow| self.messages.get(call.message as usize)?.time;
-        let last = self.calls.iter().rev().find_map(of_call);
-        last.or_else(|| self.messages.iter().rev().find_map(|message| message.time))
     }
 
     /// The largest recorded prompt and reply of a replayed call, together.
