@@ -50,6 +50,8 @@ pub struct Bill {
     pub output: Charge,
     /// Prompts and replies of the summariser's own calls.
     pub summariser: Charge,
+    /// The part of `summariser` behind the last reply of a log: nothing of it was spent if the program was closed there.
+    pub at_end: Charge,
 }
 
 impl Bill {
@@ -86,11 +88,12 @@ impl Bill {
     }
 
     /// A request of the summariser.
-    fn charge_summariser(&mut self, known: &Known<'_>, split: Split, output: u64) {
+    fn charge_summariser(&mut self, known: &Known<'_>, split: Split, summary: &SummaryCall) {
         let mut one = Bill::default();
-        one.charge(known, split, output);
+        one.charge(known, split, summary.output);
         for (_, charge) in one.tiers() {
             self.summariser += charge;
+            self.at_end += if summary.at_end { charge } else { Charge::default() };
         }
     }
 }
@@ -103,6 +106,7 @@ impl AddAssign<&Bill> for Bill {
         self.cache_write_1h += other.cache_write_1h;
         self.output += other.output;
         self.summariser += other.summariser;
+        self.at_end += other.at_end;
     }
 }
 
@@ -200,7 +204,9 @@ fn charged(trace: &Trace, outcome: &Outcome, tariff: &Tariff<'_>, calibration: &
         let time = session.time(call);
         let recorded = |ageless: Split, modelled: Split| calibration.split(index, ageless, modelled);
         while let Some(summary) = summaries.next_if(|summary| summary.call as usize <= index) {
-            summarise(sum, &session.known(call, time), summary, &recorded);
+            let known = session.known(call, time);
+            let warm = known.cache.is_none_or(|rule| i64::from(summary.waited_seconds) * 1_000 <= session.lifetime_millis(rule));
+            summarise(sum, &known, summary, warm, &recorded);
         }
         let again = std::iter::from_fn(|| refetches.next_if(|refetch| refetch.call as usize <= index));
         for row in again.map(|refetch| &refetch.request) {
@@ -236,18 +242,18 @@ fn request(sum: &mut Bills, session: &mut Session<'_>, call: &CallRow, time: i64
     split
 }
 
-/// The summariser's request goes to the session's model. What it shares with the last request is read, the rest is never read again
-/// and so not written.
-fn summarise(sum: &mut Bills, known: &Known<'_>, summary: &SummaryCall, recorded: Recorded<'_>) {
+/// The summariser's request goes to the session's model. What it shares with the last request is read if the cache is still warm, the rest is never read
+/// again and so not written.
+fn summarise(sum: &mut Bills, known: &Known<'_>, summary: &SummaryCall, warm: bool, recorded: Recorded<'_>) {
     sum.count(known, summary.calls);
-    let cached = known.cache.map_or(0, |rule| rule.cached(summary.prefix));
+    let cached = known.cache.filter(|_| warm).map_or(0, |rule| rule.cached(summary.prefix));
     let found = unwritten(summary.prompt, cached);
     let modelled = unwritten(summary.prompt, known.expected(found).read);
     let calibrated = unwritten(summary.prompt, recorded(found, modelled).read);
-    sum.uncached.charge_summariser(known, unwritten(summary.prompt, 0), summary.output);
-    sum.modelled.charge_summariser(known, modelled, summary.output);
-    sum.calibrated.charge_summariser(known, calibrated, summary.output);
-    sum.perfect.charge_summariser(known, unwritten(summary.prompt, summary.prefix), summary.output);
+    sum.uncached.charge_summariser(known, unwritten(summary.prompt, 0), summary);
+    sum.modelled.charge_summariser(known, modelled, summary);
+    sum.calibrated.charge_summariser(known, calibrated, summary);
+    sum.perfect.charge_summariser(known, unwritten(summary.prompt, summary.prefix), summary);
 }
 
 /// A prompt of which so much is read and nothing written.

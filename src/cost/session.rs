@@ -2,6 +2,7 @@
 
 use super::cache::{Ages, Lifetime, PromptCache, Request, Split};
 use super::tariff::{Known, Models, Tariff};
+use crate::catalog::CacheRule;
 use crate::trace::{CallRow, Trace};
 use std::collections::BTreeMap;
 
@@ -58,6 +59,14 @@ impl<'a> Session<'a> {
         let recorded = time_of(self.trace, call);
         self.now = recorded.unwrap_or(self.now.saturating_add(self.tariff.gap_millis)).max(self.now);
         self.now
+    }
+
+    /// How long entries of the session are kept by a rule, in milliseconds.
+    pub fn lifetime_millis(&self, rule: &CacheRule) -> i64 {
+        match self.lifetime {
+            Lifetime::Usual => rule.lifetime_millis(),
+            Lifetime::Long => rule.long_lifetime_millis(),
+        }
     }
 
     /// What is known of a call's model at a time.

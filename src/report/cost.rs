@@ -33,6 +33,7 @@ pub fn cost(priced: &Priced<'_>) -> Report {
     notes.extend(cost_figures::own_error(priced.checks, priced.cache));
     notes.extend(cost_figures::estimated(priced.checks));
     notes.extend(beside(priced.checks));
+    notes.extend(priced.replays.iter().filter_map(|replay| cost_figures::at_end(&replay.policy, replay.bill.with(priced.cache))));
     notes.extend(notes::notes(priced.corpus, priced.replays));
     let table = by_policy(priced);
     let mut sections = vec![table.clone().titled("")];

@@ -75,6 +75,18 @@ pub fn own_error(checks: &BTreeMap<String, Check>, cache: CacheKind) -> Option<S
     ))
 }
 
+/// Says what a policy's cost comes to if no program ran on behind the last reply of its log; `None` where nothing would be done there.
+pub fn at_end(policy: &str, bill: &Bill) -> Option<String> {
+    let whole = |nano_usd: u64| dollars(i64::try_from(nano_usd).unwrap_or(i64::MAX));
+    let sentence = || {
+        let (most, least) = (whole(bill.nano_usd()), whole(bill.nano_usd() - bill.at_end.nano_usd));
+        format!(
+            "{policy} compacts in pauses behind the last reply of sessions, and no log shows whether the program still ran: it costs {least} to {most}."
+        )
+    };
+    (bill.at_end.tokens > 0).then(sentence)
+}
+
 /// Says how much of the recorded usage is estimated.
 pub fn estimated(checks: &BTreeMap<String, Check>) -> Option<String> {
     let mut sum = Charge::default();

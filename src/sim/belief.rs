@@ -32,6 +32,8 @@ pub(super) struct Belief {
     pub prepared: Option<Prepared>,
     /// The rules for a gap have run since the last reply.
     pub paused: bool,
+    /// The log ends with this pause.
+    pub ended: bool,
     /// A user message has come since the last call.
     pub turn_opened: bool,
     /// The rules for the end of the turn have run since the last call.

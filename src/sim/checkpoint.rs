@@ -26,7 +26,7 @@ pub(super) fn pause<'a>(state: &mut State<'a>, observer: &mut impl Observer<'a>,
     let lasts = |after: f64| millis.is_none_or(|millis| millis as f64 >= after * 1_000.0);
     let due = |rule: &Rule| rule.at == Hook::Idle && rule.after.is_some_and(lasts);
     if !state.belief.paused && state.inputs.plan.rule.iter().any(|rule| due(rule)) {
-        state.belief.paused = true;
+        (state.belief.paused, state.belief.ended) = (true, millis.is_none());
         run_where(state, observer, due);
     }
 }

@@ -54,6 +54,10 @@ pub struct SummaryCall {
     pub output: u64,
     /// How many requests they are the sum of.
     pub calls: u64,
+    /// Seconds since the last reply, of a rule that acts in a pause; 0 for all others.
+    pub waited_seconds: u32,
+    /// Was it made behind the last reply of the log, where no call shows that the program still ran?
+    pub at_end: bool,
 }
 
 /// One source that was read again.

@@ -34,7 +34,7 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
         return Done::Failed;
     }
     let Some(input) = summariser_input(state, summarise, &selection) else { return Done::Failed };
-    let State { inputs, window, ledger, .. } = state;
+    let State { inputs, window, ledger, belief } = state;
     if rule.delay == 0 {
         window.before_edit(rule);
     }
@@ -51,7 +51,9 @@ pub(super) fn summarise(state: &mut State<'_>, index: usize, rule: &Rule, summar
         let reads_context = matches!(summarise.input, Input::Context | Input::Head);
         let prefix = if reads_context { ledger.requests.prefix(inputs.plan, window).min(work.input) } else { 0 };
         let Work { calls, input: prompt, output, .. } = work;
-        outcome.summaries.push(SummaryCall { call: ledger.index as u32, prompt, prefix, output, calls });
+        let waited_seconds = rule.after.map_or(0, |seconds| seconds as u32);
+        let (call, at_end) = (ledger.index as u32, belief.ended);
+        outcome.summaries.push(SummaryCall { call, prompt, prefix, output, calls, waited_seconds, at_end });
     }
     let tokens = work.summaries * (size + summarise.wrapper_tokens);
     let due = ledger.outcome.totals.calls + rule.delay;

@@ -119,7 +119,7 @@ fn another_context_is_scaled_by_the_factor_of_the_call() {
     for (row, (actual, prefix)) in pruned.calls.iter_mut().skip(2).zip([(2400, 1600), (3400, 2400)]) {
         (row.actual, row.attempted, row.prefix) = (actual, actual, prefix);
     }
-    pruned.summaries.push(SummaryCall { call: 2, prompt: 3100, prefix: 3000, output: 0, calls: 1 });
+    pruned.summaries.push(SummaryCall { call: 2, prompt: 3100, prefix: 3000, output: 0, calls: 1, ..SummaryCall::default() });
     let bill = billed(&trace, &outcome, &pruned);
     assert_eq!(bill.modelled.cache_read.tokens, 2000 + 1500 + 2400);
     // 1,500 x 750 / 3,000 = 375 are read; of the other 2,025 it writes 3,000 of 3,250 parts.

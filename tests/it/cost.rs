@@ -125,12 +125,18 @@ fn event() -> Event {
 fn summaries_are_billed_and_unknown_prices_are_no_zeros() {
     let tables = tables();
     let (mut trace, mut outcome) = session("claude-sonnet-4-5", &[(0, 2000, 0), (1, 2500, 2000)]);
-    outcome.summaries.push(SummaryCall { call: 1, prompt: 2600, prefix: 2000, output: 300, calls: 1 });
+    outcome.summaries.push(SummaryCall { call: 1, prompt: 2600, prefix: 2000, output: 300, calls: 1, ..SummaryCall::default() });
     let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
     assert_eq!((bill.calls, bill.unpriced_calls), (3, 0));
     assert_eq!(bill.modelled.summariser.tokens, 2900);
     assert_eq!(bill.uncached.summariser.nano_usd, 2600 * 3000 + 300 * 15_000);
     assert_eq!(bill.modelled.summariser.nano_usd, 2000 * 300 + 600 * 3000 + 300 * 15_000);
+    // A summariser that waits for more than five minutes finds a cold cache; behind the last reply it may never have run.
+    for (waited_seconds, prompt) in [(300, 2000 * 300 + 600 * 3000), (301, 2600 * 3000)] {
+        outcome.summaries = vec![SummaryCall { call: 1, prompt: 2600, prefix: 2000, output: 300, calls: 1, waited_seconds, at_end: true }];
+        let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default()).modelled;
+        assert_eq!((bill.summariser.nano_usd, bill.at_end), (prompt + 300 * 15_000, bill.summariser));
+    }
     trace.models = vec!["nobody-knows-it".to_owned()];
     let bill = bills(&trace, &outcome, &tables.tariff(), &Calibration::default());
     assert_eq!((bill.calls, bill.unpriced_calls, bill.is_priced()), (3, 3, false));

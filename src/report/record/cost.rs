@@ -39,6 +39,9 @@ pub struct BillsRecord {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct BillRecord {
     cost_usd: String,
+    /// The part of it that compactions behind the last replies of logs cost; absent where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_end_usd: Option<String>,
     hit_share: Option<f64>,
     tiers: BTreeMap<String, TierRecord>,
 }
@@ -171,6 +174,7 @@ impl BillRecord {
         let hits = (bill.cache_read.tokens as f64 / prompt.max(1) as f64 * 1e6).round() / 1e6;
         BillRecord {
             cost_usd: usd(bill.nano_usd()),
+            at_end_usd: (bill.at_end.tokens > 0).then(|| usd(bill.at_end.nano_usd)),
             hit_share: (prompt > 0).then_some(hits),
             tiers: tiers
                 .map(|(name, charge)| (name.replace(' ', "_"), TierRecord { tokens: charge.tokens, cost_usd: usd(charge.nano_usd) }))
