@@ -92,7 +92,9 @@ fn of_every_kind(catalog: &Catalog, corpus: &Corpus) -> Vec<Chart> {
     let paired = pairs(corpus, &drift_settings).unwrap();
     let baselines = Baselines { recording: Some(&recorded), own: own.as_ref() };
     let read: Vec<_> = baselines.with_own(&replays).map(|replay| (replay, reads(corpus, replay, &tariff))).collect();
+    let paused = ctxsim::experiment::idle::idle(corpus, &tariff);
     let material = Material {
+        idle: Some(&paused),
         replays: &replays,
         baselines,
         checks: Some(&checks),

@@ -13,6 +13,7 @@ use ctxsim::catalog::Catalog;
 use ctxsim::corpus::{Corpus, Vocabularies};
 use ctxsim::cost::Tariff;
 use ctxsim::experiment::drift::{Basis, DriftSettings, Paired, Use, pairs};
+use ctxsim::experiment::idle::idle;
 use ctxsim::experiment::{
     Constraint, Design, Dimension, KnownFrom, Measure, Objective, Replay, ReplaySettings, Sampling, Sweep, SweepError, Unit, check_model,
     own_error, plan_for, price, reads, recorded_under, recorders, recording, settings, with_own,
@@ -40,7 +41,7 @@ const USED_BY: [(&str, &[Need]); 15] = [
     ("policy", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
     ("set", &[Need::Session, Need::Replays, Need::Pairs, Need::Settings]),
     ("reserve", &[Need::Session, Need::Settings]),
-    ("prices", &[Need::Money, Need::Settings]),
+    ("prices", &[Need::Money, Need::Pauses, Need::Settings]),
     ("cache", &[Need::Money, Need::Settings]),
     ("gap", &[Need::Money, Need::Reads, Need::Settings]),
     ("agent-config", &[Need::Baselines, Need::Settings]),
@@ -136,6 +137,8 @@ impl Asked<'_> {
             Vec::new()
         };
         material.reads = &reads;
+        let paused = kind.needs(Need::Pauses).then(|| idle(&corpus, &tariff));
+        material.idle = paused.as_ref();
         let pairs = if kind.needs(Need::Pairs) {
             // What needs no size has no estimator of its own.
             let compared: Vec<Policy> = policies.iter().filter(|policy| policy.name != "none").cloned().collect();

@@ -6,6 +6,7 @@ use crate::corpus::Corpus;
 use crate::cost::{CacheKind, Check, Split};
 use crate::experiment::Replay;
 use crate::experiment::drift::{Pairs, Use};
+use crate::experiment::idle::Idle;
 use crate::policy::Plan;
 use crate::report::asked::{Baselines, Swept};
 use crate::report::notes;
@@ -39,6 +40,8 @@ pub enum Need {
     Money,
     /// What the cache reads at each call.
     Reads,
+    /// What the recorded cache did, and pauses between calls.
+    Pauses,
     /// Estimates beside recorded usage.
     Pairs,
     /// Estimators can be named.
@@ -78,6 +81,8 @@ pub struct Material<'a> {
     pub cache: CacheKind,
     /// What the cache reads at each call of each session, by policy.
     pub reads: &'a [(&'a Replay, Vec<Vec<Split>>)],
+    /// What the recorded cache did, and pauses between calls.
+    pub idle: Option<&'a Idle>,
     /// Estimates beside recorded usage.
     pub pairs: Option<&'a Pairs>,
     /// The estimators that are drawn first.
@@ -102,6 +107,7 @@ impl<'a> Material<'a> {
             checks: None,
             cache: CacheKind::default(),
             reads: &[],
+            idle: None,
             pairs: None,
             estimators: &[],
             used: Use::SinceUsage,

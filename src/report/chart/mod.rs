@@ -1,5 +1,6 @@
 //! OUTCOMES -> CHART. One file per kind. A chart is data in the units of its question: it knows no pixel, no colour, no font.
 
+mod breaks;
 mod cache;
 mod context;
 mod cost;
@@ -8,6 +9,7 @@ mod drift;
 mod few;
 mod kind;
 mod overflows;
+mod pauses;
 mod peaks;
 mod range;
 mod references;
@@ -24,7 +26,7 @@ pub use document::{
 pub use kind::{Kind, Life, Material, Need};
 
 /// All kinds, in the order of lists.
-pub const KINDS: [&Kind; 14] = [
+pub const KINDS: [&Kind; 16] = [
     &context::CONTEXT,
     &peaks::PEAKS,
     &survival::SURVIVAL,
@@ -37,6 +39,8 @@ pub const KINDS: [&Kind; 14] = [
     &drift::ERRORS,
     &drift::BUFFER,
     &cache::CACHE,
+    &breaks::BREAKS,
+    &pauses::PAUSES,
     &reuse::REUSE,
     &references::REFERENCES,
 ];

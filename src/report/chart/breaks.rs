@@ -1,0 +1,90 @@
+//! Breaks of the recorded prompt cache over time, by cause.
+
+use super::document::{Axis, Bar, BarRow, Bars, Chart, Drawing, Hue, NothingToDraw, Piece, Quantity};
+use super::kind::{Kind, Material, Need};
+use crate::experiment::cache::{CacheBreak, Cause, Reads};
+use crate::report::cache::{cause_name, day, money};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
+use crate::report::title::short_title as of_what;
+use crate::report::words::counted;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// So many rows at the most: more days are told as months.
+const ROWS: usize = 31;
+
+/// So many causes have a colour of their own; the others share one.
+const CAUSES: usize = 6;
+
+/// Breaks of the cache over time.
+pub const BREAKS: Kind = Kind {
+    name: "breaks",
+    sentence: "what breaks of the recorded prompt cache cost over time, by cause",
+    needs: &[Need::Pauses],
+    usual: None,
+    draw: breaks,
+};
+
+/// Breaks of one cause in one period.
+type Sums<'a> = BTreeMap<(&'a str, Cause), Reads>;
+
+fn breaks(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let found = material.idle.map(|idle| &idle.reads);
+    let timed = || found.into_iter().flat_map(|reads| &reads.breaks).map(|one| (day(one), one)).filter(|(day, _)| !day.is_empty());
+    let all: Vec<(String, &CacheBreak)> = timed().collect();
+    let letters = if all.iter().map(|(day, _)| day).collect::<BTreeSet<_>>().len() > ROWS { "2026-01".len() } else { "2026-01-01".len() };
+    let mut sums: Sums<'_> = BTreeMap::new();
+    let mut causes: BTreeMap<Cause, u64> = BTreeMap::new();
+    for (day, one) in &all {
+        *sums.entry((day.get(..letters).unwrap_or(day), one.cause)).or_default() += one.reads();
+        *causes.entry(one.cause).or_default() += one.nano_usd.unwrap_or(0);
+    }
+    let mut dearest: Vec<(Cause, u64)> = causes.into_iter().filter(|(_, nano_usd)| *nano_usd > 0).collect();
+    dearest.sort_by_key(|(_, nano_usd)| Reverse(*nano_usd));
+    let Some((first, most)) = dearest.first().copied() else {
+        return Err(NothingToDraw("no break of the cache has a time and a price".to_owned()));
+    };
+    let whole: u64 = dearest.iter().map(|(_, nano_usd)| nano_usd).sum();
+    let hue = |cause: Cause| Hue::Other(dearest.iter().position(|(known, _)| *known == cause).unwrap_or(CAUSES).min(CAUSES));
+    let mut key: Vec<(Hue, String)> = dearest.iter().take(CAUSES).map(|(cause, _)| (hue(*cause), cause_name(*cause).to_owned())).collect();
+    if dearest.len() > CAUSES {
+        key.push((Hue::Other(CAUSES), "other causes".to_owned()));
+    }
+    let row = |period: &str| {
+        let here = || sums.iter().filter(|((known, _), _)| *known == period);
+        let mut pieces: Vec<Piece> = here()
+            .map(|((_, cause), reads)| Piece { name: String::new(), hue: hue(*cause), length: reads.nano_usd as f64 })
+            .filter(|piece| piece.length > 0.0)
+            .collect();
+        pieces.sort_by_key(|piece| piece.hue);
+        let (count, cost) = here().fold((0, 0), |(count, cost), (_, reads)| (count + reads.breaks, cost + reads.nano_usd));
+        BarRow { name: period.to_owned(), bar: Bar::Stack(pieces), value: format!("{}, {}", counted(count, "break"), money(cost)) }
+    };
+    let periods: BTreeSet<&str> = sums.keys().map(|(period, _)| *period).collect();
+    Ok(Chart {
+        kind: BREAKS.name,
+        title: format!("{}: {} of {} that breaks of the cache cost", cause_name(first), money(most), money(whole)),
+        subtitle: format!("List price of tokens that were paid for again, recorded; {}", of_what(&material.corpus.facts)),
+        drawing: Drawing::Bars(Bars {
+            x: Axis::of("cost of breaks", Quantity::Money),
+            rows: periods.into_iter().map(row).collect(),
+            limits: Vec::new(),
+            key,
+        }),
+        notes: vec!["`ctxsim cache` lists each break with its cause. Breaks without a time or a price are left out.".to_owned()],
+        rests_on: Vec::new(),
+        data: data(&sums),
+    })
+}
+
+fn data(sums: &Sums<'_>) -> Table {
+    let number = |key, unit| Column::number(key, key, unit, Provenance::Recorded);
+    Fields::<(&(&str, Cause), &Reads)>::new()
+        .with(Column::name("period", "period"), |((period, _), _)| Cell::name(period))
+        .with(Column::name("cause", "cause"), |((_, cause), _)| Cell::name(cause.key()))
+        .with(number("breaks", Unit::Count), |(_, reads)| Cell::Count(reads.breaks))
+        .with(number("tokens", Unit::Tokens), |(_, reads)| Cell::Tokens(reads.tokens))
+        .with(number("cost_usd", Unit::Money), |(_, reads)| Cell::money(reads.nano_usd))
+        .table(2, sums)
+}

@@ -1,0 +1,90 @@
+//! What a pause costs against its length: doing nothing, pings, a compaction.
+
+use super::document::{Axis, Chart, Drawing, Form, Hue, Limit, Named, NothingToDraw, Place, Plot, Quantity, Scale, Series};
+use super::kind::{Kind, Material, Need};
+use crate::experiment::idle::{Pause, Remedy};
+use crate::report::document::{Cell, Column, Provenance, Table, Unit};
+use crate::report::field::Fields;
+use crate::report::span::{lifetime, span};
+use crate::report::title::short_title as of_what;
+use crate::report::words::{counted, three_digits};
+
+/// So many points from one ping to the next.
+const POINTS: i64 = 10;
+
+/// The lines: as many pings as come due are enough to keep the entry.
+const LINES: [(Remedy, &str); 3] =
+    [(Remedy::Nothing, "do nothing"), (Remedy::Pings(u64::MAX), "pings as they come due"), (Remedy::Compact, "compact")];
+
+/// Cost of a pause against its length.
+pub const PAUSES: Kind = Kind {
+    name: "pauses",
+    sentence: "what a pause between two calls costs against its length: doing nothing, pings, a compaction, and where they break even",
+    needs: &[Need::Pauses],
+    usual: None,
+    draw: pauses,
+};
+
+fn pauses(material: &Material<'_>) -> Result<Chart, NothingToDraw> {
+    let nothing = || NothingToDraw("no log has times and a cache that promises a lifetime".to_owned());
+    let idle = material.idle.ok_or_else(nothing)?;
+    let point = idle.break_even.first().ok_or_else(nothing)?;
+    let mut here: Vec<&Pause> = idle.pauses.iter().filter(|pause| pause.matters() && pause.lifetime == point.lifetime).collect();
+    here.sort_by_key(|pause| (pause.tokens, pause.session, pause.place));
+    let typical = here.get(here.len() / 2).copied().ok_or_else(nothing)?;
+    let step = (typical.interval() / POINTS).max(1);
+    let reach = point.gap.unwrap_or(0).max(4 * typical.lifetime).saturating_mul(2);
+    let lengths: Vec<i64> = (1..).map(|place| place * step).take_while(|length| *length <= reach).collect();
+    let cost = |length: i64, remedy: Remedy| Pause { length: Some(length), ..*typical }.cost(remedy);
+    let minutes = |millis: i64| millis as f64 / 60_000.0;
+    let series = LINES.into_iter().enumerate().map(|(place, (remedy, name))| Series {
+        name: name.to_owned(),
+        hue: Hue::Other(place),
+        form: Form::Steps,
+        provenance: Provenance::Simulated,
+        points: lengths.iter().map(|length| (minutes(*length), cost(*length, remedy) as f64)).collect(),
+        band: Vec::new(),
+        named: Named::Beside,
+    });
+    let limit = |name: String, millis: i64| Limit { name, hue: Hue::Limit, place: Place::Across(minutes(millis)) };
+    let even = point.pings.zip(point.gap).map(|(pings, gap)| limit(format!("{}: {}", counted(pings, "ping"), span(gap)), gap));
+    let kept = lifetime(typical.lifetime);
+    let title = match (point.gap, point.tokens) {
+        (Some(gap), Some(tokens)) => {
+            format!("Pings pay in pauses up to {}, a compaction from {} tokens up", span(gap), three_digits(tokens))
+        }
+        _ => format!("What a pause costs with a {kept} cache"),
+    };
+    Ok(Chart {
+        kind: PAUSES.name,
+        title,
+        subtitle: format!(
+            "Cost above a warm cache, simulated for the median pause: {} tokens in a {kept} cache; {}",
+            three_digits(typical.tokens),
+            of_what(&material.corpus.facts)
+        ),
+        drawing: Drawing::Plot(Plot {
+            x: Axis { scale: Scale::Logarithmic, from: Some(1.0), ..Axis::of("minutes of pause", Quantity::Number) },
+            y: Axis::of("cost of the pause", Quantity::Money),
+            series: series.collect(),
+            limits: std::iter::once(limit(format!("{kept} cache expires"), typical.lifetime)).chain(even).collect(),
+            marks: Vec::new(),
+        }),
+        notes: vec!["The session is resumed at the end of the pause. What a smaller context saves later is not counted.".to_owned()],
+        rests_on: Vec::new(),
+        data: data(&lengths, &cost),
+    })
+}
+
+fn data(lengths: &[i64], cost: &dyn Fn(i64, Remedy) -> u64) -> Table {
+    let money = |key| Column::number(key, key, Unit::Money, Provenance::Simulated);
+    let seconds = Column::number("pause_seconds", "pause_seconds", Unit::Count, Provenance::Simulated);
+    let of = |remedy: Remedy| move |length: &i64| Cell::money(cost(*length, remedy));
+    let [nothing, pings, compact] = LINES.map(|(remedy, _)| remedy);
+    Fields::<i64>::new()
+        .with(seconds, |length| Cell::Count((length / 1_000).unsigned_abs()))
+        .with(money("nothing_usd"), of(nothing))
+        .with(money("pings_usd"), of(pings))
+        .with(money("compact_usd"), of(compact))
+        .table(1, lengths.iter().copied())
+}
