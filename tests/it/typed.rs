@@ -27,7 +27,7 @@ fn a_chart_refuses_what_it_does_not_use() {
         (&["survival", "--vary", "a=1,2"][..], "charts of the kind survival do not use --vary; charts that do: sweep, sweep-map"),
         (&["peaks", "--estimator", "chars/4"], "do not use --estimator; charts that do: drift, buffer"),
         (&["cost", "--session", "x"], "do not use --session; charts that do: context"),
-        (&["reuse", "-p", "pi"], "charts of the kind reuse do not use --policy; all others do"),
+        (&["reuse", "-p", "pi"], "charts of the kind reuse do not use --policy; charts that do: context, peaks"),
         (&["peaks", "--cache", "none"], "do not use --cache"),
     ] {
         let refused = ctxsim(&[&["chart"], words, &[SESSION, "-o", &file]].concat()).code(2);
