@@ -1,8 +1,8 @@
 //! Measures as they are typed: a metric, by itself or per another one.
 
 use super::charges::Charges;
+use super::error::SweepError;
 use super::metric::{KnownFrom, Metric, Unit, judged_by};
-use super::sweep::error::SweepError;
 use crate::policy::suggestion;
 use crate::sim::Totals;
 use std::cmp::Ordering;

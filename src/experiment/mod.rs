@@ -11,6 +11,7 @@ mod curve;
 mod diff;
 mod distance;
 pub mod drift;
+mod error;
 pub mod gate;
 pub mod idle;
 mod inspect;
@@ -41,6 +42,7 @@ pub use composition::{Composed, Composition, Content, compose, whole};
 pub use curve::{Axis, Curve, Point, Protection, curve, kept_by, protections, quantile, to_results, tool_of};
 pub use diff::{Diff, Dropped, Parting, Side, diff};
 pub use distance::{Distance, distances};
+pub use error::SweepError;
 pub use inspect::{Contents, ModelShare, by_agent, by_model};
 pub use judge::Reason;
 pub use least_budget::{LeastBudget, PERCENT, least_budget, most_kept};
@@ -56,6 +58,6 @@ pub use sessions::{SessionFigures, by_session};
 pub use summaries::{Fitted, RecordedSummaries};
 pub use sweep::{
     Against, Comparator, Constraint, Design, Difference, Dimension, Direction, Header, Judgement, Judging, Known, Objective, Row, Sampling,
-    Setting, Standing, Store, Sums, Sweep, SweepError, found, judgements, settings, with_own,
+    Setting, Standing, Store, Sums, Sweep, found, judgements, settings, with_own,
 };
 pub use window::WindowFrom;

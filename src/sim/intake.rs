@@ -1,7 +1,7 @@
 //! What a session's parts are once the ingestion limits of a policy have seen them: worked out once, for however many runs.
 
 use super::conditions::{Conditions, Guesses};
-use super::hindsight::needed::costs;
+use super::needs::costs;
 use super::retention::Category;
 use crate::context::{Ends, Item, Region, State};
 use crate::estimate::{Estimator, Guess};

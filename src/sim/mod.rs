@@ -21,6 +21,7 @@ mod intake;
 mod judge;
 mod ledger;
 mod many;
+mod needs;
 mod note;
 mod observer;
 mod outcome;

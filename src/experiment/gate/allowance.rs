@@ -2,10 +2,10 @@
 //!
 //! Percent is always percent of the baseline: 5 % of a hit rate of 80 % are 4 points. Points are points of a share.
 
+use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
 use crate::experiment::sweep::Difference;
-use crate::experiment::sweep::error::SweepError;
 use crate::policy::number;
 use std::cmp::Ordering;
 

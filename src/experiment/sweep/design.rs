@@ -1,7 +1,7 @@
 //! Which settings are looked at: all of a grid, or a sample of it.
 
 use super::dimension::Dimension;
-use super::error::SweepError;
+use crate::experiment::error::SweepError;
 use crate::policy::{Policy, PolicyError, number};
 use crate::statistics::Chance;
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! A parameter and the values that it is to take: `prune_protect=10k..80k:10k`, `window=32k..1m:x2`, `auto_compact_threshold=0.7,0.8`.
 
-use super::error::SweepError;
+use crate::experiment::error::SweepError;
 use crate::policy::{Policy, number};
 use crate::statistics::Chance;
 

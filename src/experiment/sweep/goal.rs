@@ -1,7 +1,7 @@
 //! What is sought: an objective, and constraints that a setting must keep.
 
-use super::error::SweepError;
 use crate::cost::Tariff;
+use crate::experiment::error::SweepError;
 use crate::experiment::measure::{Measure, Value};
 use crate::experiment::metric::Unit;
 use crate::policy::number;

@@ -3,7 +3,6 @@
 mod accounts;
 mod design;
 mod dimension;
-pub(super) mod error;
 mod goal;
 mod judgement;
 mod row;
@@ -12,10 +11,10 @@ mod sampling;
 mod store;
 mod sums;
 
+pub use super::error::SweepError;
 pub use design::{Design, Setting, settings, with_own};
 pub use dimension::Dimension;
 pub(crate) use dimension::mistyped_range;
-pub use error::SweepError;
 pub use goal::{Comparator, Constraint, Direction, Objective};
 pub use judgement::{Against, Judgement, Judging, Standing, judgements};
 pub use row::Row;

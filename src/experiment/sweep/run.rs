@@ -2,12 +2,12 @@
 
 use super::accounts::{Account, Accounts};
 use super::design::Setting;
-use super::error::SweepError;
 use super::row::Row;
 use super::sampling::Sampling;
 use super::sums::adds_up;
 use crate::corpus::Corpus;
 use crate::experiment::charges::{Billing, Charges, billed};
+use crate::experiment::error::SweepError;
 use crate::experiment::measure::Measure;
 use crate::experiment::metric::{KnownFrom, Metric, judged_by};
 use crate::experiment::replay::ReplaySettings;

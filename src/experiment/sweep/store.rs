@@ -1,9 +1,9 @@
 //! The rows of a sweep in a file that only grows: a line that pins the sweep, then one line per setting. A sweep that was killed goes on
 //! behind the last whole line.
 
-use super::error::SweepError;
 use super::row::Row;
 use crate::corpus::Corpus;
+use crate::experiment::error::SweepError;
 use crate::policy::Policy;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Read, Write};

@@ -8,7 +8,7 @@
 //! optimum is the best bound of this kind. Every step is a proof of its own, and the lowest bound counts.
 
 use super::lookahead::Lookahead;
-use super::needs::{Need, Way};
+use crate::sim::needs::{Need, Way};
 
 /// Prices are looked for in so many steps at most.
 const STEPS: u64 = 200;

@@ -1,7 +1,7 @@
 //! How much room a policy's contexts leave for what arrived before: watched call by call beside its replay.
 
-use super::needs::{Need, needs};
 use crate::context::{Context, Ends, Presence};
+use crate::sim::needs::{Need, first_call_after, needs};
 use crate::sim::retention::{Fate, fate, fate_of, left_in};
 use crate::trace::Trace;
 use crate::transcript::Role;
@@ -190,10 +190,4 @@ impl Lookahead {
         broken.dedup();
         broken.len() as u64
     }
-}
-
-/// The first call whose prompt may hold a part.
-pub fn first_call_after(trace: &Trace, part: u32) -> u32 {
-    let message = trace.message_of(part).unwrap_or(0);
-    trace.calls.partition_point(|call| call.message <= message) as u32
 }

@@ -6,12 +6,9 @@
 mod beside;
 mod bound;
 mod lookahead;
-pub(super) mod needed;
-mod needs;
 mod oracle;
 
+pub use super::needs::{Need, Way, costs};
 pub(super) use beside::add;
 pub use beside::in_hindsight;
 pub use lookahead::{Lookahead, Source};
-pub use needed::costs;
-pub use needs::{Need, Way};

@@ -5,7 +5,7 @@
 //! some sessions, and the policy itself in a few more: the best of the three is the oracle, so that it is never behind the policy that it stands beside.
 
 use super::lookahead::{Lookahead, Source};
-use super::needs::Way;
+use crate::sim::needs::Way;
 
 /// In which order the oracle prefers sources.
 #[derive(Clone, Copy)]

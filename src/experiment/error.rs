@@ -1,4 +1,4 @@
-//! Why there is no sweep.
+//! Why there is no answer: what was asked for cannot be, or the rows of a sweep are not as they were written.
 
 use crate::policy::PolicyError;
 
