@@ -15,8 +15,8 @@ pub mod traffic;
 mod usage;
 mod wire;
 
-pub use ground::source::{ReadError, Source};
 pub use ground::sqlite::why_unclaimed;
+pub use ground::{ReadError, Source};
 pub use reader::{Claim, Read, Reader};
 pub use traffic::openai_chat::LeftOut;
 

@@ -1,6 +1,6 @@
 //! What a reader is.
 
-use super::ground::source::{ReadError, Source};
+use super::ground::{ReadError, Source};
 use crate::transcript::{Scale, Transcript};
 
 /// How sure a reader is that a file is its own.
@@ -14,6 +14,13 @@ pub enum Claim {
     Maybe,
     /// It is this format.
     Yes,
+}
+
+impl Claim {
+    /// It is this format where that holds, and is not where it does not.
+    pub fn when(holds: bool) -> Claim {
+        if holds { Claim::Yes } else { Claim::No }
+    }
 }
 
 /// One recorded format.

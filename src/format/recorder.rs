@@ -1,8 +1,7 @@
 //! Records in, a transcript out: what every reader does with what it finds.
 
-use super::ground::json::{compact, text_or_json};
-use super::ground::source::Source;
-use crate::transcript::{Call, Message, NamedWindows, Part, Role, Scale, Text, Transcript};
+use super::ground::{Source, compact, text_or_json};
+use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Text, Transcript, Usage};
 use serde_json::value::RawValue;
 use std::collections::HashMap;
 
@@ -86,6 +85,13 @@ impl<'s> Recorder<'s> {
         Recorder { scale, transcript, tools: Tools::default(), chain: Chain::default(), windows: NamedWindows::default() }
     }
 
+    /// The session has this id, where it is one.
+    pub fn identify(&mut self, id: &str) {
+        if !id.is_empty() {
+            id.clone_into(&mut self.transcript.id);
+        }
+    }
+
     /// The index of the message that comes next.
     pub fn next(&self) -> usize {
         self.transcript.messages.len()
@@ -126,15 +132,46 @@ impl<'s> Recorder<'s> {
         self.push(Message { call: Some(Call::default()), ..Message::new(Role::Assistant, parts) });
     }
 
+    /// The next call of the conversation.
+    pub fn call(&mut self, id: impl Into<String>, model: &str, usage: Option<Usage>) -> Call {
+        Call { id: id.into(), model: model.to_owned(), usage, unchained: self.chain.link(model) }
+    }
+
+    /// Finds out which of the calls listed so far do not go on from the one before them.
+    pub fn link_calls(&mut self) {
+        for call in self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
+            call.unchained = self.chain.link(&call.model);
+        }
+    }
+
+    /// Lists what the agent does to its context here.
+    pub fn compact(&mut self, compaction: Compaction) {
+        self.transcript.compactions.push(Compaction { before: self.next(), ..compaction });
+    }
+
+    /// The session, whatever it holds.
+    pub fn into_transcript(mut self) -> Transcript {
+        // Most logs name no window: models need not be counted then.
+        if self.transcript.window.is_none() && self.windows != NamedWindows::default() {
+            self.transcript.window = self.windows.of(self.transcript.main_model());
+        }
+        self.transcript
+    }
+
     /// The session; `None` where nothing was said.
-    pub fn finish(mut self) -> Option<Transcript> {
-        self.transcript.window = self.transcript.window.or(self.windows.of(self.transcript.main_model()));
-        (!self.transcript.messages.is_empty()).then_some(self.transcript)
+    pub fn finish(self) -> Option<Transcript> {
+        Some(self.into_transcript()).filter(|transcript| !transcript.messages.is_empty())
     }
 
     /// Hands the session over, or counts that it is empty.
     pub fn end(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
         end(self.finish(), 0, source, hand_over);
+    }
+
+    /// The same, where instructions alone are no session.
+    pub fn end_spoken(self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
+        let said = self.transcript.messages.iter().any(|message| message.role != Role::System);
+        end(self.finish().filter(|_| said), 0, source, hand_over);
     }
 }
 

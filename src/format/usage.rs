@@ -1,6 +1,6 @@
 //! The usage of a call, from whatever a log reports of it: one rule for all readers, written down in `docs/formats.md`.
 
-use super::ground::count::{Absurd, Count};
+use super::ground::{Absurd, Count};
 use crate::transcript::{Trust, Usage};
 
 /// Where cached tokens are counted.

@@ -3,12 +3,7 @@
 //!
 //! Contents and usage are those of Google's interface. Instructions and definitions of tools are not in it.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::fault;
-use crate::format::ground::outline::Outline;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
@@ -23,14 +18,13 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let session = ["appName", "app_name"].iter().any(|key| outline.has(key)) && outline.has("events");
-    if session || ["", "[].", "events[]."].iter().any(|at| is_event(outline, at)) { Claim::Yes } else { Claim::No }
+    let session = outline.shows("appName|app_name events");
+    Claim::when(session || ["", "[].", "events[]."].iter().any(|at| is_event(outline, at)))
 }
 
 /// Does an event stand at this place?
 fn is_event(outline: &Outline, at: &str) -> bool {
-    let has = |key: &str| outline.has(&format!("{at}{key}"));
-    has("author") && (has("invocationId") || has("invocation_id"))
+    outline.shows_at(at, "author invocationId|invocation_id")
 }
 
 #[derive(Deserialize, Default)]
@@ -161,10 +155,7 @@ impl Session<'_> {
             piece(block, self.made.scale, &mut parts, &mut results, lose);
         }
         let is_reply = &*event.author != "user" && event.content.as_ref().is_some_and(|content| &*content.role != "user");
-        let usage = event.usage_metadata.as_ref().map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
+        let usage = sound(event.usage_metadata.as_ref().map_or(Ok(None), Tokens::usage), lose);
         let call = || Call { id: event.id.id().to_owned(), model: event.model_version.to_string(), usage, ..Call::default() };
         let message = |role, parts| Message { id: event.id.id().to_owned(), time, ..Message::new(role, parts) };
         if !parts.is_empty() && is_reply {

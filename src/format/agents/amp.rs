@@ -3,16 +3,11 @@
 //! Blocks are Anthropic's but for the results of tools, which say how the run went. Read from descriptions by other programs alone: Amp
 //! is closed, and describes no file.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Take, Words, each_piece, fault, millis, sound, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
-use crate::format::wire::anthropic::{Content, Weigher};
+use crate::format::wire::anthropic::Content;
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
@@ -23,9 +18,8 @@ use std::collections::HashMap;
 pub const READER: Reader = Reader { name: "amp", about: "Amp threads (~/.local/share/amp/threads/T-*.json)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let has = |key: &str| source.outline().has(key);
-    let thread = has("messages[].messageId") && ["created", "agentMode", "usageLedger"].iter().any(|key| has(key));
-    if thread || (has("agentMode") && has("messages") && has("v")) { Claim::Yes } else { Claim::No }
+    let outline = source.outline();
+    Claim::when(outline.shows("messages[].messageId created|agentMode|usageLedger") || outline.shows("agentMode messages v"))
 }
 
 #[derive(Deserialize, Default)]
@@ -113,7 +107,7 @@ struct Listed<'a> {
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let made = Recorder::new(READER.name, source.name(), scale);
-    let mut thread = Thread { made, weigher: Weigher::new(scale), replies: HashMap::new(), listed: Vec::new() };
+    let mut thread = Thread { made, replies: HashMap::new(), listed: Vec::new() };
     let wanted = [("id", Take::Whole), ("messages", Take::Elements), ("usageLedger", Take::Whole)];
     each_piece(source, &wanted, |source, piece| {
         let mut lose = |reason: &str| source.lose(if piece.key == "messages" { piece.number } else { 0 }, reason);
@@ -134,7 +128,6 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
 
 struct Thread<'s> {
     made: Recorder<'s>,
-    weigher: Weigher<'s>,
     /// The replies, by their ids in the thread.
     replies: HashMap<String, usize>,
     /// What the ledger says of calls, by the replies that they led to.
@@ -166,7 +159,7 @@ impl Thread<'_> {
                 _ => others.push(block),
             }
         }
-        messages.extend(self.weigher.messages(role, &Blocks(others), &mut |reason| lose(reason)));
+        messages.extend(self.made.anthropic().messages(role, &Blocks(others), &mut |reason| lose(reason)));
         if role == Role::Assistant {
             if !messages.iter().any(|message| message.role == role) {
                 messages.insert(0, Message::new(role, Vec::new()));
@@ -191,16 +184,13 @@ impl Thread<'_> {
 
     fn result(&self, call: &str, run: &Run<'_>) -> Part {
         let text = text_or_json(run.result.or(run.error).or(run.reason));
-        self.weigher.tools.result(call, self.weigher.scale.weigh_result(&text), &*run.status != "done")
+        self.made.result(call, &text, &*run.status != "done")
     }
 
     fn call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Call {
         let Some(tokens) = &entry.usage else { return Call { unchained: std::mem::take(&mut self.made.chain.broken), ..Call::default() } };
-        let usage = tokens.usage().unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
-        Call { model: tokens.model.to_string(), usage, unchained: self.made.chain.link(&tokens.model), ..Call::default() }
+        let usage = sound(tokens.usage(), lose);
+        self.made.call("", &tokens.model, usage)
     }
 
     fn ledger(&mut self, ledger: &Ledger<'_>, lose: Lose<'_>) {

@@ -2,9 +2,7 @@
 //! all of them said. Each agent saw a view of its own, so the list is an upper bound of every prompt, and no call is compared with the
 //! one before it. There is neither usage nor any definition of tools.
 
-use crate::format::ground::json::{fault, string, text_or_json};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Words, fault, string, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -21,11 +19,11 @@ const NOTES: [&str; 9] =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let said = outline.has("history[].role") && outline.has("history[].content");
+    let said = outline
+        .shows("history[].role history[].content !history[].agent !history[].message_type !trajectory !environment !instance_id !metrics");
     let top: Vec<&str> = outline.top().collect();
     let noted = NOTES.iter().filter(|note| top.contains(*note)).count();
-    let foreign = ["trajectory", "environment", "instance_id", "metrics", "history[].agent", "history[].message_type"];
-    if !said || foreign.iter().any(|key| outline.has(key)) {
+    if !said {
         Claim::No
     } else if noted >= 2 {
         Claim::Yes

@@ -4,9 +4,7 @@
 //! The events name neither the task nor the requests: a reply begins with its words or, where it has none, with a command. Usage is
 //! that of the whole turn.
 
-use crate::format::ground::count::Count;
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Lose, ReadError, Source, Words};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
@@ -17,10 +15,8 @@ use serde::Deserialize;
 pub const READER: Reader = Reader { name: "baseagent", about: "BaseAgent events (thread.started, item.completed)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
     // Codex prints events of the same names, but its threads have other ids.
-    let own = outline.text("type") == "thread.started" && outline.text("thread_id").starts_with("sess_");
-    if own { Claim::Yes } else { Claim::No }
+    Claim::when(source.outline().shows("type=thread.started thread_id=sess_*"))
 }
 
 #[derive(Deserialize, Default)]

@@ -3,14 +3,11 @@
 //! Messages are Anthropic's, whatever the provider; replies have their model and usage with them. What tools returned is a list of
 //! objects for each file or command: it is taken as the JSON that the log holds.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
-use crate::format::ground::json::{compact, fault};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Take, Words, compact, each_piece, fault, sound};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
-use crate::format::wire::anthropic::{Content, Piece, Weigher};
+use crate::format::wire::anthropic::{Content, Piece};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::reading::is_beside;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
@@ -23,13 +20,12 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let has = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
-    if has(&["sessionId", "agent", "messages", "updated_at"]) {
+    if outline.shows("sessionId agent messages updated_at") {
         return Claim::Yes;
     }
     // About a session; and what happened in all of them, for whoever listens.
-    let about = has(&["session_id", "workspace_root", "enable_tools"]);
-    if about || has(&["hookName", "sessionId", "ts"]) { Claim::Companion } else { Claim::No }
+    let about = outline.shows("session_id workspace_root enable_tools") || outline.shows("hookName sessionId ts");
+    if about { Claim::Companion } else { Claim::No }
 }
 
 #[derive(Deserialize, Default)]
@@ -92,8 +88,7 @@ struct About<'a> {
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session = Session { transcript, weigher: Weigher::new(scale), model: String::new() };
+    let mut session = Session(Recorder::new(READER.name, source.name(), scale));
     each_piece(source, &[("sessionId", Take::Whole), ("messages", Take::Elements)], |source, piece| {
         if piece.key == "messages" {
             match serde_json::from_str::<Entry>(piece.text) {
@@ -101,16 +96,15 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
                 Err(error) => source.lose(piece.number, fault(&error, false)),
             }
         } else if let Ok(id) = serde_json::from_str::<String>(piece.text) {
-            session.transcript.id = id;
+            session.0.transcript.id = id;
         }
         Ok(())
     })?;
-    if session.transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-        return Ok(());
+    let Session(mut made) = session;
+    if made.next() > 0 {
+        made.transcript.parent = parent(source);
     }
-    session.transcript.parent = parent(source);
-    hand_over(session.transcript);
+    made.end(source, hand_over);
     Ok(())
 }
 
@@ -128,11 +122,7 @@ fn parent(source: &mut Source) -> Option<String> {
 
 const UNREADABLE: &str = "file about the session that cannot be read";
 
-struct Session<'s> {
-    transcript: Transcript,
-    weigher: Weigher<'s>,
-    model: String,
-}
+struct Session<'s>(Recorder<'s>);
 
 impl Session<'_> {
     fn entry(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) {
@@ -153,7 +143,7 @@ impl Session<'_> {
                 _ => others.push(block.clone()),
             }
         }
-        messages.extend(self.weigher.messages(role, &Blocks(others), &mut |reason| lose(reason)));
+        messages.extend(self.0.anthropic().messages(role, &Blocks(others), &mut |reason| lose(reason)));
         if messages.is_empty() {
             lose("message without content");
         }
@@ -162,7 +152,7 @@ impl Session<'_> {
         }
         let time = entry.ts.filter(|time| *time > 0);
         let id = entry.id.id();
-        self.transcript.messages.extend(messages.into_iter().map(|message| Message { id: id.to_owned(), time, ..message }));
+        self.0.transcript.messages.extend(messages.into_iter().map(|message| Message { id: id.to_owned(), time, ..message }));
     }
 
     /// A result whose content is a list of objects without a type.
@@ -173,22 +163,16 @@ impl Session<'_> {
             return None;
         }
         let error = piece.is_error.unwrap_or_else(|| outcomes.iter().all(|outcome| outcome.success == Some(false)));
-        Some(self.weigher.tools.result(&piece.tool_use_id, self.weigher.scale.weigh_result(&compact(content)), error))
+        Some(self.0.result(&piece.tool_use_id, &compact(content), error))
     }
 
     /// An answer that was broken off has no usage, and is no call.
     fn call(&mut self, entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Call> {
-        let usage = entry.metrics.as_ref()?.usage().unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        })?;
+        let usage = sound(entry.metrics.as_ref()?.usage(), lose)?;
         let info = entry.model_info.as_ref();
         let model = info.map_or("", |info| &info.id);
-        let unchained = !self.model.is_empty() && self.model != model;
-        self.model = model.to_owned();
-        if self.transcript.host.is_none() {
-            self.transcript.host = info.and_then(|info| info.provider.some_id()).map(str::to_owned);
-        }
-        Some(Call { id: entry.id.id().to_owned(), model: model.to_owned(), usage: Some(usage), unchained })
+        let host = &mut self.0.transcript.host;
+        *host = host.take().or_else(|| info.and_then(|info| info.provider.some_id()).map(str::to_owned));
+        Some(self.0.call(entry.id.id(), model, Some(usage)))
     }
 }

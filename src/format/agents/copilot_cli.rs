@@ -3,15 +3,10 @@
 //! The log names what a reply cost in output, but not what its prompt was: only the totals at a clean exit do. They say what a
 //! session's one call read where it had no other; otherwise they stay totals, and are counted as such.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count, sound};
-use crate::format::ground::json::text_or_json;
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis, sound, text_or_json};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, NO_MESSAGES, Tools, thinking};
+use crate::format::recorder::{NO_MESSAGES, Recorder};
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
@@ -23,14 +18,8 @@ pub const READER: Reader =
     Reader { name: "copilot-cli", about: "GitHub Copilot CLI (~/.copilot/session-state/*/events.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let known = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(20).any(|line| {
-        let outline = Outline::of(line);
-        let kind = outline.text("type");
-        let own =
-            ["session.", "system.message", "user.message", "assistant.", "tool.execution_"].iter().any(|start| kind.starts_with(start));
-        own && outline.has("data") && outline.has("parentId") && outline.has("timestamp")
-    });
-    if known { Claim::Yes } else { Claim::No }
+    let event = "type=session.*,system.message*,user.message*,assistant.*,tool.execution_* data parentId timestamp";
+    Claim::when(source.has_line(20, &[event]))
 }
 
 #[derive(Deserialize, Default)]
@@ -161,22 +150,16 @@ struct Log<'s> {
     id: String,
     version: String,
     /// By the id of the tool call that started the sub-agent; empty for the session itself.
-    sessions: Vec<(String, Session)>,
+    sessions: Vec<(String, Session<'s>)>,
     /// What exits said: requests and their usage together, by model.
     totals: BTreeMap<String, (u64, Option<Usage>)>,
 }
 
-#[derive(Default)]
-struct Session {
-    messages: Vec<Message>,
-    compactions: Vec<Compaction>,
-    side_calls: Vec<Call>,
-    window: Option<u64>,
-    tools: Tools,
+struct Session<'s> {
+    made: Recorder<'s>,
     /// How many messages there were when an event came, by its id.
     places: HashMap<String, usize>,
     rewind: Option<usize>,
-    chain: Chain,
     compaction_began: Option<usize>,
 }
 
@@ -194,7 +177,8 @@ impl Log<'_> {
         };
         let agent = data.parent_tool_call_id.some_id().or(event.agent_id.some_id()).unwrap_or_default();
         let index = self.sessions.iter().position(|(known, _)| known == agent).unwrap_or_else(|| {
-            self.sessions.push((agent.to_owned(), Session::default()));
+            let made = Recorder::new(READER.name, String::new(), self.scale);
+            self.sessions.push((agent.to_owned(), Session { made, places: HashMap::new(), rewind: None, compaction_began: None }));
             self.sessions.len() - 1
         });
         match &*event.kind {
@@ -209,7 +193,7 @@ impl Log<'_> {
             "session.shutdown" => self.shutdown(&data, lose),
             _ => {
                 if let Some((_, session)) = self.sessions.get_mut(index) {
-                    session.event(event, &data, self.scale, lose);
+                    session.event(event, &data, lose);
                 }
             }
         }
@@ -229,13 +213,13 @@ impl Log<'_> {
     }
 
     fn finish(mut self, source: &mut Source, hand_over: &mut dyn FnMut(Transcript)) {
-        self.sessions.retain(|(_, session)| !session.messages.is_empty());
+        self.sessions.retain(|(_, session)| session.made.next() > 0);
         if self.sessions.is_empty() {
             return source.lose(0, NO_MESSAGES);
         }
         let totals: Vec<(u64, Option<Usage>)> = self.totals.into_values().collect();
-        let mut calls: Vec<&mut Call> =
-            self.sessions.iter_mut().flat_map(|(_, session)| &mut session.messages).filter_map(|message| message.call.as_mut()).collect();
+        let messages = self.sessions.iter_mut().flat_map(|(_, session)| &mut session.made.transcript.messages);
+        let mut calls: Vec<&mut Call> = messages.filter_map(|message| message.call.as_mut()).collect();
         match (calls.as_mut_slice(), totals.as_slice()) {
             ([only], [(1, usage)]) if only.usage.is_none() => only.usage = *usage,
             (_, totals) if totals.iter().any(|(_, usage)| usage.is_some()) => source.lose(0, "usage of the whole session alone"),
@@ -243,61 +227,55 @@ impl Log<'_> {
         }
         for (agent, session) in self.sessions {
             let id = if agent.is_empty() { self.id.clone() } else { format!("{}/{agent}", self.id) };
-            hand_over(Transcript {
-                id,
-                parent: (!agent.is_empty()).then(|| self.id.clone()),
-                agent: READER.name.to_owned(),
-                version: self.version.clone(),
-                messages: session.messages,
-                compactions: session.compactions,
-                window: session.window,
-                side_calls: session.side_calls,
-                ..Transcript::default()
-            });
+            let parent = (!agent.is_empty()).then(|| self.id.clone());
+            hand_over(Transcript { id, parent, version: self.version.clone(), ..session.made.transcript });
         }
     }
 }
 
-impl Session {
-    fn event(&mut self, event: &Event<'_>, data: &Data<'_>, scale: &dyn Scale, lose: Lose<'_>) {
+impl Session<'_> {
+    fn event(&mut self, event: &Event<'_>, data: &Data<'_>, lose: Lose<'_>) {
         let time = millis(&event.timestamp);
-        self.places.insert(event.id.id().to_owned(), self.messages.len());
+        self.places.insert(event.id.id().to_owned(), self.made.next());
         match &*event.kind {
-            "system.message" => self.system(scale.weigh(&text_or_json(data.content)), time),
+            "system.message" => self.system(self.made.text(&text_or_json(data.content)), time),
             "user.message" => {
                 let text =
                     if data.transformed_content.is_empty() { text_or_json(data.content) } else { data.transformed_content.to_string() };
                 data.attachments.iter().flatten().for_each(|_| lose("attachment whose size in tokens is unknown"));
                 // Skills and the program itself speak in the person's name, and say so.
                 let synthetic = data.source.is_some_and(|source| !matches!(text_or_json(Some(source)).as_str(), "user" | "null"));
-                let message = Message::new(Role::User, vec![Part::Text(scale.weigh(&text))]);
+                let message = Message::new(Role::User, vec![self.made.text(&text)]);
                 self.list(Message { synthetic, ..message }, event, time);
             }
             // What the program tells the model in between: a command that ran in the background has ended, and the like.
             "system.notification" => {
-                let message = Message::new(Role::User, vec![Part::Text(scale.weigh(&text_or_json(data.content)))]);
+                let message = Message::new(Role::User, vec![self.made.text(&text_or_json(data.content))]);
                 self.list(Message { synthetic: true, ..message }, event, time);
             }
-            "assistant.message" => self.assistant(event, data, scale, time),
-            "tool.execution_start" => self.tools.note(&data.tool_call_id, &data.tool_name),
+            "assistant.message" => self.assistant(event, data, time),
+            "tool.execution_start" => self.made.tools.note(&data.tool_call_id, &data.tool_name),
             "tool.execution_complete" => {
                 let failure = data.error.and_then(|error| serde_json::from_str::<Failure>(error.get()).ok()).unwrap_or_default();
                 let text = data.result.as_ref().map_or(&failure.message, |result| &result.content);
-                let part = self.tools.result(&data.tool_call_id, scale.weigh_result(text), data.success == Some(false));
+                let part = self.made.result(&data.tool_call_id, text, data.success == Some(false));
                 self.list(Message::new(Role::Tool, vec![part]), event, time);
             }
-            "abort" | "session.model_change" => self.chain.broken = true,
+            "abort" | "session.model_change" => self.made.chain.broken = true,
             "assistant.usage" => self.usage(data, event.data, lose),
-            "session.usage_info" => self.window = data.token_limit.known().ok().flatten().or(self.window),
-            "session.compaction_start" => self.compaction_began = Some(self.messages.len()),
-            "session.compaction_complete" => self.compaction(data, scale, time, lose),
+            "session.usage_info" => {
+                let window = &mut self.made.transcript.window;
+                *window = data.token_limit.known().ok().flatten().or(*window);
+            }
+            "session.compaction_start" => self.compaction_began = Some(self.made.next()),
+            "session.compaction_complete" => self.compaction(data, time, lose),
             "session.truncation" => self.truncation(data, time),
             "session.snapshot_rewind" => {
                 let from = self.places.get(data.up_to_event_id.id()).copied();
                 match from {
-                    Some(from) if from < self.messages.len() => {
+                    Some(from) if from < self.made.next() => {
                         self.rewind = Some(self.rewind.map_or(from, |earlier| earlier.min(from)));
-                        self.chain.broken = true;
+                        self.made.chain.broken = true;
                     }
                     Some(_) => {}
                     None => lose("step back to an event that is not in the file"),
@@ -311,39 +289,36 @@ impl Session {
 
     fn list(&mut self, message: Message, event: &Event<'_>, time: Option<i64>) {
         let id = event.id.id().to_owned();
-        self.messages.push(Message { id, time, rewind: self.rewind.take(), ..message });
+        self.made.push(Message { id, time, rewind: self.rewind.take(), ..message });
     }
 
     /// The whole system prompt is written at each turn; it is one message, and the last one counts.
-    fn system(&mut self, text: crate::transcript::Text, time: Option<i64>) {
-        let part = Part::Text(text);
-        match self.messages.iter_mut().find(|message| message.role == Role::System) {
+    fn system(&mut self, part: Part, time: Option<i64>) {
+        match self.made.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
             Some(message) => {
                 let changed = message.parts.first() != Some(&part);
-                self.chain.broken |= changed;
+                self.made.chain.broken |= changed;
                 message.parts = vec![part];
             }
-            None => self.messages.push(Message { time, ..Message::new(Role::System, vec![part]) }),
+            None => self.made.push(Message { time, ..Message::new(Role::System, vec![part]) }),
         }
     }
 
-    fn assistant(&mut self, event: &Event<'_>, data: &Data<'_>, scale: &dyn Scale, time: Option<i64>) {
+    fn assistant(&mut self, event: &Event<'_>, data: &Data<'_>, time: Option<i64>) {
         let mut parts = Vec::new();
         let sealed = data.reasoning_opaque.len() + data.encrypted_content.len();
         if !data.reasoning_text.is_empty() || sealed > 0 {
-            parts.push(thinking(scale, &data.reasoning_text, sealed));
+            parts.push(self.made.thinking(&data.reasoning_text, sealed));
         }
         let text = text_or_json(data.content);
         if !text.is_empty() {
-            parts.push(Part::Text(scale.weigh(&text)));
+            parts.push(self.made.text(&text));
         }
         for request in data.tool_requests.iter().flatten() {
-            let arguments = scale.weigh(&text_or_json(request.arguments));
-            parts.push(self.tools.call(&request.tool_call_id, &request.name, arguments));
+            parts.push(self.made.tool_call(&request.tool_call_id, &request.name, request.arguments));
         }
-        let model = data.model.to_string();
-        let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default().to_owned();
-        let call = Call { id, unchained: self.chain.link(&model), usage: None, model };
+        let id = data.api_call_id.some_id().or(data.message_id.some_id()).unwrap_or_default();
+        let call = self.made.call(id, &data.model, None);
         self.list(Message { call: Some(call), ..Message::new(Role::Assistant, parts) }, event, time);
     }
 
@@ -352,48 +327,49 @@ impl Session {
         let tokens = raw.and_then(|raw| serde_json::from_str::<Tokens>(raw.get()).ok()).unwrap_or_default();
         let Ok(usage) = tokens.usage() else { return lose(ABSURD) };
         let Some(id) = data.api_call_id.some_id() else {
-            let open = self.messages.iter_mut().rev().find_map(|message| message.call.as_mut());
+            let open = self.made.transcript.messages.iter_mut().rev().find_map(|message| message.call.as_mut());
             return match open.filter(|call| call.usage.is_none()) {
                 Some(call) => call.usage = usage,
-                None => self.side_calls.push(Call { model: tokens.model.to_string(), usage, ..Call::default() }),
+                None => self.made.transcript.side_calls.push(Call { model: tokens.model.to_string(), usage, ..Call::default() }),
             };
         };
-        match self.messages.iter_mut().rev().filter_map(|message| message.call.as_mut()).find(|call| call.id == id) {
+        match self.made.transcript.messages.iter_mut().rev().filter_map(|message| message.call.as_mut()).find(|call| call.id == id) {
             Some(call) => call.usage = usage,
-            None => self.side_calls.push(Call { id: id.to_owned(), model: tokens.model.to_string(), usage, ..Call::default() }),
+            None => {
+                self.made.transcript.side_calls.push(Call { id: id.to_owned(), model: tokens.model.to_string(), usage, ..Call::default() })
+            }
         }
     }
 
-    fn compaction(&mut self, data: &Data<'_>, scale: &dyn Scale, time: Option<i64>, lose: Lose<'_>) {
+    fn compaction(&mut self, data: &Data<'_>, time: Option<i64>, lose: Lose<'_>) {
         let began = self.compaction_began.take();
         let call = data.compaction_tokens_used.as_ref().and_then(|tokens| {
             Some(Call {
                 id: data.request_id.id().to_owned(),
-                model: if tokens.model.is_empty() { self.chain.model().to_owned() } else { tokens.model.to_string() },
+                model: if tokens.model.is_empty() { self.made.chain.model().to_owned() } else { tokens.model.to_string() },
                 usage: Some(sound(tokens.usage(), lose)?),
                 unchained: true,
             })
         });
         if data.success == Some(false) {
-            return self.side_calls.extend(call);
+            return self.made.transcript.side_calls.extend(call);
         }
-        let before = self.messages.len();
-        self.compactions.push(Compaction {
-            before,
+        let before = self.made.next();
+        self.made.compact(Compaction {
             automatic: match &*data.trigger {
                 "" => None,
                 trigger => Some(trigger != "manual"),
             },
             tokens_before: data.pre_compaction_tokens.known().ok().flatten(),
             tokens_after: data.post_compaction_tokens.known().ok().flatten(),
-            summary: (!data.summary_content.is_empty()).then(|| scale.weigh(&data.summary_content)),
+            summary: (!data.summary_content.is_empty()).then(|| self.made.scale.weigh(&data.summary_content)),
             // It runs beside the conversation: what was said meanwhile stays.
             kept_from: Some(began.unwrap_or(before)),
             call,
             time,
             ..Compaction::default()
         });
-        self.chain.broken = true;
+        self.made.chain.broken = true;
     }
 
     /// The oldest messages left out, without a summary.
@@ -401,14 +377,13 @@ impl Session {
         if data.messages_removed_during_truncation.or_zero().unwrap_or(0) == 0 {
             return;
         }
-        self.compactions.push(Compaction {
-            before: self.messages.len(),
+        self.made.compact(Compaction {
             automatic: Some(true),
             tokens_before: data.pre_truncation_tokens_in_messages.known().ok().flatten(),
             tokens_after: data.post_truncation_tokens_in_messages.known().ok().flatten(),
             time,
             ..Compaction::default()
         });
-        self.chain.broken = true;
+        self.made.chain.broken = true;
     }
 }

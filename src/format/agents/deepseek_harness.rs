@@ -3,11 +3,7 @@
 //! The log shows everything that a request holds: the system prompt and the tools in `request/header`. Later changes of them
 //! (`request/header-delta`, a second header) are not listed as messages: the call after one is marked as unchained.
 
-use crate::format::ground::count::{Absurd, Count, sound};
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, text_or_json};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Lose, ReadError, Source, Words, compact, image, sound, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
@@ -20,9 +16,7 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "deepseek-harness", about: "DeepSeek Harness sessions (*.session.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let header = outline.text("type") == "session" && outline.has("delegationDepth");
-    if header { Claim::Yes } else { Claim::No }
+    Claim::when(source.outline().shows("type=session delegationDepth"))
 }
 
 #[derive(Deserialize, Default)]

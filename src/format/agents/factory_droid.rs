@@ -3,17 +3,13 @@
 //! Messages are Anthropic's, whatever the provider; what the program alone shows (`user_only`) is no part of them. The file beside holds the
 //! totals of the session and the usage of its last call: no other call has any.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
-use crate::format::wire::anthropic::{Content, Weigher};
+use crate::format::wire::anthropic::Content;
 use crate::reading::is_beside;
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Role, Scale, Transcript, Usage};
+use crate::transcript::{Compaction, Message, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -27,16 +23,12 @@ const SETTINGS: &str = ".settings.json";
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let name = source.name();
-    if let Some(stem) = name.strip_suffix(SETTINGS).filter(|_| outline.has("tokenUsage") || outline.has("assistantActiveTimeMs")) {
+    if let Some(stem) = name.strip_suffix(SETTINGS).filter(|_| outline.shows("tokenUsage|assistantActiveTimeMs")) {
         return if is_beside(&source.path.with_file_name(format!("{stem}.jsonl"))) { Claim::Companion } else { Claim::No };
     }
-    let own = |line: &Outline| {
-        let header = line.text("type") == "session_start" && line.has("id") && line.has("cwd");
-        // A file that was cut at its beginning: the model stands within the message, under a name of its own.
-        let message = line.text("type") == "message" && (line.has("message.modelId") || line.has("message.visibility"));
-        header || message
-    };
-    if source.head_text().lines().take(5).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+    // A file that was cut at its beginning: the model stands within the message, under a name of its own.
+    let cut = "type=message message.modelId|message.visibility";
+    Claim::when(source.has_line(5, &["type=session_start id cwd", cut]))
 }
 
 #[derive(Deserialize, Default)]
@@ -101,46 +93,26 @@ impl Tokens {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session = Session { transcript, weigher: Weigher::new(scale), ends: HashMap::new(), model: String::new(), unchained: false };
-    source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            match value {
-                Ok(record) => session.record(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    if session.transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-        return Ok(());
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), ends: HashMap::new() };
+    source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
+    if session.made.next() > 0 {
+        session.spent(source);
     }
-    session.spent(source);
-    hand_over(session.transcript);
+    session.made.end(source, hand_over);
     Ok(())
 }
 
 struct Session<'s> {
-    transcript: Transcript,
-    weigher: Weigher<'s>,
+    made: Recorder<'s>,
     /// How many messages there are up to each recorded one.
     ends: HashMap<String, usize>,
-    model: String,
-    unchained: bool,
 }
 
 impl Session<'_> {
     fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         match &*record.kind {
-            "session_start" => {
-                if let Some(id) = record.id.some_id() {
-                    self.transcript.id = id.to_owned();
-                }
-            }
+            "session_start" => self.made.identify(record.id.id()),
             "message" => match &record.message {
                 Some(said) => self.message(record, said, lose),
                 None => lose("message entry without a message"),
@@ -160,49 +132,36 @@ impl Session<'_> {
         };
         let time = millis(&record.timestamp);
         if &*said.visibility != "user_only" {
-            let mut messages = self.weigher.messages(role, &said.content, &mut |reason| lose(reason));
+            let mut messages = self.made.anthropic().messages(role, &said.content, &mut |reason| lose(reason));
             if messages.is_empty() {
                 lose("message without content");
             }
             if let Some(first) = messages.first_mut() {
                 first.id = record.id.id().to_owned();
-                first.call = (first.role == Role::Assistant).then(|| self.call(record, &said.model_id));
+                first.call = (first.role == Role::Assistant).then(|| self.made.call(record.id.id(), &said.model_id, None));
             }
             let synthetic = |message: &Message| message.role == Role::User && &*said.visibility == "llm_only";
             let dated = messages.into_iter().map(|message| Message { time, synthetic: synthetic(&message), ..message });
-            self.transcript.messages.extend(dated);
+            self.made.transcript.messages.extend(dated);
         }
-        self.ends.insert(record.id.to_string(), self.transcript.messages.len());
-    }
-
-    fn call(&mut self, record: &Record<'_>, model: &str) -> Call {
-        let changed = !self.model.is_empty() && self.model != model;
-        self.model = model.to_owned();
-        let unchained = std::mem::take(&mut self.unchained) || changed;
-        Call { id: record.id.id().to_owned(), model: model.to_owned(), usage: None, unchained }
+        self.ends.insert(record.id.to_string(), self.made.next());
     }
 
     fn compaction(&mut self, record: &Record<'_>) {
         let anchor = record.anchor_message.as_ref();
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
-            kind: CompactionKind::Compact,
-            // The kinds that are known (a change of the provider) do not tell whether the size was the cause.
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            summary: Some(self.weigher.scale.weigh(&record.summary_text)),
+        // The kinds that are known (a change of the provider) do not tell whether the size was the cause.
+        self.made.compact(Compaction {
+            summary: Some(self.made.scale.weigh(&record.summary_text)),
             kept_from: anchor.and_then(|anchor| self.ends.get(&*anchor.id).copied()),
-            taken: Vec::new(),
-            call: None,
             time: millis(&record.timestamp),
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 
     /// Takes over what the file beside says of the last call; where there is one call, the totals are its own.
     fn spent(&mut self, source: &mut Source) {
-        let mut calls = self.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+        let mut calls = self.made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
         let Some(last) = calls.next_back() else { return };
         let others = calls.count();
         let Some(path) = settings_path(source).filter(|path| is_beside(path)) else {

@@ -3,15 +3,10 @@
 //! The newer files are a journal: records with the same id replace each other, `$rewindTo` takes messages back, and `$set.messages`
 //! puts a new list in the place of the old one (after a compression, or to take an aborted turn back).
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{compact, fault, values};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, ReadError, Source, Take, Words, compact, each_piece, fault, millis, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, end_said, thinking};
+use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::{Piece, piece, text_of};
@@ -25,11 +20,10 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let head = outline.has("sessionId") && (outline.has("projectHash") || outline.has("startTime"));
-    let other = ["messages[].role", "chatMessages", "type"].iter().any(|key| outline.has(key));
+    let head = outline.shows("sessionId projectHash|startTime !messages[].role|chatMessages|type");
     // A conversation that the user saved is the model's context and nothing else.
-    let saved = ["[].", "history[]."].iter().any(|at| outline.has(&format!("{at}parts")) && outline.has(&format!("{at}role")));
-    if (head && !other) || saved { Claim::Yes } else { Claim::No }
+    let saved = ["[].", "history[]."].iter().any(|at| outline.shows_at(at, "parts role"));
+    Claim::when(head || saved)
 }
 
 /// A line of a journal; an old file is one such record with all messages in it.
@@ -112,7 +106,7 @@ struct Content<'a> {
 
 /// A conversation that `/chat save` wrote (`checkpoint-*.json`): it holds no usage, and no model is named.
 fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut made = Recorder::new(READER.name, source.name(), scale);
     each_piece(source, &[("history", Take::Elements)], |source, taken| {
         let mut lose = |reason: &str| source.lose(taken.number, reason);
         let content = match serde_json::from_str::<Content>(taken.text) {
@@ -132,14 +126,14 @@ fn saved(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Trans
         };
         let (mut parts, mut results) = (Vec::new(), Vec::new());
         content.parts.0.iter().for_each(|block| piece(block, scale, &mut parts, &mut results, &mut lose));
-        transcript.messages.extend(results.into_iter().map(|result| Message::new(Role::Tool, vec![result])));
+        results.into_iter().for_each(|result| made.list(Role::Tool, vec![result]));
         if !parts.is_empty() {
             let call = (role == Role::Assistant).then(Call::default);
-            transcript.messages.push(Message { call, ..Message::new(role, parts) });
+            made.push(Message { call, ..Message::new(role, parts) });
         }
         Ok(())
     })?;
-    end_said(transcript, 0, source, hand_over);
+    made.end(source, hand_over);
     Ok(())
 }
 
@@ -167,11 +161,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
             values(&line.text).for_each(|value| session.record(value, line.number, line.last_unterminated, source));
         })?;
     }
-    let transcript = session.finish();
     // A file of which nothing could be read has no session, and neither has a chat in which nothing was said.
-    if !transcript.messages.is_empty() {
-        hand_over(transcript);
-    }
+    session.finish().into_iter().for_each(hand_over);
     Ok(())
 }
 
@@ -184,9 +175,8 @@ struct Held {
 }
 
 struct Session<'s> {
-    scale: &'s dyn Scale,
     /// Until the end, its compactions and rewinds refer to places in `held`.
-    transcript: Transcript,
+    made: Recorder<'s>,
     /// The name of the folder that the file lies in.
     folder: Option<String>,
     held: Vec<Held>,
@@ -195,9 +185,8 @@ struct Session<'s> {
 
 impl<'s> Session<'s> {
     fn new(scale: &'s dyn Scale, source: &Source) -> Session<'s> {
-        let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
         let folder = source.path.parent().and_then(|folder| folder.file_name()).map(|name| name.to_string_lossy().into_owned());
-        Session { scale, transcript, folder, held: Vec::new(), rewind: None }
+        Session { made: Recorder::new(READER.name, source.name(), scale), folder, held: Vec::new(), rewind: None }
     }
 
     fn record(&mut self, value: Result<Record, serde_json::Error>, line: u64, last_unterminated: bool, source: &mut Source) {
@@ -215,12 +204,10 @@ impl<'s> Session<'s> {
         } else if !record.role.is_empty() {
             self.upsert(record, line, source);
         } else {
-            if !record.session_id.is_empty() {
-                self.transcript.id = record.session_id.to_string();
-            }
+            self.made.identify(&record.session_id);
             // A sub-agent's chat lies in a folder that has its parent's id.
             if &*record.kind == "subagent" {
-                self.transcript.parent.clone_from(&self.folder);
+                self.made.transcript.parent.clone_from(&self.folder);
             }
             match &record.messages {
                 Some(messages) => self.replace(messages, line, source),
@@ -292,8 +279,8 @@ impl<'s> Session<'s> {
             return;
         }
         let kept_from = new.iter().filter_map(|entry| self.live(&entry.id)).min();
-        let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.scale.weigh(&text_of(&entry.content)));
-        self.transcript.compactions.push(Compaction { before: self.held.len(), summary, kept_from, ..Compaction::default() });
+        let summary = new.iter().find(|entry| self.live(&entry.id).is_none()).map(|entry| self.made.scale.weigh(&text_of(&entry.content)));
+        self.made.transcript.compactions.push(Compaction { before: self.held.len(), summary, kept_from, ..Compaction::default() });
         // What follows the newest message that is known has arrived since; what stands before it is the summary and its answer.
         let newest = new.iter().rposition(|entry| self.live(&entry.id).is_some());
         for entry in newest.map_or(&[][..], |newest| new.get(newest + 1..).unwrap_or_default()) {
@@ -317,21 +304,21 @@ impl<'s> Session<'s> {
         let thoughts: Vec<String> =
             entry.thoughts.iter().flatten().map(|thought| format!("{}\n{}", &*thought.subject, &*thought.description)).collect();
         if !thoughts.is_empty() {
-            message.parts.push(thinking(self.scale, &thoughts.join("\n\n"), 0));
+            message.parts.push(self.made.thinking(&thoughts.join("\n\n"), 0));
         }
         // What a tool answered stands in messages of its own.
         let mut results = Vec::new();
         for block in &entry.content.0 {
-            piece(block, self.scale, &mut message.parts, &mut results, &mut |reason| source.lose(line, reason));
+            piece(block, self.made.scale, &mut message.parts, &mut results, &mut |reason| source.lose(line, reason));
         }
         let mut results: Vec<Message> = results.into_iter().map(|part| Message { time, ..Message::new(Role::Tool, vec![part]) }).collect();
         for call in entry.tool_calls.iter().flatten() {
-            let arguments = self.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
+            let arguments = self.made.scale.weigh(&call.args.map_or_else(Default::default, |args| compact(args.get())));
             message.parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
             let mut pictures = Vec::new();
             let mut answers = Vec::new();
             for block in &call.result.0 {
-                piece(block, self.scale, &mut pictures, &mut answers, &mut |reason| source.lose(line, reason));
+                piece(block, self.made.scale, &mut pictures, &mut answers, &mut |reason| source.lose(line, reason));
             }
             results.extend(self.result(call, pictures, answers, time));
         }
@@ -357,7 +344,7 @@ impl<'s> Session<'s> {
             return None;
         }
         if parts.is_empty() {
-            parts.push(Part::ToolResult { call_id: String::new(), name: String::new(), text: self.scale.weigh(""), error: false });
+            parts.push(Part::ToolResult { call_id: String::new(), name: String::new(), text: self.made.scale.weigh(""), error: false });
         }
         for part in &mut parts {
             if let Part::ToolResult { call_id, name, error, .. } = part {
@@ -371,7 +358,7 @@ impl<'s> Session<'s> {
     }
 
     /// Lays the held messages out in one list and turns places in `held` into places in it.
-    fn finish(mut self) -> Transcript {
+    fn finish(mut self) -> Option<Transcript> {
         let mut starts = Vec::with_capacity(self.held.len() + 1);
         let mut next = 0;
         for held in &self.held {
@@ -380,22 +367,21 @@ impl<'s> Session<'s> {
         }
         starts.push(next);
         let place = |index: usize| starts.get(index).copied().unwrap_or(next);
-        for compaction in &mut self.transcript.compactions {
+        for compaction in &mut self.made.transcript.compactions {
             compaction.before = place(compaction.before);
             compaction.kept_from = compaction.kept_from.map(place);
         }
-        let mut chain = Chain::default();
         for Held { mut message, results, .. } in self.held {
             message.rewind = message.rewind.map(place);
             if let Some(call) = &mut message.call {
-                call.unchained = chain.link(&call.model);
+                call.unchained = self.made.chain.link(&call.model);
             } else if message.role == Role::Assistant {
-                chain.broken = true;
+                self.made.chain.broken = true;
             }
-            self.transcript.messages.push(message);
-            self.transcript.messages.extend(results);
+            self.made.push(message);
+            self.made.transcript.messages.extend(results);
         }
-        self.transcript
+        self.made.finish()
     }
 }
 

@@ -2,11 +2,7 @@
 //!
 //! Replies come in pieces. What they used is summed up at the end of the run, by model, and is a call's own where there was one alone.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, Lose, ReadError, Source, Words, millis};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::{Reasoning, Reported};
@@ -22,11 +18,7 @@ pub const READER: Reader = Reader { name: "gemini-stream", about: "Gemini CLI's 
 const AGENT: &str = "gemini-cli";
 
 fn claims(source: &Source) -> Claim {
-    let own = |line: &Outline| {
-        let begins = line.text("type") == "init" && line.has("session_id") && line.has("model");
-        begins || (line.text("type") == "tool_use" && line.has("tool_name") && line.has("tool_id") && line.has("parameters"))
-    };
-    if source.head_text().lines().take(20).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+    Claim::when(source.has_line(20, &["type=init session_id model", "type=tool_use tool_name tool_id parameters"]))
 }
 
 #[derive(Deserialize, Default)]

@@ -4,10 +4,7 @@
 //! versions write an estimate again after the results of tools: only a size next to a reply is a measurement. Going back and compacting
 //! begin a new file and leave the old one as `context_<n>.jsonl`; each file is a session as far as it goes.
 
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::image;
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, image};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;

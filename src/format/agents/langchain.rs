@@ -3,12 +3,7 @@
 //!
 //! Within its wrapper a message is close to the chat dialect. Definitions of tools are not in it.
 
-use crate::format::ground::count::ABSURD;
-use crate::format::ground::json::fault;
-use crate::format::ground::outline::Outline;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, sound};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, thinking};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatToolCall, ChatUsage};
@@ -24,7 +19,7 @@ pub const READER: Reader = Reader { name: "langchain", about: "LangChain and Lan
 const PLACES: [&str; 4] = ["[].", "messages[].", "values.messages[].", "channel_values.messages[]."];
 
 fn claims(source: &Source) -> Claim {
-    if is_document(source.outline()) || is_message(source.outline(), "") { Claim::Yes } else { Claim::No }
+    Claim::when(is_document(source.outline()) || is_message(source.outline(), ""))
 }
 
 fn is_document(outline: &Outline) -> bool {
@@ -33,11 +28,9 @@ fn is_document(outline: &Outline) -> bool {
 
 /// Does a message stand at this place?
 fn is_message(outline: &Outline, at: &str) -> bool {
-    let has = |key: &str| outline.has(&format!("{at}{key}"));
-    let kind = outline.text(&format!("{at}type"));
-    let named = role_of(kind).is_some() && !has("role");
-    let dumped = kind == "constructor" && has("lc") && has("kwargs.content");
-    dumped || (named && (has("data.content") || (has("content") && (has("additional_kwargs") || has("response_metadata")))))
+    let named = role_of(outline.text(&format!("{at}type"))).is_some();
+    let plain = outline.shows_at(at, "!role data.content|content data.content|additional_kwargs|response_metadata");
+    (named && plain) || outline.shows_at(at, "type=constructor lc kwargs.content")
 }
 
 /// The role in the chat dialect, of a type or a class.
@@ -164,10 +157,7 @@ impl Session<'_> {
         let model = if metadata.model_name.is_empty() { &metadata.model } else { &metadata.model_name };
         // LangChain's own words first, then the provider's.
         let reported = [chat.usage_metadata, metadata.token_usage, metadata.usage].into_iter().flatten().find(|raw| raw.get() != "null");
-        let usage = reported.map_or(Ok(None), ChatUsage::read).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
+        let usage = sound(reported.map_or(Ok(None), ChatUsage::read), lose);
         let unchained = self.made.chain.link(model);
         Call { id: id.to_owned(), model: model.to_string(), usage, unchained }
     }

@@ -5,13 +5,10 @@
 //! could not use was paid for and is in no prompt. The earliest files are the bare list of messages.
 
 use crate::format::exchange::{openai_responses, weigh};
-use crate::format::ground::count::{Dollars, sound};
-use crate::format::ground::json::fault;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Dollars, ReadError, Source, Words, fault, sound};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{Chain, Tools, end_said};
+use crate::format::recorder::Recorder;
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatPart, ChatUsage, text_of};
 use crate::transcript::{Call, Message, Part, Role, Scale, Text, Transcript};
@@ -23,16 +20,15 @@ pub const READER: Reader = Reader { name: "mini-swe-agent", about: "mini-swe-age
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let named = outline.text("trajectory_format").starts_with("mini-swe-agent");
-    let described = outline.has("info.mini_version") || (outline.has("info.model_stats") && outline.has("info.config"));
+    let named = outline.shows("trajectory_format=mini-swe-agent*");
+    let described = outline.shows("info.mini_version|info.model_stats info.mini_version|info.config !trajectory !history");
     // A bare list is known by the wrapping of its observations.
     let observations = || memchr::memmem::find(source.head(), b"<returncode>").is_some();
-    let bare = outline.has("[].role") && outline.has("[].content") && observations();
-    if named || (described && !outline.has("trajectory") && !outline.has("history")) || bare {
+    if named || described || (outline.shows("[].role [].content") && observations()) {
         return Claim::Yes;
     }
     // A patch longer than the head may hide all that comes after it.
-    let patch_first = outline.has("info.exit_status") && outline.has("info.submission") && source.name().contains(".traj.json");
+    let patch_first = outline.shows("info.exit_status info.submission") && source.name().contains(".traj.json");
     if patch_first { Claim::Maybe } else { Claim::No }
 }
 
@@ -112,34 +108,28 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         serde_json::from_str(&text).map_err(damaged)?
     };
     let id = if trajectory.instance_id.is_empty() { source.name() } else { trajectory.instance_id.to_string() };
-    let transcript =
-        Transcript { id, agent: READER.name.to_owned(), version: trajectory.info.mini_version.to_string(), ..Transcript::default() };
+    let mut made = Recorder::new(READER.name, id, scale);
+    made.transcript.version = trajectory.info.mini_version.to_string();
     let configured = trajectory.info.config.and_then(|config| config.model).map(|model| model.model_name.to_string()).unwrap_or_default();
-    let mut run = Run { transcript, configured, chat: Chat::default(), names: Tools::default(), answered: false };
+    let mut run = Run { made, configured, chat: Chat::default(), answered: false };
     for (written, number) in trajectory.messages.into_iter().zip(1..) {
         run.message(written, number, scale, source);
     }
-    let mut transcript = run.transcript;
-    let mut chain = Chain::default();
-    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
-        call.unchained = chain.link(&call.model);
-    }
-    end_said(transcript, 0, source, hand_over);
+    run.made.link_calls();
+    run.made.end(source, hand_over);
     Ok(())
 }
 
-struct Run {
-    transcript: Transcript,
+struct Run<'s> {
+    made: Recorder<'s>,
     /// The model that the run was started with.
     configured: String,
     chat: Chat,
-    /// The tools of the calls that stood in a response.
-    names: Tools,
     /// There was a reply.
     answered: bool,
 }
 
-impl Run {
+impl Run<'_> {
     fn message(&mut self, raw: &RawValue, number: u64, scale: &dyn Scale, source: &mut Source) {
         let (Ok(written), Ok(item)) = (serde_json::from_str::<ChatMessage>(raw.get()), serde_json::from_str::<Item>(raw.get())) else {
             return source.lose(number, "record of an unexpected shape");
@@ -173,7 +163,7 @@ impl Run {
             match &response {
                 Some(response) => {
                     let call = self.call(Some(response), &extra, number, source);
-                    self.transcript.side_calls.push(call);
+                    self.made.transcript.side_calls.push(call);
                 }
                 None => source.lose(number, "call whose reply was thrown away"),
             }
@@ -194,7 +184,7 @@ impl Run {
                 *error = failed;
             }
         }
-        self.transcript.messages.push(message);
+        self.made.push(message);
     }
 
     /// A reply that is kept as the response that it came in.
@@ -206,7 +196,7 @@ impl Run {
         for mut message in turn.messages {
             weigh(&mut message, scale);
             message.time = extra.timestamp.map(|seconds| (seconds * 1000.0) as i64).or(message.time);
-            self.names.note_all(&message.parts);
+            self.made.tools.note_all(&message.parts);
             if let Some(call) = &mut message.call {
                 if call.model.is_empty() {
                     call.model.clone_from(&self.configured);
@@ -215,13 +205,13 @@ impl Run {
                     usage.cost_nano_usd = usage.cost_nano_usd.or(extra.cost.0);
                 }
             }
-            self.transcript.messages.push(message);
+            self.made.push(message);
         }
     }
 
     fn printed(&self, item: &Item, scale: &dyn Scale) -> Message {
         let text = scale.weigh_result(&item.output.map(text_of_output).unwrap_or_default());
-        Message::new(Role::Tool, vec![self.names.result(&item.call_id, text, false)])
+        Message::new(Role::Tool, vec![self.made.tools.result(&item.call_id, text, false)])
     }
 
     fn call(&self, response: Option<&Response>, extra: &Extra, number: u64, source: &mut Source) -> Call {

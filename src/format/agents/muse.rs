@@ -3,17 +3,14 @@
 //! A reply is several events of one response: reasoning, text, requests for tools. Its usage comes with none of them, but before the
 //! requests for tools and after the text. Sub-agents have a log of their own below the session's folder.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Lose, ReadError, Source, Words, sound};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// Sessions of Muse Code.
@@ -21,9 +18,7 @@ pub const READER: Reader =
     Reader { name: "muse", about: "Muse Code sessions (~/.local/share/muse/sessions/*/*/*/*/session.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let own =
-        |line: &Outline| line.has("schema_version") && line.has("stream.kind") && (line.has("payload_type") || line.has("retained_marker"));
-    if source.head_text().lines().take(5).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+    Claim::when(source.has_line(5, &["schema_version stream.kind payload_type|retained_marker"]))
 }
 
 #[derive(Deserialize, Default)]
@@ -130,27 +125,14 @@ impl Tokens {
     }
 }
 
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
-
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), parent: parent(&source.path), agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut session =
-        Session { scale, transcript, tools: HashMap::new(), failed: HashSet::new(), reply: None, waiting: None, model: String::new() };
-    source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            match value {
-                Ok(record) => session.record(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    session.transcript.side_calls.extend(session.waiting.filter(|call| call.usage.is_some()));
-    if session.transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(session.transcript);
-    }
+    let made = Recorder::new(READER.name, source.name(), scale);
+    let mut session = Session { made, failed: HashSet::new(), reply: None, waiting: None };
+    session.made.transcript.parent = parent(&source.path);
+    source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
+    let Session { mut made, waiting, .. } = session;
+    made.transcript.side_calls.extend(waiting.filter(|call| call.usage.is_some()));
+    made.end_spoken(source, hand_over);
     Ok(())
 }
 
@@ -161,23 +143,18 @@ fn parent(path: &Path) -> Option<String> {
 }
 
 struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
-    tools: HashMap<String, String>,
+    made: Recorder<'s>,
     /// The calls of tools that did not end well.
     failed: HashSet<String>,
     /// The response that is being given, and its message.
     reply: Option<(String, usize)>,
     /// Usage whose reply has not come yet.
     waiting: Option<Call>,
-    model: String,
 }
 
 impl Session<'_> {
     fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
-        if let Some(id) = record.stream.id.some_id() {
-            self.transcript.id = id.to_owned();
-        }
+        self.made.identify(record.stream.id.id());
         if !record.retained_marker.is_empty() {
             return;
         }
@@ -190,8 +167,8 @@ impl Session<'_> {
             },
             "runtime.session.metadata" => match told() {
                 Some(told) => {
-                    self.transcript.version = told.build.semver.to_string();
-                    self.transcript.host = told.provider_id.some_id().map(str::to_owned);
+                    self.made.transcript.version = told.build.semver.to_string();
+                    self.made.transcript.host = told.provider_id.some_id().map(str::to_owned);
                 }
                 None => lose("record of an unexpected shape"),
             },
@@ -211,23 +188,16 @@ impl Session<'_> {
         match &*event.kind {
             "started" => {
                 self.reply = None;
-                self.list(record, Role::User, vec![Part::Text(self.scale.weigh(&event.prompt))]);
+                self.list(record, Role::User, vec![self.made.text(&event.prompt)]);
             }
             "model_request_configured" => self.instructions(record, &event.base_instructions),
             "reasoning_committed" => {
-                let sealed_bytes = u32::try_from(event.encrypted_content.len()).unwrap_or(u32::MAX);
-                self.reply(record, event, vec![Part::Thinking { text: self.scale.weigh(&event.text), sealed_bytes }]);
+                let thought = self.made.thinking(&event.text, event.encrypted_content.len());
+                self.reply(record, event, vec![thought]);
             }
-            "assistant_message_committed" => self.reply(record, event, vec![Part::Text(self.scale.weigh(&event.text))]),
+            "assistant_message_committed" => self.reply(record, event, vec![self.made.text(&event.text)]),
             "assistant_tool_calls_committed" => {
-                let part = |call: &ToolCall<'_>| Part::ToolCall {
-                    id: call.call_id.to_string(),
-                    name: call.name.to_string(),
-                    arguments: self.scale.weigh(&text_or_json(call.args)),
-                };
-                let parts = event.tool_calls.iter().map(part).collect();
-                let named = event.tool_calls.iter().map(|call| (call.call_id.to_string(), call.name.to_string()));
-                self.tools.extend(named);
+                let parts = event.tool_calls.iter().map(|call| self.made.tool_call(&call.call_id, &call.name, call.args)).collect();
                 self.reply(record, event, parts);
             }
             "tool_result_batch_committed" => self.results(record, event),
@@ -243,55 +213,45 @@ impl Session<'_> {
     fn list(&mut self, record: &Record<'_>, role: Role, parts: Vec<Part>) {
         // Microseconds since 1970.
         let time = record.recorded_at.map(|time| time / 1000).filter(|time| *time > 0);
-        self.transcript.messages.push(Message { id: record.id.id().to_owned(), time, ..Message::new(role, parts) });
+        self.made.push(Message { id: record.id.id().to_owned(), time, ..Message::new(role, parts) });
     }
 
     fn instructions(&mut self, record: &Record<'_>, text: &str) {
-        let first = self.transcript.messages.iter().all(|message| message.role != Role::System);
+        let first = self.made.transcript.messages.iter().all(|message| message.role != Role::System);
         if first && !text.is_empty() {
-            self.list(record, Role::System, vec![Part::Text(self.scale.weigh(text))]);
+            self.list(record, Role::System, vec![self.made.text(text)]);
         }
     }
 
     fn reply(&mut self, record: &Record<'_>, event: &Event<'_>, parts: Vec<Part>) {
         if let Some((response, at)) = &self.reply
             && *response == *event.response_id
-            && let Some(message) = self.transcript.messages.get_mut(*at)
+            && let Some(message) = self.made.transcript.messages.get_mut(*at)
         {
             return message.parts.extend(parts);
         }
-        self.reply = Some((event.response_id.to_string(), self.transcript.messages.len()));
+        self.reply = Some((event.response_id.to_string(), self.made.next()));
         self.list(record, Role::Assistant, parts);
         let call = self.waiting.take();
-        if let Some(message) = self.transcript.messages.last_mut() {
+        if let Some(message) = self.made.transcript.messages.last_mut() {
             message.call = call;
         }
     }
 
     fn completed(&mut self, record: &Record<'_>, event: &Event<'_>, lose: Lose<'_>) {
-        let usage = event.usage.as_ref().map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
-        let unchained = !self.model.is_empty() && self.model != *event.model;
-        self.model = event.model.to_string();
-        let call = Call { id: record.id.id().to_owned(), model: self.model.clone(), usage, unchained };
-        let open = self.reply.as_ref().and_then(|(_, at)| self.transcript.messages.get_mut(*at));
+        let usage = sound(event.usage.as_ref().map_or(Ok(None), Tokens::usage), lose);
+        let call = self.made.call(record.id.id(), &event.model, usage);
+        let open = self.reply.as_ref().and_then(|(_, at)| self.made.transcript.messages.get_mut(*at));
         match open.filter(|message| message.call.is_none()) {
             Some(message) => message.call = Some(call),
-            None => self.transcript.side_calls.extend(self.waiting.replace(call).filter(|call| call.usage.is_some())),
+            None => self.made.transcript.side_calls.extend(self.waiting.replace(call).filter(|call| call.usage.is_some())),
         }
     }
 
     fn results(&mut self, record: &Record<'_>, event: &Event<'_>) {
         self.reply = None;
         for answer in &event.results {
-            let part = Part::ToolResult {
-                call_id: answer.tool_call_id.to_string(),
-                name: self.tools.get(&*answer.tool_call_id).cloned().unwrap_or_default(),
-                text: self.scale.weigh_result(&answer.text),
-                error: self.failed.contains(&*answer.tool_call_id),
-            };
+            let part = self.made.result(&answer.tool_call_id, &answer.text, self.failed.contains(&*answer.tool_call_id));
             self.list(record, Role::Tool, vec![part]);
         }
     }

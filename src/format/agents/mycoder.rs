@@ -1,10 +1,7 @@
 //! MyCoder's list of messages, as a JSON list, under `messages`, or a message a line: calls of tools and their results are entries of
 //! their own, of the roles `tool_use` and `tool_result`. There is no usage per call.
 
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece, fault, text_or_json};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
@@ -17,10 +14,10 @@ pub const READER: Reader = Reader { name: "mycoder", about: "MyCoder message lis
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let message = ["role", "[].role", "messages[].role"].iter().any(|key| outline.has(key));
+    let message = outline.shows("role|[].role|messages[].role");
     let own = ["\"role\":\"tool_use\"", "\"role\": \"tool_use\""];
     let own = own.iter().any(|mark| memchr::memmem::find(source.head(), mark.as_bytes()).is_some());
-    if message && own { Claim::Yes } else { Claim::No }
+    Claim::when(message && own)
 }
 
 #[derive(Deserialize, Default)]

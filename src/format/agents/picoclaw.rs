@@ -3,13 +3,10 @@
 //! Messages are OpenAI's; there is no usage and no model, and the system prompt is put together anew each time. A summary stands in for
 //! messages that the older form has cut off, and that the newer one skips.
 
-use crate::format::ground::count::Count;
-use crate::format::ground::json::fault;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, ReadError, Source, Words, fault};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::end_said;
+use crate::format::recorder::Recorder;
 use crate::format::wire::chat::{Chat, ChatMessage};
 use crate::transcript::{Call, Compaction, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -22,16 +19,14 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let has = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
-    if has(&["key", "messages", "created", "updated"]) {
+    if outline.shows("key messages created updated") {
         return Claim::Yes;
     }
-    if has(&["key", "skip", "count", "created_at"]) {
+    if outline.shows("key skip count created_at") {
         return Claim::Companion;
     }
     // A line is a plain message of OpenAI's: only the file beside it tells whose.
-    let own = outline.has("role") && meta(source).is_some_and(|meta| meta.skip != Count::Absent && !meta.key.is_empty());
-    if own { Claim::Yes } else { Claim::No }
+    Claim::when(outline.has("role") && meta(source).is_some_and(|meta| meta.skip != Count::Absent && !meta.key.is_empty()))
 }
 
 /// A session of the older form; of the newer one, what stands in the file beside it.
@@ -73,7 +68,7 @@ const MARKS: &[Mark] =
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut made = Recorder::new(READER.name, source.name(), scale);
     let mut chat = Chat::default();
     let unread = "description beside the messages that cannot be read";
     let beside = meta_path(source).and_then(|path| {
@@ -88,40 +83,34 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     if one_document {
         let text = source.document()?;
         let session: Session = serde_json::from_str(&text).map_err(|error| ReadError::Damaged(fault(&error, false).to_owned()))?;
-        describe(&mut transcript, &session.key);
+        made.identify(&session.key);
         for (number, written) in (1..).zip(&session.messages) {
-            message(written.get(), &mut transcript, &mut chat, scale, &mut |reason| source.lose(number, reason));
+            message(written.get(), &mut made, &mut chat, &mut |reason| source.lose(number, reason));
         }
         // What the summary stands for is cut off: the session begins with it.
-        summarise(&mut transcript, &session.summary, 0, 0, scale);
+        summarise(&mut made, &session.summary, 0, 0);
     } else {
         source.each_line(|source, line| {
-            message(&line.text, &mut transcript, &mut chat, scale, &mut |reason| source.lose(line.number, reason));
+            message(&line.text, &mut made, &mut chat, &mut |reason| source.lose(line.number, reason));
         })?;
         if let Some(meta) = beside {
-            describe(&mut transcript, &meta.key);
+            made.identify(&meta.key);
             let skipped = meta.skip.or_zero().ok().and_then(|skip| usize::try_from(skip).ok()).unwrap_or(0);
             // When it was done is not noted: before now, and after what it skips.
-            let before = transcript.messages.len();
-            summarise(&mut transcript, &meta.summary, before, skipped.min(before), scale);
+            let before = made.next();
+            summarise(&mut made, &meta.summary, before, skipped.min(before));
         }
     }
-    end_said(transcript, 0, source, hand_over);
+    made.end(source, hand_over);
     Ok(())
 }
 
-fn describe(transcript: &mut Transcript, key: &str) {
-    if !key.is_empty() {
-        transcript.id = key.to_owned();
-    }
-}
-
-fn message(text: &str, transcript: &mut Transcript, chat: &mut Chat, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) {
+fn message(text: &str, made: &mut Recorder<'_>, chat: &mut Chat, lose: &mut dyn FnMut(&str)) {
     match serde_json::from_str::<ChatMessage>(text) {
-        Ok(written) => match chat.message(&written, scale, lose) {
+        Ok(written) => match chat.message(&written, made.scale, lose) {
             Some(mut message) => {
                 message.call = (message.role == Role::Assistant).then(Call::default);
-                transcript.messages.push(message);
+                made.push(message);
             }
             None => lose("message of an unknown role"),
         },
@@ -129,13 +118,13 @@ fn message(text: &str, transcript: &mut Transcript, chat: &mut Chat, scale: &dyn
     }
 }
 
-fn summarise(transcript: &mut Transcript, summary: &str, before: usize, kept_from: usize, scale: &dyn Scale) {
+fn summarise(made: &mut Recorder<'_>, summary: &str, before: usize, kept_from: usize) {
     if summary.is_empty() && kept_from == 0 {
         return;
     }
-    transcript.compactions.push(Compaction {
+    made.transcript.compactions.push(Compaction {
         before,
-        summary: (!summary.is_empty()).then(|| scale.weigh(summary)),
+        summary: (!summary.is_empty()).then(|| made.scale.weigh(summary)),
         kept_from: Some(kept_from),
         ..Compaction::default()
     });

@@ -2,14 +2,9 @@
 //!
 //! A request holds what is new for the model, a response the reply and its usage. Definitions of tools are not in it.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::image;
-use crate::format::ground::json::{fault, string, text_or_json};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{
+    Absurd, Count, Lose, Outline, ReadError, Source, Take, Words, each_piece, fault, image, millis, sound, string, text_or_json,
+};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
@@ -25,7 +20,7 @@ pub const READER: Reader = Reader { name: "pydantic-ai", about: "pydantic-ai mes
 const KEYS: [&str; 5] = ["messages", "message_history", "all_messages", "agent_messages", "new_messages"];
 
 fn claims(source: &Source) -> Claim {
-    if is_list(source.outline()) || source.outline().has("parts[].part_kind") { Claim::Yes } else { Claim::No }
+    Claim::when(is_list(source.outline()) || source.outline().has("parts[].part_kind"))
 }
 
 /// Is it a list of messages, as a whole or under one of its keys?
@@ -212,10 +207,7 @@ impl Session<'_> {
                 _ => lose("unknown content part"),
             }
         }
-        let usage = record.usage.as_ref().map_or(Ok(None), Tokens::usage).unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
+        let usage = sound(record.usage.as_ref().map_or(Ok(None), Tokens::usage), lose);
         if self.made.transcript.host.is_none() {
             self.made.transcript.host = record.provider_name.some_id().map(str::to_owned);
         }

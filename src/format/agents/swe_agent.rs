@@ -3,11 +3,7 @@
 //! The conversation is `history`; `trajectory` repeats it step by step. Usage is summed over the run and counted by the agent itself
 //! (`litellm.token_counter`), so it says nothing of a single call and is never a provider's.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count, Dollars};
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Absurd, Count, Dollars, ReadError, Source, Take, Words, each_piece, fault, text_or_json};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{NO_MESSAGES, thinking};
@@ -22,12 +18,9 @@ pub const READER: Reader = Reader { name: "swe-agent", about: "SWE-agent traject
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let steps = |at: &str| ["action", "observation", "thought"].iter().all(|field| outline.has(&format!("{at}trajectory[].{field}")));
-    let entries = |at: &str| {
-        let has = |field: &str| outline.has(&format!("{at}history[].{field}"));
-        has("role") && has("content") && (has("agent") || has("message_type"))
-    };
-    if ["", "attempts[]."].iter().any(|at| steps(at) || entries(at)) { Claim::Yes } else { Claim::No }
+    let steps = "trajectory[].action trajectory[].observation trajectory[].thought";
+    let entries = "history[].role history[].content history[].agent|history[].message_type";
+    Claim::when(["", "attempts[]."].iter().any(|at| outline.shows_at(at, steps) || outline.shows_at(at, entries)))
 }
 
 /// What an entry of the history has beside a chat message.

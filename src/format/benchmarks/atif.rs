@@ -4,11 +4,7 @@
 //! them says that the context was rewritten there, and the user's step after it holds what replaced it. Since version 1.7 such a step is marked,
 //! what replaced the context may stand in it, and trajectories of sub-agents may stand in the one that started them.
 
-use crate::format::ground::count::{Absurd, Count, Dollars, sound};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::{Recorder, definitions};
 use crate::format::usage::Reported;
@@ -22,9 +18,7 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "atif", about: "Harbor's Agent Trajectory Interchange Format (ATIF)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let version = |at: &str| outline.text(at).starts_with("ATIF");
-    if version("schema_version") || version("[].schema_version") { Claim::Yes } else { Claim::No }
+    Claim::when(source.outline().shows("schema_version=ATIF*|[].schema_version=ATIF*"))
 }
 
 #[derive(Deserialize, Default)]

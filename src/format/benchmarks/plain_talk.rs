@@ -1,10 +1,7 @@
 //! Conversations that were printed as one text, with a head before each message: what tau-bench keeps as examples
 //! (`messages_display`, `user: …`), and what a summariser was given to read (`[Message 3] assistant:`).
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Words, fault, millis, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -14,7 +11,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const DISPLAYED: Reader = Reader {
     name: "messages-display",
     about: "Few-shot examples of tau-bench: a conversation a line, printed as one text (JSONL)",
-    claims: |source| if source.outline().top().eq(["messages_display"]) { Claim::Yes } else { Claim::No },
+    claims: |source| Claim::when(source.outline().top().eq(["messages_display"])),
     read: read_displayed,
 };
 
@@ -25,7 +22,7 @@ pub const SUMMARISER: Reader = Reader {
     claims: |source| {
         let outline = source.outline();
         let keys = ["input", "output", "summary_model_calls", "message_count"];
-        if keys.iter().all(|key| outline.has(key)) { Claim::Yes } else { Claim::No }
+        Claim::when(keys.iter().all(|key| outline.has(key)))
     },
     read: read_summaries,
 };

@@ -1,10 +1,7 @@
 //! ShareGPT and its relatives: conversations that models are trained on, as a list or one a line. They hold no usage; tools are a JSON
 //! string beside the conversation, and a call or a result of one is a turn of its own.
 
-use crate::format::ground::json::{compact, fault, string, text_or_json, values};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Take, Words, compact, each_piece, fault, string, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -15,9 +12,8 @@ pub const READER: Reader =
     Reader { name: "sharegpt", about: "ShareGPT: conversations for training, with tools (a JSON list, or JSONL)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let turn = |at: &str| outline.has(&format!("{at}conversations[].from")) && outline.has(&format!("{at}conversations[].value"));
-    if turn("") || turn("[].") { Claim::Yes } else { Claim::No }
+    let turn = |at: &&str| source.outline().shows_at(at, "conversations[].from conversations[].value");
+    Claim::when(["", "[]."].iter().any(turn))
 }
 
 #[derive(Deserialize, Default)]

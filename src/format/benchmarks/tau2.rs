@@ -5,12 +5,7 @@
 //! user's model have a context of their own, with the roles turned round, and stand on the side; what that model does with its own
 //! tools the agent never sees.
 
-use crate::format::ground::count::{Dollars, sound};
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Dollars, ReadError, Source, Take, Words, each_piece, fault, millis, sound, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::NO_MESSAGES;
 use crate::format::recorder::Recorder;
@@ -38,14 +33,12 @@ enum Form {
 
 fn form(source: &Source) -> Form {
     let outline = source.outline();
-    let described = outline.has("info.agent_info") || outline.has("info.environment_info");
-    if described && (outline.has("simulations") || outline.has("tasks")) {
+    if outline.shows("info.agent_info|info.environment_info simulations|tasks") {
         Form::Results
-    } else if outline.has("task_id") && outline.has("run_info.simulation_id") {
+    } else if outline.shows("task_id run_info.simulation_id") {
         Form::Task
-    } else if outline.has("task_id")
-        && (outline.has("termination_reason") && outline.has("reward_info")
-            || outline.has("messages") && results_of(&source.path).is_some())
+    } else if outline.shows("task_id termination_reason reward_info")
+        || outline.shows("task_id messages") && results_of(&source.path).is_some()
     {
         Form::Simulation
     } else {

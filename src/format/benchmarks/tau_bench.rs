@@ -1,9 +1,7 @@
 //! The first tau-bench: a list of runs in OpenAI's chat dialect, or one run alone. It records no usage of the agent's calls, and of the
 //! simulated user only what it cost in all.
 
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::pieces::each_piece;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, each_piece, fault, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
 use crate::format::wire::chat::{Chat, ChatMessage};
@@ -15,12 +13,8 @@ use serde_json::value::RawValue;
 pub const READER: Reader = Reader { name: "tau-bench", about: "tau-bench (the first): lists of runs, or one run", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let run = |at: &str| {
-        let has = |key: &str| outline.has(&format!("{at}{key}"));
-        has("task_id") && has("reward") && (has("traj[].role") || has("messages[].role") || has("info.task"))
-    };
-    if run("[].") || run("") { Claim::Yes } else { Claim::No }
+    let run = |at: &&str| source.outline().shows_at(at, "task_id reward traj[].role|messages[].role|info.task");
+    Claim::when(["[].", ""].iter().any(run))
 }
 
 #[derive(Deserialize, Default)]

@@ -2,10 +2,8 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::count::ABSURD;
-use crate::format::ground::json::compact;
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Lose, Words, compact};
+use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale};
 use serde::Deserialize;
@@ -40,7 +38,8 @@ pub struct Spoken<'a> {
 /// The exchange of a request with its response.
 pub fn decode(request: &str, response: Option<&str>, lose: Lose<'_>) -> Result<Exchange, serde_json::Error> {
     let body = serde_json::from_str::<Body>(request)?;
-    let mut weigher = Weigher::new(&Verbatim);
+    let mut tools = Tools::default();
+    let mut weigher = Weigher { scale: &Verbatim, tools: &mut tools };
     let mut exchange = conversation(&body, Made::Elsewhere, &mut weigher, lose);
     match response.and_then(|response| serde_json::from_str::<Spoken>(response).ok()).filter(|reply| &*reply.role == "assistant") {
         Some(reply) => {
@@ -116,13 +115,7 @@ fn hides(reply: &Spoken<'_>) -> bool {
 
 /// A reply and the call that made it.
 fn reply(reply: &Spoken<'_>, weigher: &mut Weigher<'_>, lose: Lose<'_>) -> Turn {
-    let usage = reply.usage.as_ref().and_then(|usage| {
-        let usage = usage.usage().inspect_err(|_| lose(ABSURD)).ok()?;
-        usage.or_else(|| {
-            lose("usage of zero tokens (not used)");
-            None
-        })
-    });
+    let usage = reply.usage.as_ref().and_then(|usage| usage.reported(lose));
     let passes = passes(reply);
     let own_passes = passes.iter().filter(|pass| !pass.is_kind("compaction")).count();
     (1..own_passes).for_each(|_| lose("earlier pass of a call with server tools (no call of its own)"));

@@ -2,9 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::count::{Absurd, Count, sound};
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Lose, Words, sound};
 use crate::format::recorder::definitions;
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::anthropic::visible_text;

@@ -2,9 +2,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::count::{Count, sound};
-use crate::format::ground::json::string;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Words, sound, string};
 use crate::format::recorder::definitions;
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage};
 use crate::transcript::{Call, Role};

@@ -3,11 +3,7 @@
 
 use super::turn::{Exchange, Turn, call};
 use super::verbatim::Verbatim;
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, string, text_or_json};
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Count, Lose, Words, compact, image, string, text_or_json};
 use crate::format::recorder::{definitions, thinking};
 use crate::format::wire::anthropic::visible_text;
 use crate::format::wire::blocks::{Block, Blocks};

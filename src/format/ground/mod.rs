@@ -1,15 +1,25 @@
 //! WHAT EVERY READER STANDS ON: files, lines, pieces of documents, JSON, YAML, SQLite, words, numbers, times and pictures. Knows no format.
 
-pub mod branches;
-pub mod count;
+mod branches;
+mod count;
 pub mod image;
-pub mod json;
-pub mod lines;
-pub mod outline;
-pub mod pieces;
-pub mod source;
+mod json;
+mod lines;
+mod outline;
+mod pieces;
+mod source;
 pub mod sqlite;
-pub mod time;
-pub mod words;
+mod time;
+mod words;
 pub mod yaml;
-pub mod zstd;
+mod zstd;
+
+pub use branches::Branches;
+pub use count::{ABSURD, Absurd, Count, Dollars, MOST, sound};
+pub use json::{CUT_OFF, close, compact, fault, said, string, text_or_json, values};
+pub use lines::{HALF_CHARACTER, Lines, NOT_UTF8, whole_characters};
+pub use outline::Outline;
+pub use pieces::{Piece, Take, each_piece};
+pub use source::{BROKEN_OFF, Lose, ReadError, Source};
+pub use time::millis;
+pub use words::Words;

@@ -42,6 +42,26 @@ impl Outline {
         self.0.iter().any(|(key, _)| key == path)
     }
 
+    /// Is this what the value shows? A signature is a line of words that all have to hold: `key` stands there, `!key` does not, `key=text` has
+    /// this text, `key=start*` one that begins so; `one|other` needs either of them, and so does `key=text,text`.
+    pub fn shows(&self, signature: &str) -> bool {
+        self.shows_at("", signature)
+    }
+
+    /// The same with all paths below this one, which ends in a dot.
+    pub fn shows_at(&self, place: &str, signature: &str) -> bool {
+        let value = |path: &str| self.0.iter().find(|(key, _)| key.strip_prefix(place) == Some(path)).map(|(_, value)| value.as_str());
+        let is_one = |text: &str, wanted: &str| wanted.strip_suffix('*').map_or(text == wanted, |start| text.starts_with(start));
+        let holds = |key: &str| match key.split_once('=') {
+            None => value(key).is_some(),
+            Some((key, texts)) => value(key).is_some_and(|text| texts.split(',').any(|wanted| is_one(text, wanted))),
+        };
+        signature.split_whitespace().all(|word| match word.strip_prefix('!') {
+            Some(keys) => !keys.split('|').any(holds),
+            None => word.split('|').any(holds),
+        })
+    }
+
     /// The string value (or its start) at this path; empty where there is none.
     pub fn text(&self, path: &str) -> &str {
         self.0.iter().find(|(key, _)| key == path).map_or("", |(_, value)| value)
@@ -113,5 +133,24 @@ impl<'de> Visitor<'de> for Level<'_> {
     }
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_says_what_must_may_and_must_not_stand() {
+        let outline = Outline::of(r#"{"type":"session_meta","payload":{"id":"7"},"list":[{"role":"user"}]}"#);
+        for signature in
+            ["type payload.id", "type=session_meta", "type=other,session_*", "none|type", "!none !uuid|role", "list[].role=user"]
+        {
+            assert!(outline.shows(signature), "{signature}");
+        }
+        for signature in ["none", "type=session", "type none", "!none|type", "none=", "payload.id=8"] {
+            assert!(!outline.shows(signature), "{signature}");
+        }
+        assert!(outline.shows_at("list[].", "role !type") && !outline.shows_at("[].", "role"));
     }
 }

@@ -169,6 +169,12 @@ impl Source {
         self.outline.get_or_init(|| Outline::of(self.head_text()))
     }
 
+    /// Does one of the first lines that are not blank show one of these signatures?
+    pub fn has_line(&self, most: usize, signatures: &[&str]) -> bool {
+        let lines = self.head_text().lines().filter(|line| !line.trim().is_empty()).take(most);
+        lines.map(Outline::of).any(|line| signatures.iter().any(|signature| line.shows(signature)))
+    }
+
     /// The file's name without its folders, for ids of sessions that have none.
     pub fn name(&self) -> String {
         self.path.file_name().map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())

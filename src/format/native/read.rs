@@ -2,11 +2,7 @@
 
 use super::measured::MARK;
 use super::measured::Measured;
-use crate::format::ground::count::{Absurd, Count, Dollars, sound};
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, ReadError, Source, Words, fault, millis, sound, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::usage::Reported;
 use crate::transcript::{
@@ -21,7 +17,7 @@ pub const READER: Reader =
     Reader { name: "native", about: "ctxsim's own JSONL, for agents that are not listed (docs/native.md)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    if source.outline().text("ctxsim").starts_with("native/") { Claim::Yes } else { Claim::No }
+    Claim::when(source.outline().shows("ctxsim=native/*"))
 }
 
 /// A line: a session's head, a message, a compaction or a side call.

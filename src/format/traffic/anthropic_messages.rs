@@ -6,9 +6,9 @@
 
 use crate::format::exchange::anthropic::{Body, Made, Spoken, conversation, decode};
 use crate::format::exchange::{Exchange, Sessions, Verbatim};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, fault, values};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Tools;
 use crate::format::wire::anthropic::Weigher;
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
@@ -120,7 +120,12 @@ fn exchanges(text: &str, at_end: bool, lose: &mut dyn FnMut(&str)) -> Vec<Exchan
 
 fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
     let said = |messages, lose: &mut dyn FnMut(&str)| {
-        conversation(&Body { messages, ..Body::default() }, Made::Here, &mut Weigher::new(&Verbatim), lose)
+        conversation(
+            &Body { messages, ..Body::default() },
+            Made::Here,
+            &mut Weigher { scale: &Verbatim, tools: &mut Tools::default() },
+            lose,
+        )
     };
     if value.starts_with('[') {
         let messages = serde_json::from_str::<Vec<Spoken>>(value).inspect_err(|_| lose("list that holds no messages")).ok()?;
@@ -132,7 +137,7 @@ fn exchange(value: &str, lose: &mut dyn FnMut(&str)) -> Option<Exchange> {
         decoded.inspect_err(|_| lose("request of an unexpected shape")).ok()
     } else if item.messages.is_some() {
         let body = serde_json::from_str::<Body>(value).inspect_err(|_| lose("record of an unexpected shape")).ok()?;
-        Some(conversation(&body, Made::Here, &mut Weigher::new(&Verbatim), lose))
+        Some(conversation(&body, Made::Here, &mut Weigher { scale: &Verbatim, tools: &mut Tools::default() }, lose))
     } else if item.role.is_some() {
         let message = serde_json::from_str::<Spoken>(value).inspect_err(|_| lose("message of an unexpected shape")).ok()?;
         Some(Exchange { follows: Some(LONE.to_owned()), known_as: vec![LONE.to_owned()], ..said(vec![message], lose) })

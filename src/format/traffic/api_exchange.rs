@@ -3,9 +3,7 @@
 //! keeps the conversation or runs tools: that usage is marked as of a prompt that is not all in the log.
 
 use crate::format::exchange::{Dialect, Exchange, Sessions};
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Words, text_or_json};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
@@ -21,7 +19,7 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    if outline.has("api") && outline.has("request") && Dialect::of_name(outline.text("api")).is_some() { Claim::Yes } else { Claim::No }
+    Claim::when(outline.shows("api request") && Dialect::of_name(outline.text("api")).is_some())
 }
 
 #[derive(Deserialize, Default)]
@@ -36,15 +34,9 @@ struct Record<'a> {
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let mut sessions = Sessions::new(READER.name, source.name(), scale);
     source.each_line(|source, line| {
-        for record in values::<Record>(&line.text) {
-            match record {
-                Ok(record) => {
-                    let exchange = exchange(&record, &mut |reason| source.lose(line.number, reason));
-                    exchange.and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
-                }
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
+        source.values(line, |record: Record, lose| {
+            exchange(&record, lose).and_then(|exchange| sessions.add(exchange)).into_iter().for_each(&mut *hand_over);
+        });
     })?;
     sessions.finish().for_each(hand_over);
     Ok(())

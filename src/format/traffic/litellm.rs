@@ -6,10 +6,7 @@
 
 use crate::format::exchange::openai_chat::{Request, exchange};
 use crate::format::exchange::{Exchange, Sessions};
-use crate::format::ground::count::{Count, Dollars};
-use crate::format::ground::json::{fault, string, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
+use crate::format::ground::{Count, Dollars, ReadError, Source, fault, millis, string, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::ChatMessage;
 use crate::transcript::{Scale, Transcript};
@@ -23,11 +20,11 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let keys = ["kwargs", "latency_sec", "context_window", "call_type", "response_cost", "model_parameters"];
-    let kept = keys.iter().any(|key| outline.has(key));
+    let kept = outline.shows("kwargs|latency_sec|context_window|call_type|response_cost|model_parameters");
     // A long conversation hides the response.
-    let asked = outline.has("messages[].role") && (kept || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
-    if !asked || outline.has("request") || outline.has("trajectory_format") || outline.has("info") {
+    let own = outline.shows("messages[].role !request !trajectory_format !info");
+    let asked = own && (kept || outline.top().eq(["messages"]) && is_a_call_by_name(&source.path));
+    if !asked {
         Claim::No
     } else if calls_beside(source).first().is_some_and(|first| *first != source.path) {
         Claim::Companion

@@ -5,10 +5,8 @@ mod background;
 mod end;
 
 use crate::format::exchange::{Dialect, Exchange, Sessions};
-use crate::format::ground::json::{CUT_OFF, fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
 use crate::format::ground::yaml::{binary, to_json, unpacked};
+use crate::format::ground::{CUT_OFF, ReadError, Source, Words, fault, text_or_json, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use background::{Replies, Traffic};
@@ -27,17 +25,15 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let keys = ["interactions[].request", "http_interactions[].request", "log.entries[].request"];
-    let all = |keys: &[&str]| keys.iter().all(|key| outline.has(key));
-    let single = all(&["request.url", "request.body", "response"]) || all(&["request.uri", "request.body", "response"]);
-    let nock = all(&["[].scope", "[].path", "[].response"]);
+    let listed = outline.shows("interactions[].request|http_interactions[].request|log.entries[].request");
+    let single = outline.shows("request.url|request.uri request.body response");
+    let nock = outline.shows("[].scope [].path [].response");
     let yaml = ["interactions:", "http_interactions:"];
     let mut lines = source.head_text().lines();
     let archive = lines.clone().next() == Some("log:") && lines.clone().any(|line| line.trim() == "entries:");
     let named = lines.any(|line| yaml.contains(&line.trim_end()));
     let follows = lines.next().is_some_and(|line| line.trim_start().starts_with("- "));
-    let claimed = (named && follows) || archive || single || nock || keys.iter().any(|key| outline.has(key));
-    if claimed { Claim::Yes } else { Claim::No }
+    Claim::when((named && follows) || archive || single || nock || listed)
 }
 
 #[derive(Deserialize, Default)]

@@ -1,12 +1,8 @@
 //! The Anthropic Messages shapes that several formats store: content blocks and usage.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::count::{Absurd, Count};
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, said};
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
-use crate::format::recorder::{Tools, thinking};
+use crate::format::ground::{Absurd, Count, Lose, Words, compact, image, said, sound};
+use crate::format::recorder::{Recorder, Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};
 use serde::Deserialize;
@@ -72,19 +68,21 @@ struct Media<'a> {
 }
 
 /// Weighs content blocks, and remembers which tool each call id belongs to.
-pub struct Weigher<'s> {
+pub struct Weigher<'w> {
     /// What measures the texts.
-    pub scale: &'s dyn Scale,
+    pub scale: &'w dyn Scale,
     /// The tools that were called.
-    pub tools: Tools,
+    pub tools: &'w mut Tools,
 }
 
-impl<'s> Weigher<'s> {
-    /// A weigher that has seen no call yet.
-    pub fn new(scale: &'s dyn Scale) -> Weigher<'s> {
-        Weigher { scale, tools: Tools::default() }
+impl Recorder<'_> {
+    /// What weighs the content of messages in Anthropic's dialect.
+    pub fn anthropic(&mut self) -> Weigher<'_> {
+        Weigher { scale: self.scale, tools: &mut self.tools }
     }
+}
 
+impl Weigher<'_> {
     /// The messages that one recorded message stands for, in order: each tool result is a message of its own, whatever role the wire gives it.
     /// The first one has the role asked for, if it has any part of its own before a result.
     pub fn messages(&mut self, role: Role, content: &Content<'_>, lose: Lose<'_>) -> Vec<Message> {
@@ -252,6 +250,15 @@ struct OutputDetails {
 }
 
 impl UsageRecord {
+    /// Usage that can be used; a loss is reported where there is none.
+    pub fn reported(&self, lose: Lose<'_>) -> Option<Usage> {
+        let told = self.usage();
+        if let Ok(None) = told {
+            lose("usage of zero tokens (not used)");
+        }
+        sound(told, lose)
+    }
+
     /// The usage; `None` where it is of zero tokens. The three input figures are disjoint parts of the prompt; a request of several
     /// passes has the context of its last one.
     pub fn usage(&self) -> Result<Option<Usage>, Absurd> {

@@ -1,10 +1,7 @@
 //! The OpenAI chat dialect: messages and usage as that interface, its many imitations and most frameworks write them.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::count::{Absurd, Count, Dollars};
-use crate::format::ground::image;
-use crate::format::ground::json::{string, text_or_json};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, Words, image, string, text_or_json};
 use crate::format::recorder::{Tools, thinking};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::{Message, Part, Role, Scale, Usage};

@@ -2,9 +2,7 @@
 //! of a function or its answer.
 
 use super::blocks::{Block, Blocks};
-use crate::format::ground::image;
-use crate::format::ground::json::compact;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Words, compact, image};
 use crate::format::recorder::thinking;
 use crate::transcript::{Part, Scale};
 use serde::Deserialize;

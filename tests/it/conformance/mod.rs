@@ -20,7 +20,7 @@ mod picoclaw;
 mod qwen;
 
 use super::support;
-use ctxsim::format::ground::lines::whole_characters;
+use ctxsim::format::ground::whole_characters;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

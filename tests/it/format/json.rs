@@ -1,5 +1,4 @@
-use ctxsim::format::ground::json::{close, compact, values};
-use ctxsim::format::ground::lines::Lines;
+use ctxsim::format::ground::{Lines, close, compact, values};
 use std::io::Cursor;
 
 #[test]

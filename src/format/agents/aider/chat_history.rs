@@ -1,8 +1,7 @@
 //! The chat history: Markdown, with a heading for each time that the program was started.
 
 use super::READER;
-use crate::format::ground::count::{Count, MOST};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{Count, MOST, ReadError, Source};
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Trust, Usage};
 

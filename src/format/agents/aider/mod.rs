@@ -7,7 +7,7 @@
 mod chat_history;
 mod request_history;
 
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 

@@ -4,8 +4,7 @@
 //! before. What is not in a request leaves the context; what comes back is listed as a second showing.
 
 use super::READER;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
+use crate::format::ground::{ReadError, Source, millis};
 use crate::format::recorder::end_said;
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! The text of an attachment that the model reads: reminders, hook output, lists of skills and tools, files.
 
-use crate::format::ground::words::Words;
+use crate::format::ground::Words;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;

@@ -2,14 +2,13 @@
 
 use super::mirror::Mirror;
 use super::queue::Queue;
-use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire, reported};
+use super::record::{CompactMetadata, Kind, Record, SYNTHETIC, Wire};
 use super::tree::Tree;
-use crate::format::ground::source::Lose;
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
-use crate::format::wire::anthropic::{Content, Piece, UsageRecord, Weigher, visible_text};
+use crate::format::ground::{Lose, Words, millis};
+use crate::format::recorder::Recorder;
+use crate::format::wire::anthropic::{Content, Piece, UsageRecord, visible_text};
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
+use crate::transcript::{Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where};
 use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -20,20 +19,16 @@ const LARGEST_PLACEHOLDER: u64 = 50;
 /// A conversation under construction.
 pub(super) struct Conversation<'s> {
     /// What is known so far.
-    pub transcript: Transcript,
+    pub made: Recorder<'s>,
     /// Which of its messages stand in the context.
     pub tree: Tree,
     /// What it shows of sub-agents.
     pub mirror: Mirror,
     /// What people say during a turn.
     pub queue: Queue,
-    weigher: Weigher<'s>,
     replies: HashMap<String, Reply>,
     /// The compaction whose summary has not come yet.
     unsummarised: Option<usize>,
-    last_model: String,
-    /// Set by a reply without a call: the next call does not continue the last one.
-    interrupted: bool,
     /// Where the next message goes back to.
     rewind: Option<usize>,
 }
@@ -52,15 +47,12 @@ impl<'s> Conversation<'s> {
     /// An empty one.
     pub fn new(scale: &'s dyn Scale) -> Conversation<'s> {
         Conversation {
-            transcript: Transcript { agent: "claude-code".to_owned(), ..Transcript::default() },
+            made: Recorder::new("claude-code", String::new(), scale),
             tree: Tree::default(),
             mirror: Mirror::default(),
             queue: Queue::default(),
-            weigher: Weigher::new(scale),
             replies: HashMap::new(),
             unsummarised: None,
-            last_model: String::new(),
-            interrupted: false,
             rewind: None,
         }
     }
@@ -68,7 +60,7 @@ impl<'s> Conversation<'s> {
     /// A prompt, a tool's results, or text that the agent put in.
     pub fn user(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, lose: Lose<'_>) {
         let synthetic = record.is_injected() || is_written_by_agent(record, wire);
-        let messages = self.weigher.messages(Role::User, &wire.content, lose);
+        let messages = self.made.anthropic().messages(Role::User, &wire.content, lose);
         if messages.is_empty() {
             lose("user record without content");
         }
@@ -89,7 +81,7 @@ impl<'s> Conversation<'s> {
     }
 
     fn put_aside(&mut self, record: &Record<'_>, node: usize, text: &str) {
-        let part = Part::Other(self.weigher.scale.weigh(text));
+        let part = Part::Other(self.made.scale.weigh(text));
         self.add(record, node, Message { synthetic: true, ..Message::new(Role::User, vec![part]) });
     }
 
@@ -103,15 +95,15 @@ impl<'s> Conversation<'s> {
         let blocks: Vec<u128> = wire.content.0.iter().map(block_hash).collect();
         let mut messages = if blocks.iter().any(|block| seen.contains(block)) {
             lose("repeated content block");
-            self.weigher.messages(Role::Assistant, &unseen(&wire.content, seen), lose)
+            self.made.anthropic().messages(Role::Assistant, &unseen(&wire.content, seen), lose)
         } else {
-            self.weigher.messages(Role::Assistant, &wire.content, lose)
+            self.made.anthropic().messages(Role::Assistant, &wire.content, lose)
         };
         let results = messages.split_off(usize::from(messages.first().is_some_and(|message| message.role == Role::Assistant)));
         let parts = messages.pop().map(|message| message.parts).unwrap_or_default();
         match index {
             Some(index) => {
-                if let Some(message) = self.transcript.messages.get_mut(index) {
+                if let Some(message) = self.made.transcript.messages.get_mut(index) {
                     message.parts.extend(parts);
                 }
                 self.tree.join(node, index);
@@ -138,21 +130,16 @@ impl<'s> Conversation<'s> {
     fn begin_reply(&mut self, record: &Record<'_>, wire: &Wire<'_>, node: usize, key: String, parts: Vec<Part>, lose: Lose<'_>) {
         self.go_back(node);
         let real = &*wire.model != SYNTHETIC && record.is_api_error_message != Some(true);
-        let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| reported(usage, lose));
+        let usage = wire.usage.as_ref().filter(|_| real).and_then(|usage| usage.reported(lose));
         let succeeded = usage.is_some() || !wire.id.id().is_empty() || !wire.stop_reason.is_empty();
-        let call = (real && succeeded).then(|| Call {
-            id: call_id(wire.id.id(), record.request_id.id()),
-            model: wire.model.to_string(),
-            usage,
-            unchained: self.interrupted || (!self.last_model.is_empty() && *self.last_model != *wire.model),
-        });
-        self.interrupted = call.is_none();
-        self.transcript.refused = call.is_none() && (self.transcript.refused || is_refusal(record, wire));
+        let call = (real && succeeded).then(|| self.made.call(call_id(wire.id.id(), record.request_id.id()), &wire.model, usage));
+        // The call after a reply without one does not go on from the last one.
+        self.made.chain.broken = call.is_none();
+        self.made.transcript.refused = call.is_none() && (self.made.transcript.refused || is_refusal(record, wire));
         if call.is_some() {
-            self.last_model = wire.model.to_string();
             self.queue.delivered().iter().for_each(|text| self.put_aside(record, node, text));
         }
-        let index = self.transcript.messages.len();
+        let index = self.made.next();
         let reply = Reply {
             message: index,
             request: record.request_id.id().to_owned(),
@@ -161,7 +148,7 @@ impl<'s> Conversation<'s> {
             blocks: Vec::new(),
         };
         self.add(record, node, Message { call, ..Message::new(Role::Assistant, parts) });
-        if let Some(message) = self.transcript.messages.get_mut(index)
+        if let Some(message) = self.made.transcript.messages.get_mut(index)
             && !wire.id.id().is_empty()
         {
             message.id = wire.id.to_string();
@@ -172,9 +159,9 @@ impl<'s> Conversation<'s> {
     /// The lines of a reply agree on its prompt. Its output is counted while it streams: the largest count is the latest.
     fn observe_again(&mut self, key: &str, index: usize, wire: &Wire<'_>, lose: Lose<'_>) {
         let Some(reply) = self.replies.get_mut(key) else { return };
-        let Some(call) = self.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
+        let Some(call) = self.made.transcript.messages.get_mut(index).and_then(|message| message.call.as_mut()) else { return };
         reply.settled |= is_settled(wire);
-        let Some(again) = wire.usage.as_ref().and_then(|usage| reported(usage, lose)) else { return };
+        let Some(again) = wire.usage.as_ref().and_then(|usage| usage.reported(lose)) else { return };
         match &mut call.usage {
             Some(usage) => {
                 if usage.prompt != again.prompt {
@@ -196,9 +183,8 @@ impl<'s> Conversation<'s> {
 
     /// The boundary that a compaction leaves.
     pub fn boundary(&mut self, record: &Record<'_>, metadata: &CompactMetadata<'_>, kept_from: Option<usize>) {
-        self.unsummarised = Some(self.transcript.compactions.len());
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
+        self.unsummarised = Some(self.made.transcript.compactions.len());
+        self.made.compact(Compaction {
             automatic: automatic(metadata),
             tokens_before: metadata.pre_tokens.known().ok().flatten(),
             tokens_after: metadata.post_tokens.known().ok().flatten(),
@@ -216,9 +202,8 @@ impl<'s> Conversation<'s> {
             Part::ToolResult { call_id, .. } => results.contains(call_id.as_str()),
             _ => attachments.contains(message.id.as_str()),
         };
-        let taken = parts_where(&self.transcript.messages, is_taken);
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
+        let taken = parts_where(&self.made.transcript.messages, is_taken);
+        self.made.compact(Compaction {
             kind: CompactionKind::Prune,
             automatic: automatic(metadata),
             taken,
@@ -239,8 +224,8 @@ impl<'s> Conversation<'s> {
         if self.unsummarised.is_none() {
             self.boundary(record, &CompactMetadata::default(), None);
         }
-        if let Some(compaction) = self.unsummarised.take().and_then(|index| self.transcript.compactions.get_mut(index)) {
-            compaction.summary = Some(self.weigher.scale.weigh(&text));
+        if let Some(compaction) = self.unsummarised.take().and_then(|index| self.made.transcript.compactions.get_mut(index)) {
+            compaction.summary = Some(self.made.scale.weigh(&text));
         }
     }
 
@@ -253,16 +238,16 @@ impl<'s> Conversation<'s> {
         let departure = self.tree.depart(node);
         let mut rewind = departure.rewind;
         for original in departure.again {
-            let Some(message) = self.transcript.messages.get(original).cloned() else { continue };
-            let index = self.transcript.messages.len();
-            self.transcript.messages.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
+            let Some(message) = self.made.transcript.messages.get(original).cloned() else { continue };
+            let index = self.made.next();
+            self.made.push(Message { call: None, rewind: rewind.take(), copy_of: Some(original), ..message });
             self.tree.stand_again(original, index);
         }
         self.rewind = rewind.or(self.rewind);
     }
 
     fn add(&mut self, record: &Record<'_>, node: usize, message: Message) {
-        let index = self.transcript.messages.len();
+        let index = self.made.next();
         let role = message.role;
         let id = match self.tree.first_message(node) {
             None => record.uuid.id().to_owned(),
@@ -270,14 +255,14 @@ impl<'s> Conversation<'s> {
             Some(first) => format!("{}/{}", record.uuid.id(), index.saturating_sub(first)),
         };
         let rewind = self.rewind.take();
-        self.transcript.messages.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
+        self.made.push(Message { id, time: millis(&record.timestamp), rewind, ..message });
         self.tree.stand(node, index, role);
     }
 
     /// The finished transcript: now that each reply is complete, its output count can be judged.
     pub fn finish(mut self) -> Transcript {
         for reply in self.replies.values() {
-            let Some(message) = self.transcript.messages.get_mut(reply.message) else { continue };
+            let Some(message) = self.made.transcript.messages.get_mut(reply.message) else { continue };
             let visible: u64 = message.parts.iter().map(visible_tokens).sum();
             if let Some(usage) = message.call.as_mut().and_then(|call| call.usage.as_mut()) {
                 let grown = usage.output > reply.lowest_output;
@@ -285,8 +270,8 @@ impl<'s> Conversation<'s> {
                 usage.output_is_final = reply.settled || grown || plausible;
             }
         }
-        self.transcript.mirrored = self.mirror.finish();
-        self.transcript
+        self.made.transcript.mirrored = self.mirror.finish();
+        self.made.into_transcript()
     }
 }
 

@@ -4,11 +4,7 @@ use super::attachment;
 use super::conversation::{Conversation, is_prompt};
 use super::record::{CompactMetadata, Record};
 use super::tree::Parent;
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::Lose;
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Lose, ReadError, Source, Take, Words, each_piece};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::Claim;
 use crate::transcript::{Scale, Transcript, project};
@@ -21,7 +17,7 @@ pub(super) fn claims(source: &Source) -> Claim {
         let first = source.outline();
         let streamed = matches!(first.text("[].type"), "system" | "user" | "assistant") && first.has("[].session_id");
         let own = first.has("[].parent_tool_use_id") || (first.text("[].subtype") == "init" && first.has("[].tools"));
-        return if streamed && own { Claim::Yes } else { Claim::No };
+        return Claim::when(streamed && own);
     }
     let mut best = Claim::No;
     for line in source.head_text().lines().filter(|line| !line.trim().is_empty()) {
@@ -86,12 +82,7 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn F
         latest: [None; 2],
     };
     let mut take = |source: &mut Source, text: &str, number: u64, at_end: bool| {
-        for record in values::<Record>(text) {
-            match record {
-                Ok(record) => file.record(&record, &mut |reason| source.lose(number, reason)),
-                Err(error) => source.lose(number, fault(&error, at_end)),
-            }
-        }
+        source.values_of(text, number, at_end, |record: Record, lose| file.record(&record, lose));
     };
     if is_list(source) {
         each_piece(source, &[("", Take::Elements)], |source, piece| {
@@ -192,10 +183,11 @@ impl File<'_> {
         let kept_from = self.kept_from(record, index);
         let conversation = &mut self.conversations[index];
         if !record.program().is_empty() {
-            conversation.transcript.version = record.program().to_owned();
+            conversation.made.transcript.version = record.program().to_owned();
         }
         // A person may go elsewhere later: the project is where the session began.
-        conversation.transcript.project = conversation.transcript.project.take().or_else(|| project(&record.cwd));
+        let project_of = &mut conversation.made.transcript.project;
+        *project_of = project_of.take().or_else(|| project(&record.cwd));
         if parent.is_none() && conversation.tree.is_empty() && !record.parent().is_empty() {
             self.went_on.insert(index, xxh3_128(record.parent().as_bytes()));
         }
@@ -217,7 +209,7 @@ impl File<'_> {
     /// The conversation that a record belongs to. A parent tells it best: a resumed session carries on under a new session id.
     fn conversation(&mut self, record: &Record<'_>, of_parent: Option<usize>) -> usize {
         let side = record.is_side();
-        let is_side = |index: &usize| self.conversations[*index].transcript.parent.is_some();
+        let is_side = |index: &usize| self.conversations[*index].made.transcript.parent.is_some();
         let of_parent = of_parent.filter(|index| is_side(index) == side);
         let session = record.session();
         let key = match (side, record.agent()) {
@@ -239,9 +231,9 @@ impl File<'_> {
         let index = index.unwrap_or_else(|| {
             let mut conversation = Conversation::new(self.scale);
             if side {
-                conversation.transcript.parent = Some(session.to_owned());
+                conversation.made.transcript.parent = Some(session.to_owned());
                 let own = [record.agent(), record.uuid.id()].into_iter().find(|own| !own.is_empty()).unwrap_or_default();
-                conversation.transcript.id = format!("{session}/{own}");
+                conversation.made.transcript.id = format!("{session}/{own}");
             }
             self.conversations.push(conversation);
             self.conversations.len() - 1
@@ -250,7 +242,7 @@ impl File<'_> {
             self.sessions.insert(hash, index);
         }
         if !side && !session.is_empty() {
-            session.clone_into(&mut self.conversations[index].transcript.id);
+            session.clone_into(&mut self.conversations[index].made.transcript.id);
         }
         self.latest[usize::from(side)] = Some(index);
         index

@@ -1,8 +1,7 @@
 //! What sub-agents said to the model, as far as the log of the session that started them shows it: progress records mirror their messages.
 
-use super::record::{SYNTHETIC, Wire, reported};
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use super::record::{SYNTHETIC, Wire};
+use crate::format::ground::{Lose, Words};
 use crate::transcript::Call;
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -58,7 +57,7 @@ impl Mirror {
     /// A line of a reply. Lines of one reply agree on its prompt; the largest count of its output is the latest.
     fn reply(&mut self, record: &Mirrored<'_>, lose: Lose<'_>) {
         let Some(wire) = record.message.as_ref().filter(|wire| &*wire.model != SYNTHETIC) else { return };
-        let usage = wire.usage.as_ref().filter(|_| record.is_api_error_message != Some(true)).and_then(|usage| reported(usage, lose));
+        let usage = wire.usage.as_ref().filter(|_| record.is_api_error_message != Some(true)).and_then(|usage| usage.reported(lose));
         let Some(usage) = usage else { return };
         let id = [&wire.id, &record.uuid, &record.request_id].into_iter().find_map(Words::some_id).unwrap_or_default();
         let known = self.places.get(id).and_then(|place| self.calls.get_mut(*place)).and_then(|call| call.usage.as_mut());

@@ -1,24 +1,12 @@
 //! The fields of a line that matter here. All else is passed over without being decoded.
 
-use crate::format::ground::count::{Count, sound};
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Words};
 use crate::format::wire::anthropic::{Content, UsageRecord};
-use crate::transcript::Usage;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// The model of messages that no model wrote.
 pub(super) const SYNTHETIC: &str = "<synthetic>";
-
-/// Usage that can be used; a loss is reported where there is none.
-pub(super) fn reported(usage: &UsageRecord, lose: Lose<'_>) -> Option<Usage> {
-    let told = usage.usage();
-    if let Ok(None) = told {
-        lose("usage of zero tokens (not used)");
-    }
-    sound(told, lose)
-}
 
 /// A line of the log, of whatever type.
 #[derive(Debug, Default, Deserialize)]

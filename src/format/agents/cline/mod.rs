@@ -9,7 +9,7 @@ mod request;
 mod screen;
 mod task;
 
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
@@ -46,8 +46,7 @@ fn claims(source: &Source) -> Claim {
 
 /// Entries of the screen's list have a time, and say or ask something.
 fn is_screen(source: &Source) -> bool {
-    let outline = source.outline();
-    outline.has("[].ts") && matches!(outline.text("[].type"), "say" | "ask") && (outline.has("[].say") || outline.has("[].ask"))
+    source.outline().shows("[].ts [].type=say,ask [].say|[].ask")
 }
 
 fn beside(path: &Path, name: &str) -> PathBuf {

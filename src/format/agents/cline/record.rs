@@ -1,7 +1,6 @@
 //! What the two files hold, as far as it is read.
 
-use crate::format::ground::count::{Absurd, Count, Dollars};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, Words};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::anthropic;
 use crate::format::wire::blocks::Blocks;

@@ -2,10 +2,7 @@
 
 use super::record::{Condense, Entry, Started};
 use super::request;
-use crate::format::ground::count::sound;
-use crate::format::ground::json::fault;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, Take, each_piece, fault, sound};
 use crate::transcript::{Scale, Usage};
 use serde_json::Value;
 
@@ -71,7 +68,7 @@ fn kind(entry: &Entry<'_>, lose: &mut dyn FnMut(&str)) -> Option<Kind> {
         }
         "condense_context" | "sliding_window_truncation" => {
             let condense = entry.context_condense.as_ref().or(entry.context_truncation.as_ref())?;
-            let tokens = |count: crate::format::ground::count::Count| count.known().ok().flatten();
+            let tokens = |count: crate::format::ground::Count| count.known().ok().flatten();
             let Condense { prev_context_tokens, new_context_tokens, summary } = condense;
             let summary = (!summary.is_empty()).then(|| summary.to_string());
             Some(Kind::Condensed { before: tokens(*prev_context_tokens), after: tokens(*new_context_tokens), summary })

@@ -3,10 +3,8 @@
 use super::record::Spoken;
 use super::screen::{Kind, Shown, asked};
 use super::{READER, request};
-use crate::format::ground::json::fault;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::recorder::{Chain, thinking};
+use crate::format::ground::{ReadError, Source, Take, each_piece, fault};
+use crate::format::recorder::{Chain, Tools, thinking};
 use crate::format::wire::anthropic::Weigher;
 use crate::format::wire::blocks::Block;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Text, Transcript, Usage};
@@ -92,7 +90,8 @@ struct Listed {
 /// A task from its conversation, with what the screen's list says of its requests.
 pub fn from_conversation(id: String, entries: &[Shown], scale: &dyn Scale, source: &mut Source) -> Result<Transcript, ReadError> {
     let mut transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-    let mut weigher = Weigher::new(scale);
+    let mut tools = Tools::default();
+    let mut weigher = Weigher { scale, tools: &mut tools };
     let mut listed: Vec<Listed> = Vec::new();
     let mut models: Vec<String> = Vec::new();
     each_piece(source, &[("", Take::Elements)], |source, piece| {

@@ -1,8 +1,7 @@
 //! The content of single items: texts, pictures, and what a result says about success.
 
 use super::record::Piece;
-use crate::format::ground::image;
-use crate::format::ground::json::text_or_json;
+use crate::format::ground::{image, text_or_json};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Image, Part, Scale};
 use std::borrow::Cow;

@@ -8,9 +8,7 @@ mod record;
 mod session;
 mod turn;
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
@@ -22,13 +20,8 @@ pub const READER: Reader = Reader { name: AGENT, about: "Codex CLI rollouts (~/.
 
 fn claims(source: &Source) -> Claim {
     // The first line may be missing in a shortened file, but its neighbours are of the same kind.
-    let known = source.head_text().lines().take(20).any(|line| {
-        let outline = Outline::of(line);
-        let wrapped = matches!(outline.text("type"), "session_meta" | "response_item" | "turn_context" | "event_msg" | "compacted");
-        let bare = outline.has("id") && outline.has("timestamp") && outline.has("instructions") && !outline.has("type");
-        (wrapped && outline.has("payload")) || bare
-    });
-    if known { Claim::Yes } else { Claim::No }
+    let wrapped = "type=session_meta,response_item,turn_context,event_msg,compacted payload";
+    Claim::when(source.has_line(20, &[wrapped, "id timestamp instructions !type"]))
 }
 
 /// What a command printed is cut before it is sent, and every result once more as it is recorded.
@@ -45,20 +38,12 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
     let scale = &Marked::new(MARKS, scale);
     let mut session = Session::new(scale, source.name());
     source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            let lost = match value {
-                Ok(record) => session.take(&record, &line.text),
-                Err(error) => Err(fault(&error, line.last_unterminated)),
-            };
-            if let Err(reason) = lost {
-                source.lose(line.number, reason);
+        source.values(line, |record: Record, lose| {
+            if let Err(reason) = session.take(&record, &line.text) {
+                lose(reason);
             }
-        }
+        });
     })?;
-    let transcript = session.finish();
-    // A file of which nothing could be read has no session.
-    if !transcript.messages.is_empty() || !transcript.side_calls.is_empty() {
-        hand_over(transcript);
-    }
+    session.finish().into_iter().for_each(hand_over);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The shapes of a rollout's records.
 
-use crate::format::ground::count::{Absurd, Count};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Words};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::Usage;

@@ -9,12 +9,10 @@ use super::record::{
     Compacted, Event, Failure, Instructions, Item, Meta, Record, RolledBack, TokenCount, TokenInfo, TokenUsage, TurnContext,
 };
 use super::turn::Turn;
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::json::{string, text_or_json};
-use crate::format::ground::time::millis;
-use crate::format::recorder::{Chain, Tools, thinking};
+use crate::format::ground::{ABSURD, Count, millis, string, text_or_json};
+use crate::format::recorder::{Recorder, thinking};
 use crate::format::wire::blocks::Block;
-use crate::transcript::{Call, Compaction, Message, NamedWindows, Part, Role, Scale, Transcript, project};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage, project};
 use serde::Deserialize;
 
 /// The agent's name.
@@ -24,16 +22,12 @@ const UNEXPECTED: &str = "record of an unexpected shape";
 
 /// The session as far as it has been read.
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    made: Recorder<'s>,
     /// The id of the oldest session that this file's history goes back to: copies of a call in a fork share it.
     root: String,
     /// No record has come yet.
     first: bool,
-    windows: NamedWindows,
     model: String,
-    chain: Chain,
-    tools: Tools,
     /// The message that holds the user's instructions, and its text, until it is known whether another message shows them again.
     instructions: Option<(usize, String)>,
     open: Option<Response>,
@@ -59,16 +53,11 @@ struct Response {
 impl<'s> Session<'s> {
     /// An empty session.
     pub fn new(scale: &'s dyn Scale, name: String) -> Session<'s> {
-        let transcript = Transcript { id: name, agent: AGENT.to_owned(), ..Transcript::default() };
         Session {
-            scale,
-            transcript,
+            made: Recorder::new(AGENT, name, scale),
             root: String::new(),
             first: true,
-            windows: NamedWindows::default(),
             model: String::new(),
-            chain: Chain::default(),
-            tools: Tools::default(),
             instructions: None,
             open: None,
             pending: None,
@@ -84,7 +73,7 @@ impl<'s> Session<'s> {
         let time = millis(&record.timestamp);
         let Some(payload) = record.payload.map(|payload| payload.get()) else { return self.bare(record, line, time) };
         // Each file begins with what is known of its session.
-        self.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
+        self.made.transcript.begins_in_middle |= std::mem::take(&mut self.first) && &*record.kind != "session_meta";
         match &*record.kind {
             "response_item" => self.item(&decode(payload)?, time),
             "event_msg" => self.event(payload, time),
@@ -110,12 +99,12 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// What is known at the end of the file.
-    pub fn finish(mut self) -> Transcript {
+    /// What is known at the end of the file; `None` where nothing of it could be read.
+    pub fn finish(mut self) -> Option<Transcript> {
         self.flush_pending();
         self.close();
-        self.transcript.window = self.windows.of(self.transcript.main_model());
-        self.transcript
+        let transcript = self.made.into_transcript();
+        (!transcript.messages.is_empty() || !transcript.side_calls.is_empty()).then_some(transcript)
     }
 
     /// A line of a file from before version 0.30.
@@ -143,12 +132,10 @@ impl<'s> Session<'s> {
         if !first {
             return;
         }
-        if !meta.id.is_empty() {
-            self.transcript.id = meta.id.to_string();
-        }
-        self.transcript.version = meta.cli_version.to_string();
-        self.transcript.project = project(&meta.cwd);
-        self.transcript.parent = meta.parent();
+        self.made.identify(&meta.id);
+        self.made.transcript.version = meta.cli_version.to_string();
+        self.made.transcript.project = project(&meta.cwd);
+        self.made.transcript.parent = meta.parent();
         let base: String = meta
             .base_instructions
             .0
@@ -160,12 +147,12 @@ impl<'s> Session<'s> {
             })
             .collect();
         if !base.is_empty() {
-            self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&base))]) });
+            self.push(Message { time, ..Message::new(Role::System, vec![self.made.text(&base)]) });
         }
         let instructions = string(meta.instructions);
         if !instructions.trim().is_empty() {
-            self.instructions = Some((self.transcript.messages.len(), instructions.trim().to_owned()));
-            self.push(Message { time, ..Message::new(Role::System, vec![Part::Text(self.scale.weigh(&instructions))]) });
+            self.instructions = Some((self.made.next(), instructions.trim().to_owned()));
+            self.push(Message { time, ..Message::new(Role::System, vec![self.made.text(&instructions)]) });
         }
     }
 
@@ -181,7 +168,7 @@ impl<'s> Session<'s> {
                 Ok(())
             }
             "task_complete" | "turn_complete" => {
-                self.turn.ends(&mut self.transcript);
+                self.turn.ends(&mut self.made.transcript);
                 Ok(())
             }
             "turn_aborted" => {
@@ -191,7 +178,7 @@ impl<'s> Session<'s> {
                 Ok(())
             }
             "error" => {
-                self.transcript.refused |= string(decode::<Failure>(payload)?.codex_error_info) == "context_window_exceeded";
+                self.made.transcript.refused |= string(decode::<Failure>(payload)?.codex_error_info) == "context_window_exceeded";
                 Ok(())
             }
             "exited_review_mode" => {
@@ -210,7 +197,7 @@ impl<'s> Session<'s> {
     /// The record is repeated at every change of the rate limits: it reports a new call only where the totals have changed.
     fn usage(&mut self, info: &TokenInfo, time: Option<i64>) -> Lost {
         if let Count::Sound(window) = info.model_context_window {
-            self.windows.name(&self.model, window);
+            self.made.windows.name(&self.model, window);
         }
         let last = &info.last_token_usage;
         let usage = last.usage();
@@ -227,18 +214,17 @@ impl<'s> Session<'s> {
         let shrunk = self.totals.is_some_and(|before| input(&info.total_token_usage) < input(&before));
         self.totals = Some(info.total_token_usage);
         // Totals that start anew are those of a resumed session: what stands around its messages may be new too.
-        self.chain.broken |= shrunk;
+        self.made.chain.broken |= shrunk;
         let waiting = self.open.as_ref().map(|open| open.message).filter(|index| {
-            self.transcript
+            self.made
+                .transcript
                 .messages
                 .get(*index)
                 .is_some_and(|message| message.call.as_ref().is_none_or(|call| call.usage.is_none() && call.id.is_empty()))
         });
         self.report_follows = false;
-        let mut call = self.new_call();
-        call.id = id;
-        call.usage = usage.ok().flatten();
-        match waiting.and_then(|index| self.transcript.messages.get_mut(index)) {
+        let mut call = self.new_call(id, usage.ok().flatten());
+        match waiting.and_then(|index| self.made.transcript.messages.get_mut(index)) {
             Some(message) => {
                 // What was known of the call when its first item came stays true.
                 call.unchained |= message.call.as_ref().is_some_and(|early| early.unchained);
@@ -260,35 +246,30 @@ impl<'s> Session<'s> {
 
     /// After a compaction the program writes down its own estimate of the new size, as the usage of no call.
     fn estimate_after_compaction(&mut self, tokens: Count) {
-        let here = self.transcript.messages.len();
-        if let Some(compaction) = self.transcript.compactions.last_mut().filter(|compaction| compaction.before == here) {
+        let here = self.made.next();
+        if let Some(compaction) = self.made.transcript.compactions.last_mut().filter(|compaction| compaction.before == here) {
             compaction.tokens_after = compaction.tokens_after.or(tokens.known().ok().flatten());
         }
     }
 
-    fn new_call(&mut self) -> Call {
-        self.transcript.refused = false;
-        Call { id: String::new(), model: self.model.clone(), usage: None, unchained: self.chain.link(&self.model) }
+    fn new_call(&mut self, id: String, usage: Option<Usage>) -> Call {
+        self.made.transcript.refused = false;
+        self.made.call(id, &self.model, usage)
     }
 
     fn compacted(&mut self, compacted: &Compacted, time: Option<i64>) {
         self.close();
         self.instructions = None;
-        let summary = (!compacted.message.is_empty()).then(|| self.scale.weigh(&compacted.message));
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
-            summary,
-            // Usage without a response before this point is that of the summariser.
-            call: self.pending.take(),
-            time,
-            ..Compaction::default()
-        });
-        self.turn.compacts(self.transcript.compactions.len() - 1, &mut self.transcript);
+        let summary = (!compacted.message.is_empty()).then(|| self.made.scale.weigh(&compacted.message));
+        // Usage without a response before this point is that of the summariser.
+        let call = self.pending.take();
+        self.made.compact(Compaction { summary, call, time, ..Compaction::default() });
+        self.turn.compacts(self.made.transcript.compactions.len() - 1, &mut self.made.transcript);
     }
 
     fn item(&mut self, item: &Item, time: Option<i64>) -> Lost {
-        self.turn.works(&mut self.transcript);
-        let scale = self.scale;
+        self.turn.works(&mut self.made.transcript);
+        let scale = self.made.scale;
         match &*item.kind {
             "message" => {
                 let ItemParts { parts, lost } = parts_of(&item.content, scale);
@@ -323,8 +304,7 @@ impl<'s> Session<'s> {
             | "image_generation_call" => {
                 let id = if item.call_id.is_empty() { &item.id } else { &item.call_id };
                 let name = if item.name.is_empty() { item.kind.trim_end_matches("_call") } else { &item.name };
-                let arguments = scale.weigh(&text_or_json(item.arguments.or(item.input).or(item.action)));
-                let call = self.tools.call(id, name, arguments);
+                let call = self.made.tool_call(id, name, item.arguments.or(item.input).or(item.action));
                 self.response_part(item, vec![call], time);
                 Ok(())
             }
@@ -340,7 +320,7 @@ impl<'s> Session<'s> {
         let fits = |open: &Response| !open.aborted && (!open.answered || open.usage_first);
         if self.pending.is_none()
             && let Some(open) = self.open.as_ref().filter(|open| fits(open))
-            && let Some(message) = self.transcript.messages.get_mut(open.message)
+            && let Some(message) = self.made.transcript.messages.get_mut(open.message)
         {
             message.parts.extend(parts);
             return;
@@ -349,9 +329,9 @@ impl<'s> Session<'s> {
         self.instructions = None;
         let pending = self.pending.take();
         let usage_first = pending.is_some();
-        let call = pending.unwrap_or_else(|| self.new_call());
+        let call = pending.unwrap_or_else(|| self.new_call(String::new(), None));
         self.push(Message { id: item.id.id().to_owned(), call: Some(call), time, ..Message::new(Role::Assistant, parts) });
-        self.open = Some(Response { message: self.transcript.messages.len() - 1, usage_first, answered: false, aborted: false });
+        self.open = Some(Response { message: self.made.next() - 1, usage_first, answered: false, aborted: false });
     }
 
     /// A message that is not the model's.
@@ -359,7 +339,7 @@ impl<'s> Session<'s> {
         let text = text_of(&item.content);
         // The head's instructions turn out to be part of a message: they are not counted twice. Nothing refers to messages yet.
         if let Some((index, _)) = self.instructions.take_if(|(_, instructions)| text.contains(instructions.as_str())) {
-            self.transcript.messages.remove(index);
+            self.made.transcript.messages.remove(index);
         }
         let synthetic = role == Role::User && (&*item.kind == "agent_message" || contextual(&text));
         self.put_in(item, time, Message { synthetic, ..Message::new(role, parts) });
@@ -382,7 +362,7 @@ impl<'s> Session<'s> {
             None => text_of(&item.output),
         };
         let error = failed(&text, &item.output);
-        let result = self.tools.result(&item.call_id, self.scale.weigh_result(&text), error);
+        let result = self.made.result(&item.call_id, &text, error);
         let parts = std::iter::once(result).chain(pictures).collect();
         self.push(Message { id: item.id.id().to_owned(), time, ..Message::new(Role::Tool, parts) });
         lost
@@ -393,10 +373,10 @@ impl<'s> Session<'s> {
         self.flush_pending();
         self.close();
         let mut left = turns;
-        let mut at = self.rewind.unwrap_or(self.transcript.messages.len());
+        let mut at = self.rewind.unwrap_or(self.made.next());
         while left > 0 && at > 0 {
             at -= 1;
-            let Some(message) = self.transcript.messages.get(at) else { return };
+            let Some(message) = self.made.transcript.messages.get(at) else { return };
             if message.role == Role::User && !message.synthetic {
                 left -= 1;
                 self.rewind = Some(at);
@@ -407,31 +387,31 @@ impl<'s> Session<'s> {
 
     fn push(&mut self, mut message: Message) {
         message.rewind = self.rewind.take();
-        self.transcript.messages.push(message);
+        self.made.push(message);
     }
 
     /// No more items can belong to the open response. One that was aborted before its usage came was no call.
     fn close(&mut self) {
         let Some(open) = self.open.take().filter(|open| open.aborted) else { return };
-        if let Some(message) = self.transcript.messages.get_mut(open.message)
+        if let Some(message) = self.made.transcript.messages.get_mut(open.message)
             && message.call.as_ref().is_some_and(|call| call.usage.is_none() && call.id.is_empty())
         {
             message.call = None;
-            self.chain.broken = true;
+            self.made.chain.broken = true;
         }
     }
 
     /// A response that another agent's message interrupts before its usage came is asked for anew: it was no call, but what the model
     /// had said stays in the context.
     fn break_off(&mut self) {
-        let message = self.open.take().and_then(|open| self.transcript.messages.get_mut(open.message));
+        let message = self.open.take().and_then(|open| self.made.transcript.messages.get_mut(open.message));
         let call = message.and_then(|message| message.call.take_if(|call| call.usage.is_none() && call.id.is_empty()));
-        self.chain.broken |= call.is_some_and(|call| call.unchained);
+        self.made.chain.broken |= call.is_some_and(|call| call.unchained);
     }
 
     /// A call that produced no item of the conversation.
     fn flush_pending(&mut self) {
-        self.transcript.side_calls.extend(self.pending.take());
+        self.made.transcript.side_calls.extend(self.pending.take());
     }
 }
 

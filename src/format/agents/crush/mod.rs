@@ -9,7 +9,7 @@ mod rows;
 #[cfg(feature = "sqlite")]
 mod session;
 
-use crate::format::ground::source::Source;
+use crate::format::ground::Source;
 use crate::format::ground::sqlite;
 use crate::format::reader::{Claim, Reader};
 
@@ -27,7 +27,7 @@ const TABLES: [&str; 4] = ["sessions", "messages", "files", "goose_db_version"];
 
 fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
-        return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
+        return Claim::when(sqlite::holds(source, &TABLES));
     }
     if sqlite::is_side_file(source, &TABLES) { Claim::Companion } else { Claim::No }
 }

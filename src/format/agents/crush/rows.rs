@@ -1,10 +1,8 @@
 //! The rows of a database. Columns came and went: those that may be absent are looked for first.
 
 use super::session::{MessageRow, Session, SessionRow};
-use crate::format::ground::count::Count;
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, readable};
-use crate::format::ground::time::millis;
+use crate::format::ground::{Count, ReadError, Source, millis};
 use crate::format::marks::{Mark, Marked};
 use crate::format::recorder::NO_MESSAGES;
 use crate::format::usage::Reported;
@@ -40,9 +38,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         }
     }
     database.count_orphans("messages", "sessions", source);
-    if database.changed(&source.path) {
-        source.lose(0, "database was written to while it was read");
-    }
+    database.count_changes(source);
     Ok(())
 }
 

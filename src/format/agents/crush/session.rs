@@ -1,9 +1,6 @@
 //! One session, put together from its rows.
 
-use crate::format::ground::count::ABSURD;
-use crate::format::ground::image;
-use crate::format::ground::source::Lose;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Lose, Words, image};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};

@@ -2,10 +2,8 @@
 
 use super::record::{Line, ModelConfig, Totals};
 use super::session::Session;
-use crate::format::ground::count::Count;
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, loss_of};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, ReadError, Source, Words};
 use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
@@ -46,9 +44,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
         }
     }
     database.count_orphans("messages", "sessions", source);
-    if database.changed(&source.path) {
-        source.lose(0, "database was written to while it was read");
-    }
+    database.count_changes(source);
     Ok(())
 }
 

@@ -9,8 +9,8 @@ mod database;
 mod record;
 mod session;
 
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite;
+use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end;
@@ -25,15 +25,14 @@ const TABLES: [&str; 3] = ["sessions", "messages", "schema_version"];
 
 fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
-        return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
+        return Claim::when(sqlite::holds(source, &TABLES));
     }
     if sqlite::is_side_file(source, &TABLES) {
         return Claim::Companion;
     }
     let outline = source.outline();
-    let head = outline.has("working_dir") && (outline.has("message_count") || outline.has("conversation") || outline.has("description"));
-    let message = outline.has("role") && outline.has("created") && outline.has("content[].type");
-    if head || message { Claim::Yes } else { Claim::No }
+    let head = outline.shows("working_dir message_count|conversation|description");
+    Claim::when(head || outline.shows("role created content[].type"))
 }
 
 const MARKS: &[Mark] = &[Mark::Start("The response returned from the tool call was larger (# characters)")];

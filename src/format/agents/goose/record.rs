@@ -1,7 +1,6 @@
 //! What a session's head, its messages and their contents hold, as far as it is read.
 
-use crate::format::ground::count::Count;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Words};
 use crate::format::wire::blocks::Blocks;
 use serde::Deserialize;
 use serde_json::value::RawValue;

@@ -1,9 +1,7 @@
 //! One conversation, put together message by message.
 
 use super::record::{Answer, AnswerPiece, Line, Outcome, Piece, Request, Totals, Visibility};
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::image;
-use crate::format::ground::source::Lose;
+use crate::format::ground::{ABSURD, Count, Lose, image};
 use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::{Block, Blocks};

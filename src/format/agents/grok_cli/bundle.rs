@@ -1,9 +1,6 @@
 //! What lies beside a session: its description, and the log of all requests.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::Source;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Source, Words, sound};
 use crate::format::usage::Reported;
 use crate::reading::is_beside;
 use crate::transcript::{Call, Transcript, Usage};
@@ -86,21 +83,13 @@ pub fn requests(source: &mut Source, session: &str) -> Option<Vec<Call>> {
         if !line.text.contains(DONE) || !line.text.contains(session) {
             return;
         }
-        for value in values::<Line>(&line.text) {
-            let mut lose = |reason: &str| source.lose(line.number, reason);
-            match value {
-                Ok(done) if &*done.msg == DONE && &*done.sid == session => match done.ctx.map(|tokens| tokens.usage()) {
-                    Some(Ok(Some(usage))) => {
-                        let id = format!("{session}@{}", &*done.ts);
-                        calls.push(Call { id, usage: Some(usage), ..Call::default() });
-                    }
-                    Some(Err(_)) => lose(ABSURD),
-                    Some(Ok(None)) | None => {}
-                },
-                Ok(_) => {}
-                Err(error) => lose(fault(&error, line.last_unterminated)),
+        source.values(line, |done: Line, lose| {
+            let own = &*done.msg == DONE && &*done.sid == session;
+            if let Some(usage) = done.ctx.filter(|_| own).and_then(|tokens| sound(tokens.usage(), lose)) {
+                let id = format!("{session}@{}", &*done.ts);
+                calls.push(Call { id, usage: Some(usage), ..Call::default() });
             }
-        }
+        });
     });
     if read.is_err() {
         source.lose(0, UNREADABLE);

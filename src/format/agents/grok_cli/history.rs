@@ -1,13 +1,11 @@
 //! `chat_history.jsonl`: what the model reads, line by line. Lines have no time.
 
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Lose, ReadError, Source, Words};
+use crate::format::recorder::Recorder;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Message, Part, Role, Scale};
+use crate::transcript::{Call, Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 #[derive(Deserialize, Default)]
 #[serde(default, bound(deserialize = "'de: 'a"))]
@@ -40,61 +38,36 @@ struct ToolCall<'a> {
 }
 
 /// All messages. Reasoning is a line before its reply.
-pub fn read(source: &mut Source, scale: &dyn Scale) -> Result<Vec<Message>, ReadError> {
-    let mut messages = Vec::new();
+pub fn read(source: &mut Source, made: &mut Recorder<'_>) -> Result<(), ReadError> {
     let mut thoughts = Vec::new();
-    let mut tools = HashMap::new();
-    source.each_line(|source, line| {
-        for value in values::<Line>(&line.text) {
-            let mut lose = |reason: &str| source.lose(line.number, reason);
-            match value {
-                Ok(record) => message(&record, &mut messages, &mut thoughts, &mut tools, scale, &mut lose),
-                Err(error) => lose(fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    Ok(messages)
+    source.each_line(|source, line| source.values(line, |record: Line, lose| message(&record, made, &mut thoughts, lose)))
 }
 
-fn message(
-    line: &Line<'_>,
-    messages: &mut Vec<Message>,
-    thoughts: &mut Vec<Part>,
-    tools: &mut HashMap<String, String>,
-    scale: &dyn Scale,
-    lose: &mut dyn FnMut(&str),
-) {
+fn message(line: &Line<'_>, made: &mut Recorder<'_>, thoughts: &mut Vec<Part>, lose: Lose<'_>) {
     let role = match &*line.kind {
         "system" => Role::System,
         "user" => Role::User,
         "assistant" => Role::Assistant,
         "tool_result" => Role::Tool,
         "reasoning" => {
-            let text = scale.weigh(&texts(&line.summary, lose).join("\n"));
-            return thoughts.push(Part::Thinking { text, sealed_bytes: u32::try_from(line.encrypted_content.len()).unwrap_or(u32::MAX) });
+            return thoughts.push(made.thinking(&texts(&line.summary, lose).join("\n"), line.encrypted_content.len()));
         }
         _ => return lose("unknown record type"),
     };
     let written = texts(&line.content, lose);
     let mut parts = std::mem::take(thoughts);
     if role == Role::Tool {
-        let name = tools.get(&*line.tool_call_id).cloned().unwrap_or_default();
-        let text = scale.weigh_result(&written.join("\n"));
-        parts = vec![Part::ToolResult { call_id: line.tool_call_id.to_string(), name, text, error: false }];
+        parts = vec![made.result(&line.tool_call_id, &written.join("\n"), false)];
     } else {
-        parts.extend(written.iter().filter(|text| !text.is_empty()).map(|text| Part::Text(scale.weigh(text))));
+        parts.extend(written.iter().filter(|text| !text.is_empty()).map(|text| made.text(text)));
     }
-    for call in &line.tool_calls {
-        tools.insert(call.id.to_string(), call.name.to_string());
-        let arguments = scale.weigh(&text_or_json(call.arguments));
-        parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
-    }
+    parts.extend(line.tool_calls.iter().map(|call| made.tool_call(&call.id, &call.name, call.arguments)));
     let call = (role == Role::Assistant).then(|| Call { model: line.model_id.to_string(), ..Call::default() });
     let synthetic = role == Role::User && !line.synthetic_reason.is_empty();
-    messages.push(Message { call, synthetic, ..Message::new(role, parts) });
+    made.push(Message { call, synthetic, ..Message::new(role, parts) });
 }
 
-fn texts(content: &Blocks<Piece<'_>>, lose: &mut dyn FnMut(&str)) -> Vec<String> {
+fn texts(content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<String> {
     let mut texts = Vec::new();
     for block in &content.0 {
         match block {

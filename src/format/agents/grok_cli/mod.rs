@@ -9,11 +9,11 @@ mod bundle;
 mod history;
 mod updates;
 
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::reading::is_beside;
-use crate::transcript::{Message, Role, Scale, Transcript};
+use crate::transcript::{Scale, Transcript};
 use bundle::{matched, requests, summary};
 
 /// Sessions of the Grok CLI.
@@ -25,36 +25,36 @@ const HISTORY: &str = "chat_history.jsonl";
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     let is_there = |name: &str| is_beside(&source.path.with_file_name(name));
-    let update = |line: &Outline| line.has("params.update.sessionUpdate") && line.has("params.sessionId");
-    if source.head_text().lines().take(5).any(|line| update(&Outline::of(line))) {
+    if source.has_line(5, &["params.update.sessionUpdate params.sessionId"]) {
         return Claim::Yes;
     }
-    if source.name() == HISTORY && matches!(outline.text("type"), "system" | "user" | "assistant" | "reasoning") {
+    if source.name() == HISTORY && outline.shows("type=system,user,assistant,reasoning") {
         return if is_there(UPDATES) { Claim::Companion } else { Claim::Yes };
     }
-    let summary = outline.has("info.id") && outline.has("current_model_id");
-    let log = outline.has("ts") && outline.has("src") && outline.has("pid") && outline.has("lvl") && outline.has("msg");
-    if summary || log { Claim::Companion } else { Claim::No }
+    let stays_beside = outline.shows("info.id current_model_id") || outline.shows("ts src pid lvl msg");
+    if stays_beside { Claim::Companion } else { Claim::No }
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut transcript = Transcript { agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut made = Recorder::new(READER.name, String::new(), scale);
     if source.name() != HISTORY {
-        updates::read(source, scale, &mut transcript)?;
+        updates::read(source, &mut made)?;
         let path = source.path.with_file_name(HISTORY);
         if is_beside(&path) {
             match source.beside(&path).and_then(|mut other| {
-                let messages = history::read(&mut other, scale)?;
+                let mut history = Recorder::new(READER.name, String::new(), scale);
+                history::read(&mut other, &mut history)?;
                 source.lose_all(0, other.losses());
-                Ok(messages)
+                Ok(history.transcript.messages)
             }) {
-                Ok(messages) => updates::enrich(&mut transcript.messages, messages),
+                Ok(messages) => updates::enrich(&mut made.transcript.messages, messages),
                 Err(_) => source.lose(0, "history beside the updates that cannot be read"),
             }
         }
     } else {
-        transcript.messages = history::read(source, scale)?;
+        history::read(source, &mut made)?;
     }
+    let transcript = &mut made.transcript;
     let told = summary(source);
     if transcript.id.is_empty() {
         transcript.id = told.as_ref().map_or_else(|| source.name(), |(id, _)| id.clone());
@@ -64,12 +64,8 @@ fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transc
         calls.filter(|call| call.model.is_empty()).for_each(|call| call.model.clone_from(&model));
     }
     if let Some(requests) = requests(source, &transcript.id) {
-        matched(&mut transcript, requests, &mut |reason| source.lose(0, reason));
+        matched(transcript, requests, &mut |reason| source.lose(0, reason));
     }
-    if transcript.messages.iter().all(|message: &Message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    made.end_spoken(source, hand_over);
     Ok(())
 }

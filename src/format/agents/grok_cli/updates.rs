@@ -1,10 +1,9 @@
 //! `updates.jsonl`: notifications of the Agent Client Protocol, as they went to the screen.
 
-use crate::format::ground::json::{fault, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Words, text_or_json};
+use crate::format::recorder::Recorder;
 use crate::format::wire::anthropic::visible_text;
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Message, Part, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::HashMap;
@@ -64,36 +63,18 @@ struct Text {
     said: String,
 }
 
-struct Session<'s, 't> {
-    scale: &'s dyn Scale,
-    transcript: &'t mut Transcript,
-    tools: HashMap<String, String>,
+struct Session<'s, 'm> {
+    made: &'m mut Recorder<'s>,
     text: Text,
     model: String,
-    called: String,
     /// Where and when the text that is being gathered began.
     began: (String, Option<i64>),
 }
 
 /// Reads the updates of a session.
-pub fn read(source: &mut Source, scale: &dyn Scale, transcript: &mut Transcript) -> Result<(), ReadError> {
-    let mut session = Session {
-        scale,
-        transcript,
-        tools: HashMap::new(),
-        text: Text::default(),
-        model: String::new(),
-        called: String::new(),
-        began: Default::default(),
-    };
-    source.each_line(|source, line| {
-        for value in values::<Line>(&line.text) {
-            match value {
-                Ok(record) => session.update(&record.params, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+pub fn read(source: &mut Source, made: &mut Recorder<'_>) -> Result<(), ReadError> {
+    let mut session = Session { made, text: Text::default(), model: String::new(), began: Default::default() };
+    source.each_line(|source, line| source.values(line, |record: Line, lose| session.update(&record.params, lose)))?;
     session.put_text();
     Ok(())
 }
@@ -101,9 +82,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, transcript: &mut Transcript)
 impl Session<'_, '_> {
     fn update(&mut self, params: &Params<'_>, lose: &mut dyn FnMut(&str)) {
         let update = &params.update;
-        if let Some(id) = params.session_id.some_id() {
-            self.transcript.id = id.to_owned();
-        }
+        self.made.identify(params.session_id.id());
         let at = (params.meta.event_id.id().to_owned(), params.meta.agent_timestamp_ms.filter(|time| *time > 0));
         match &*update.session_update {
             "user_message_chunk" => {
@@ -116,12 +95,7 @@ impl Session<'_, '_> {
             "agent_message_chunk" => self.chunk("message", update, at, lose),
             "tool_call" => {
                 self.put_text();
-                self.tools.insert(update.tool_call_id.to_string(), update.title.to_string());
-                let part = Part::ToolCall {
-                    id: update.tool_call_id.to_string(),
-                    name: update.title.to_string(),
-                    arguments: self.scale.weigh(&text_or_json(update.raw_input)),
-                };
+                let part = self.made.tool_call(&update.tool_call_id, &update.title, update.raw_input);
                 self.reply(part, at);
             }
             "tool_call_update" => {
@@ -154,26 +128,23 @@ impl Session<'_, '_> {
         if said.is_empty() {
             return;
         }
-        let text = self.scale.weigh(&said);
         match kind {
-            "user" => self.list(Message::new(Role::User, vec![Part::Text(text)]), at),
-            "thought" => self.reply(Part::Thinking { text, sealed_bytes: 0 }, at),
-            _ => self.reply(Part::Text(text), at),
+            "user" => self.list(Message::new(Role::User, vec![self.made.text(&said)]), at),
+            "thought" => self.reply(self.made.thinking(&said, 0), at),
+            _ => self.reply(self.made.text(&said), at),
         }
     }
 
     fn list(&mut self, message: Message, (id, time): (String, Option<i64>)) {
-        self.transcript.messages.push(Message { id, time, ..message });
+        self.made.push(Message { id, time, ..message });
     }
 
     /// What follows a result or a prompt is a new reply.
     fn reply(&mut self, part: Part, at: (String, Option<i64>)) {
-        match self.transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
+        match self.made.transcript.messages.last_mut().filter(|last| last.role == Role::Assistant) {
             Some(last) => last.parts.push(part),
             None => {
-                let unchained = !self.called.is_empty() && self.called != self.model;
-                self.called.clone_from(&self.model);
-                let call = Some(Call { model: self.model.clone(), unchained, ..Call::default() });
+                let call = Some(self.made.call("", &self.model, None));
                 self.list(Message { call, ..Message::new(Role::Assistant, vec![part]) }, at);
             }
         }
@@ -190,12 +161,7 @@ impl Session<'_, '_> {
             })
             .collect();
         let text = if texts.is_empty() { update.raw_output.map(output).unwrap_or_default() } else { texts.join("\n") };
-        let part = Part::ToolResult {
-            call_id: update.tool_call_id.to_string(),
-            name: self.tools.get(&*update.tool_call_id).cloned().unwrap_or_default(),
-            text: self.scale.weigh_result(&text),
-            error: &*update.status == "failed",
-        };
+        let part = self.made.result(&update.tool_call_id, &text, &*update.status == "failed");
         self.list(Message::new(Role::Tool, vec![part]), at);
     }
 }

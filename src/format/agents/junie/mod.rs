@@ -7,10 +7,9 @@
 mod record;
 mod session;
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::transcript::{Scale, Transcript};
 use record::Record;
 use session::Session;
@@ -20,37 +19,20 @@ use std::path::Path;
 pub const READER: Reader = Reader { name: "junie", about: "Junie sessions (~/.junie/sessions/*/events.jsonl)", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    if outline.has("sessionId") && outline.has("projectDir") && outline.has("taskName") {
+    if source.outline().shows("sessionId projectDir taskName") {
         return Claim::Companion;
     }
-    let own = |line: &Outline| {
-        let prompt = line.text("kind") == "UserPromptEvent" && line.has("prompt");
-        let event = line.text("kind") == "SessionA2uxEvent" && line.has("event.agentEvent");
-        let other = matches!(line.text("kind"), "TaskStartedEvent" | "UserMessagesCommittedToHistory");
-        line.has("timestampMs") && (prompt || event || other)
-    };
-    if source.head_text().lines().take(5).any(|line| own(&Outline::of(line))) { Claim::Yes } else { Claim::No }
+    let other = "timestampMs kind=TaskStartedEvent,UserMessagesCommittedToHistory";
+    let event = "timestampMs kind=SessionA2uxEvent event.agentEvent";
+    Claim::when(source.has_line(5, &["timestampMs kind=UserPromptEvent prompt", event, other]))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut session = Session::new(scale);
-    source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            match value {
-                Ok(record) => session.record(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
     // No record names its session: its folder does.
     let folder = source.path.parent().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let id = folder.filter(|name| source.name() == "events.jsonl" && !name.is_empty()).unwrap_or_else(|| source.name());
-    let transcript = session.finish(id, &mut |reason| source.lose(0, reason));
-    if transcript.messages.is_empty() {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(Transcript { agent: READER.name.to_owned(), ..transcript });
-    }
+    let mut session = Session::new(Recorder::new(READER.name, id, scale));
+    source.each_line(|source, line| source.values(line, |record: Record, lose| session.record(&record, lose)))?;
+    session.finish(&mut |reason| source.lose(0, reason)).end(source, hand_over);
     Ok(())
 }

@@ -1,13 +1,10 @@
 //! A session, put together from what the screen showed.
 
 use super::record::{Event, Record, Spent};
-use crate::format::ground::count::ABSURD;
-use crate::format::ground::json::compact;
-use crate::transcript::{Call, Message, NamedWindows, Part, Role, Scale, Transcript};
+use crate::format::ground::{ABSURD, Lose, compact};
+use crate::format::recorder::Recorder;
+use crate::transcript::{Call, Message, Part, Role};
 use std::collections::HashSet;
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// Events of an agent that say nothing of the conversation.
 const SILENT: [&str; 8] = [
@@ -31,26 +28,24 @@ enum Item {
 }
 
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
+    made: Recorder<'s>,
     items: Vec<Item>,
     /// Blocks that were seen, and those that have ended.
     begun: HashSet<String>,
     ended: HashSet<String>,
-    windows: NamedWindows,
     is_reported: bool,
 }
 
 impl<'s> Session<'s> {
-    pub fn new(scale: &'s dyn Scale) -> Session<'s> {
-        let (begun, ended, windows) = (HashSet::new(), HashSet::new(), NamedWindows::default());
-        Session { scale, items: Vec::new(), begun, ended, windows, is_reported: false }
+    pub fn new(made: Recorder<'s>) -> Session<'s> {
+        Session { made, items: Vec::new(), begun: HashSet::new(), ended: HashSet::new(), is_reported: false }
     }
 
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let time = record.timestamp_ms.filter(|time| *time > 0);
         match (&*record.kind, &record.event) {
             ("UserPromptEvent", _) => {
-                let parts = vec![Part::Text(self.scale.weigh(&record.prompt))];
+                let parts = vec![self.made.text(&record.prompt)];
                 let id = record.request_id.id().to_owned();
                 self.items.push(Item::User(Message { id, time, ..Message::new(Role::User, parts) }));
             }
@@ -71,12 +66,12 @@ impl<'s> Session<'s> {
             "ContextWindowReportEvent" => self.report(event, lose),
             "AgentThoughtBlockUpdatedEvent" => {
                 if self.begun.insert(event.step_id.to_string()) {
-                    self.items.push(Item::Part(Part::Thinking { text: self.scale.weigh(&event.text), sealed_bytes: 0 }, time));
+                    self.items.push(Item::Part(self.made.thinking(&event.text, 0), time));
                 }
             }
             "ResultBlockUpdatedEvent" => {
                 if self.begun.insert(event.step_id.to_string()) {
-                    self.items.push(Item::Part(Part::Text(self.scale.weigh(&event.result)), time));
+                    self.items.push(Item::Part(self.made.text(&event.result), time));
                 }
             }
             kind => match kind.strip_suffix("BlockUpdatedEvent") {
@@ -112,7 +107,7 @@ impl<'s> Session<'s> {
             Some(Item::Request(call, own)) => {
                 *own = true;
                 if let Some(size) = size {
-                    self.windows.name(&call.model, size);
+                    self.made.windows.name(&call.model, size);
                 }
             }
             _ => lose("size of the context that is no request's"),
@@ -126,23 +121,19 @@ impl<'s> Session<'s> {
                 Some(changes) => compact(changes.get()).into_owned(),
                 None => event.command.to_string(),
             };
-            let part = Part::ToolCall { id: id.clone(), name: name.to_owned(), arguments: self.scale.weigh(&arguments) };
-            self.items.push(Item::Part(part, time));
+            self.items.push(Item::Part(self.made.tools.call(&id, name, self.made.scale.weigh(&arguments)), time));
         }
         if !matches!(&*event.status, "" | "IN_PROGRESS") && self.ended.insert(id.clone()) {
-            let text = self.scale.weigh_result(&event.output);
-            let error = &*event.status != "COMPLETED";
-            let part = Part::ToolResult { call_id: id, name: name.to_owned(), text, error };
+            let part = self.made.result(&id, &event.output, &*event.status != "COMPLETED");
             self.items.push(Item::Result(Message { time, ..Message::new(Role::Tool, vec![part]) }));
         }
     }
 
     /// The session, with each request of the conversation at the reply that follows it.
-    pub fn finish(self, id: String, lose: Lose<'_>) -> Transcript {
-        let mut transcript = Transcript { id, ..Transcript::default() };
+    pub fn finish(self, lose: Lose<'_>) -> Recorder<'s> {
+        let mut made = self.made;
         let mut waiting: Option<Call> = None;
         let mut open = None;
-        let mut called = String::new();
         if !self.is_reported && self.items.iter().any(|item| matches!(item, Item::Request(..))) {
             lose("requests of which no report of the context's size tells whose they are");
         }
@@ -150,27 +141,25 @@ impl<'s> Session<'s> {
             match item {
                 Item::User(message) | Item::Result(message) => {
                     open = None;
-                    transcript.messages.push(message);
+                    made.push(message);
                 }
-                Item::Request(call, false) => transcript.side_calls.push(call),
+                Item::Request(call, false) => made.transcript.side_calls.push(call),
                 Item::Request(mut call, true) => {
-                    call.unchained = !called.is_empty() && called != call.model;
-                    called.clone_from(&call.model);
+                    call.unchained = made.chain.link(&call.model);
                     open = None;
-                    transcript.side_calls.extend(waiting.replace(call));
+                    made.transcript.side_calls.extend(waiting.replace(call));
                 }
-                Item::Part(part, time) => match open.and_then(|at: usize| transcript.messages.get_mut(at)) {
+                Item::Part(part, time) => match open.and_then(|at: usize| made.transcript.messages.get_mut(at)) {
                     Some(message) => message.parts.push(part),
                     None => {
-                        open = Some(transcript.messages.len());
+                        open = Some(made.next());
                         let call = waiting.take();
-                        transcript.messages.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
+                        made.push(Message { time, call, ..Message::new(Role::Assistant, vec![part]) });
                     }
                 },
             }
         }
-        transcript.side_calls.extend(waiting);
-        transcript.window = self.windows.of(transcript.main_model());
-        transcript
+        made.transcript.side_calls.extend(waiting);
+        made
     }
 }

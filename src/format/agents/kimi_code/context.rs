@@ -1,16 +1,11 @@
 //! The context that the records of a wire build.
 
 use super::record::{Event, Origin, Piece, Put, Record, Tokens};
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, text_or_json};
+use crate::format::ground::{Count, Lose, compact, image, sound, text_or_json};
+use crate::format::recorder::Recorder;
 use crate::format::wire::blocks::{Block, Blocks};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage};
+use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Text, Usage};
 use serde_json::value::RawValue;
-use std::collections::HashMap;
-
-/// Takes the reason for something that could not be used.
-type Lose<'a> = &'a mut dyn FnMut(&str);
 
 /// Families of records that say nothing of the context.
 const SILENT: [&str; 23] = [
@@ -40,9 +35,7 @@ const SILENT: [&str; 23] = [
 ];
 
 pub struct Context<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
-    tools: HashMap<String, String>,
+    made: Recorder<'s>,
     /// The messages of the context; `None` is a summary.
     shown: Vec<Option<usize>>,
     /// A prompt that has not been put in. Some wires hold no other record of it.
@@ -54,8 +47,6 @@ pub struct Context<'s> {
     /// The message of the step that has ended, until its usage comes again.
     ended: Option<usize>,
     model: String,
-    called: String,
-    unchained: bool,
     rewind: Option<usize>,
     /// Is a compaction going on, and did the user ask for it?
     compacting: Option<Option<bool>>,
@@ -63,11 +54,10 @@ pub struct Context<'s> {
 }
 
 impl<'s> Context<'s> {
-    pub fn new(transcript: Transcript, scale: &'s dyn Scale) -> Context<'s> {
+    /// A context of which nothing is known but the session.
+    pub fn new(made: Recorder<'s>) -> Context<'s> {
         Context {
-            scale,
-            transcript,
-            tools: HashMap::new(),
+            made,
             shown: Vec::new(),
             prompt: None,
             puts_messages: false,
@@ -75,8 +65,6 @@ impl<'s> Context<'s> {
             begun: false,
             ended: None,
             model: String::new(),
-            called: String::new(),
-            unchained: false,
             rewind: None,
             compacting: None,
             summariser: None,
@@ -84,10 +72,10 @@ impl<'s> Context<'s> {
     }
 
     /// What the wire held.
-    pub fn finish(mut self) -> Transcript {
+    pub fn finish(mut self) -> Recorder<'s> {
         self.put_prompt();
-        self.transcript.side_calls.extend(self.summariser);
-        self.transcript
+        self.made.transcript.side_calls.extend(self.summariser);
+        self.made
     }
 
     pub fn record(&mut self, record: &Record<'_>, lose: Lose<'_>) {
@@ -98,14 +86,12 @@ impl<'s> Context<'s> {
             }
             "config.update" | "profile.bind" => {
                 if !record.system_prompt.is_empty() {
-                    let part = Part::Text(self.scale.weigh(&record.system_prompt));
-                    self.instruct(part, record.time);
+                    self.instruct(self.made.text(&record.system_prompt), record.time);
                 }
             }
             "llm.tools_snapshot" => {
                 let tools = compact(record.tools.map_or("[]", RawValue::get));
-                let part = Part::Tools(self.scale.weigh(&tools));
-                self.instruct(part, record.time);
+                self.instruct(Part::Tools(self.made.scale.weigh(&tools)), record.time);
             }
             "llm.request" if self.compacting.is_none() => {
                 self.put_prompt();
@@ -128,7 +114,7 @@ impl<'s> Context<'s> {
             }
             "full_compaction.cancel" => {
                 self.compacting = None;
-                self.transcript.side_calls.extend(self.summariser.take());
+                self.made.transcript.side_calls.extend(self.summariser.take());
             }
             "context.apply_compaction" => self.compaction(record, lose),
             "micro_compaction.apply" => self.compacted(CompactionKind::Prune, record, None, None, Some(true), lose),
@@ -140,20 +126,20 @@ impl<'s> Context<'s> {
     }
 
     fn list(&mut self, message: Message) -> usize {
-        let at = self.transcript.messages.len();
+        let at = self.made.next();
         if message.role != Role::System {
             self.shown.push(Some(at));
         }
         let rewind = self.rewind.take();
-        self.transcript.messages.push(Message { rewind, ..message });
+        self.made.push(Message { rewind, ..message });
         at
     }
 
     /// A part of the system prompt. One that comes later takes the place of the first unseen.
     fn instruct(&mut self, part: Part, time: Option<i64>) {
         let same = |known: &Part| std::mem::discriminant(known) == std::mem::discriminant(&part);
-        match self.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
-            Some(message) if message.parts.iter().any(same) => self.unchained |= !message.parts.contains(&part),
+        match self.made.transcript.messages.iter_mut().find(|message| message.role == Role::System) {
+            Some(message) if message.parts.iter().any(same) => self.made.chain.broken |= !message.parts.contains(&part),
             Some(message) => message.parts.push(part),
             None => {
                 self.list(Message { time, ..Message::new(Role::System, vec![part]) });
@@ -182,17 +168,16 @@ impl<'s> Context<'s> {
             self.prompt = None;
         }
         // The summary of a compaction is kept as a fact.
-        if origin("compaction_summary") && !self.transcript.compactions.is_empty() {
+        if origin("compaction_summary") && !self.made.transcript.compactions.is_empty() {
             return;
         }
         let mut parts = self.parts(&put.content, lose);
         if role == Role::Tool {
-            let text = self.scale.weigh_result(&texts(&put.content));
             parts.retain(|part| !matches!(part, Part::Text(_)));
-            parts.insert(0, self.answer(&put.tool_call_id, text, put.is_error));
+            parts.insert(0, self.made.result(&put.tool_call_id, &texts(&put.content), put.is_error == Some(true)));
         }
         for call in &put.tool_calls {
-            parts.push(self.tool_call(&call.id, &call.name, call.arguments));
+            parts.push(self.made.tool_call(&call.id, &call.name, call.arguments));
         }
         self.close();
         self.list(Message { time, synthetic: role == Role::User && !typed, ..Message::new(role, parts) });
@@ -213,15 +198,15 @@ impl<'s> Context<'s> {
                 None => lose("record without a message"),
             },
             "tool.call" => {
-                let part = self.tool_call(&event.tool_call_id, &event.name, event.args);
+                let part = self.made.tool_call(&event.tool_call_id, &event.name, event.args);
                 self.reply(Some(part), time);
             }
             "tool.result" => {
                 let outcome = event.result.as_ref();
                 let output = outcome.map(|outcome| texts(&outcome.output)).unwrap_or_default();
                 let text = if output.is_empty() { outcome.map_or("", |outcome| &outcome.error) } else { &output };
-                let text = self.scale.weigh_result(text);
-                let mut parts = vec![self.answer(&event.tool_call_id, text, outcome.and_then(|outcome| outcome.is_error))];
+                let error = outcome.and_then(|outcome| outcome.is_error) == Some(true);
+                let mut parts = vec![self.made.result(&event.tool_call_id, text, error)];
                 if let Some(outcome) = outcome {
                     parts.extend(self.parts(&outcome.output, lose).into_iter().filter(|part| !matches!(part, Part::Text(_))));
                 }
@@ -241,7 +226,7 @@ impl<'s> Context<'s> {
     /// Adds to the reply of the step, or begins it.
     fn reply(&mut self, part: Option<Part>, time: Option<i64>) {
         let Some(part) = part else { return };
-        match self.step.and_then(|at| self.transcript.messages.get_mut(at)) {
+        match self.step.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) => message.parts.push(part),
             None => {
                 self.ended = None;
@@ -252,28 +237,25 @@ impl<'s> Context<'s> {
 
     /// A step that ends without usage was not answered to the end.
     fn close(&mut self) {
-        let open = self.step.take().and_then(|at| self.transcript.messages.get(at));
-        self.unchained |= open.is_some_and(|message| message.call.is_none());
+        let open = self.step.take().and_then(|at| self.made.transcript.messages.get(at));
+        self.made.chain.broken |= open.is_some_and(|message| message.call.is_none());
         self.begun = false;
         self.ended = None;
     }
 
     fn settle(&mut self, at: Option<usize>, usage: Option<Usage>, id: &str, time: Option<i64>) {
         let Some(usage) = usage else {
-            self.unchained |= at.is_some();
+            self.made.chain.broken |= at.is_some();
             return;
         };
         let id = if id.is_empty() { format!("{}-{}-{}", time.unwrap_or_default(), usage.prompt, usage.output) } else { id.to_owned() };
-        let mut call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false };
-        match at.and_then(|at| self.transcript.messages.get_mut(at)) {
+        let call = Call { id, model: self.model.clone(), usage: Some(usage), unchained: false };
+        match at.and_then(|at| self.made.transcript.messages.get_mut(at)) {
             Some(message) if message.call.is_none() => {
-                let changed = !self.called.is_empty() && self.called != self.model;
-                call.unchained = std::mem::take(&mut self.unchained) || changed;
-                self.called.clone_from(&self.model);
-                message.call = Some(call);
+                message.call = Some(Call { unchained: self.made.chain.link(&self.model), ..call });
             }
             Some(_) => {}
-            None => self.transcript.side_calls.push(call),
+            None => self.made.transcript.side_calls.push(call),
         }
     }
 
@@ -287,7 +269,7 @@ impl<'s> Context<'s> {
             let id = format!("{}-compaction", record.time.unwrap_or_default());
             let call = usage.map(|usage| Call { id, model: record.model.to_string(), usage: Some(usage), unchained: true });
             let tried = std::mem::replace(&mut self.summariser, call);
-            return self.transcript.side_calls.extend(tried);
+            return self.made.transcript.side_calls.extend(tried);
         }
         if self.model.is_empty() {
             self.model = record.model.to_string();
@@ -300,14 +282,14 @@ impl<'s> Context<'s> {
 
     fn compaction(&mut self, record: &Record<'_>, lose: Lose<'_>) {
         let summary = if record.context_summary.is_empty() { text_or_json(record.summary) } else { record.context_summary.to_string() };
-        let summary = self.scale.weigh(&summary);
+        let summary = self.made.scale.weigh(&summary);
         // Newer versions keep what a person typed, from all over the conversation; older ones kept its end.
         let counts = [record.kept_user_message_count, record.compacted_count].map(|count| count.known().ok().flatten());
         let kept = match counts {
             [None, Some(gone)] => self.shown.split_off(usize::try_from(gone).unwrap_or(usize::MAX).min(self.shown.len())),
             _ => Vec::new(),
         };
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let kept_from = match counts {
             [None, Some(_)] => Some(kept.iter().flatten().next().copied().unwrap_or(before)),
             _ => None,
@@ -327,25 +309,21 @@ impl<'s> Context<'s> {
         automatic: Option<bool>,
         lose: Lose<'_>,
     ) {
-        let mut size = |count: Count| {
-            count.known().unwrap_or_else(|_| {
-                lose(ABSURD);
-                None
-            })
-        };
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
+        let mut size = |count: Count| sound(count.known(), lose);
+        let (tokens_before, tokens_after) = (size(record.tokens_before), size(record.tokens_after));
+        let (call, time) = (self.summariser.take(), record.time);
+        self.made.compact(Compaction {
             kind,
             automatic,
-            tokens_before: size(record.tokens_before),
-            tokens_after: size(record.tokens_after),
+            tokens_before,
+            tokens_after,
             summary,
             kept_from,
-            taken: Vec::new(),
-            call: self.summariser.take(),
-            time: record.time,
+            call,
+            time,
+            ..Compaction::default()
         });
-        self.unchained = true;
+        self.made.chain.broken = true;
     }
 
     /// Goes back behind so many prompts, but not behind a summary.
@@ -357,7 +335,7 @@ impl<'s> Context<'s> {
         {
             self.shown.pop();
             self.rewind = Some(self.rewind.map_or(at, |rewind| rewind.min(at)));
-            let typed = self.transcript.messages.get(at).is_some_and(|message| message.role == Role::User && !message.synthetic);
+            let typed = self.made.transcript.messages.get(at).is_some_and(|message| message.role == Role::User && !message.synthetic);
             left -= u64::from(typed);
         }
     }
@@ -365,25 +343,15 @@ impl<'s> Context<'s> {
     /// The system prompt stays.
     fn clear(&mut self) {
         self.close();
-        self.rewind = self.transcript.messages.iter().position(|message| message.role != Role::System);
+        self.rewind = self.made.transcript.messages.iter().position(|message| message.role != Role::System);
         self.shown.clear();
-    }
-
-    fn tool_call(&mut self, id: &str, name: &str, arguments: Option<&RawValue>) -> Part {
-        self.tools.insert(id.to_owned(), name.to_owned());
-        Part::ToolCall { id: id.to_owned(), name: name.to_owned(), arguments: self.scale.weigh(&text_or_json(arguments)) }
-    }
-
-    fn answer(&self, call_id: &str, text: Text, error: Option<bool>) -> Part {
-        let name = self.tools.get(call_id).cloned().unwrap_or_default();
-        Part::ToolResult { call_id: call_id.to_owned(), name, text, error: error.unwrap_or_default() }
     }
 
     fn parts(&self, content: &Blocks<Piece<'_>>, lose: Lose<'_>) -> Vec<Part> {
         let mut parts = Vec::new();
         for block in &content.0 {
             match block {
-                Block::Text(text) => parts.push(Part::Text(self.scale.weigh(text))),
+                Block::Text(text) => parts.push(self.made.text(text)),
                 Block::Object(piece) => parts.extend(self.part(piece, lose)),
                 Block::Other => lose("unknown content part"),
             }
@@ -393,11 +361,8 @@ impl<'s> Context<'s> {
 
     fn part(&self, piece: &Piece<'_>, lose: Lose<'_>) -> Option<Part> {
         match &*piece.kind {
-            "text" => Some(Part::Text(self.scale.weigh(&piece.text))),
-            "think" => Some(Part::Thinking {
-                text: self.scale.weigh(&piece.think),
-                sealed_bytes: u32::try_from(piece.encrypted.len()).unwrap_or(u32::MAX),
-            }),
+            "text" => Some(self.made.text(&piece.text)),
+            "think" => Some(self.made.thinking(&piece.think, piece.encrypted.len())),
             "image_url" => Some(Part::Image(image::from_data_url(piece.image_url.as_ref().map_or("", |address| &address.url)))),
             _ => {
                 lose("unknown content part");
@@ -409,17 +374,9 @@ impl<'s> Context<'s> {
 
 /// The texts of a result, one a line.
 fn texts(content: &Blocks<Piece<'_>>) -> String {
-    let text = |block: &Block<'_, Piece<'_>>| match block {
-        Block::Text(text) => Some(text.to_string()),
-        Block::Object(piece) if &*piece.kind == "text" => Some(piece.text.to_string()),
-        Block::Object(_) | Block::Other => None,
-    };
-    content.0.iter().filter_map(text).collect::<Vec<String>>().join("\n")
+    content.joined(|piece| (&*piece.kind == "text").then_some(&*piece.text))
 }
 
 fn usage(tokens: Option<&Tokens>, lose: Lose<'_>) -> Option<Usage> {
-    tokens?.usage().unwrap_or_else(|_| {
-        lose(ABSURD);
-        None
-    })
+    sound(tokens?.usage(), lose)
 }

@@ -8,12 +8,11 @@
 mod context;
 mod record;
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{Outline, ReadError, Source};
 use crate::format::reader::{Claim, Reader};
+use crate::format::recorder::Recorder;
 use crate::reading::is_beside;
-use crate::transcript::{Role, Scale, Transcript};
+use crate::transcript::{Scale, Transcript};
 use context::Context;
 use record::{Record, State};
 use std::path::{Path, PathBuf};
@@ -37,36 +36,24 @@ const OWN: [&str; 9] = [
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let state = outline.has("agents") && outline.has("workDir") && source.name() == "state.json";
-    let index = outline.has("sessionDir") && outline.has("workDir") && source.name() == "session_index.jsonl";
+    let state = outline.shows("agents workDir") && source.name() == "state.json";
+    let index = outline.shows("sessionDir workDir") && source.name() == "session_index.jsonl";
     if state || index {
         return Claim::Companion;
     }
     let mut lines = source.head_text().lines().filter(|line| !line.trim().is_empty()).take(20);
-    if lines.any(|line| OWN.contains(&Outline::of(line).text("type"))) { Claim::Yes } else { Claim::No }
+    Claim::when(lines.any(|line| OWN.contains(&Outline::of(line).text("type"))))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let mut transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
+    let mut made = Recorder::new(READER.name, source.name(), scale);
     if let Some((session, agent)) = place(&source.path) {
-        transcript.parent = (agent != MAIN).then(|| named(&session, &parent(source, &agent)));
-        transcript.id = named(&session, &agent);
+        made.transcript.parent = (agent != MAIN).then(|| named(&session, &parent(source, &agent)));
+        made.transcript.id = named(&session, &agent);
     }
-    let mut context = Context::new(transcript, scale);
-    source.each_line(|source, line| {
-        for value in values::<Record>(&line.text) {
-            match value {
-                Ok(record) => context.record(&record, &mut |reason| source.lose(line.number, reason)),
-                Err(error) => source.lose(line.number, fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
-    let transcript = context.finish();
-    if transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
-    }
+    let mut context = Context::new(made);
+    source.each_line(|source, line| source.values(line, |record: Record, lose| context.record(&record, lose)))?;
+    context.finish().end_spoken(source, hand_over);
     Ok(())
 }
 

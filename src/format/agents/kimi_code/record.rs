@@ -1,7 +1,6 @@
 //! What the records of a wire hold, as far as it is read.
 
-use crate::format::ground::count::{Absurd, Count};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Words};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::Usage;

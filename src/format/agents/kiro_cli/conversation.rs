@@ -1,14 +1,11 @@
 //! A conversation as one JSON value: pairs of what the user's side sent and what the model replied.
 
-use crate::format::ground::count::{ABSURD, Absurd, Count};
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Lose, Words, fault, millis, sound, text_or_json};
+use crate::format::recorder::Recorder;
 use crate::format::usage::{Cached, Reported};
-use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Usage};
+use crate::transcript::{Call, Compaction, Message, Part, Role, Usage};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// The reason for the loss of what is no measurement.
 pub const SHARE: &str = "size as a share of the window alone (not used)";
@@ -134,11 +131,8 @@ impl Request<'_> {
         .usage()
     }
 
-    fn call(&self, lose: &mut dyn FnMut(&str)) -> Call {
-        let usage = self.usage().unwrap_or_else(|_| {
-            lose(ABSURD);
-            None
-        });
+    fn call(&self, lose: Lose<'_>) -> Call {
+        let usage = sound(self.usage(), lose);
         if usage.is_none() && self.context_usage_percentage.is_some() {
             lose(SHARE);
         }
@@ -147,49 +141,34 @@ impl Request<'_> {
 }
 
 /// The conversation of a value; why not, where it is none.
-pub fn read(text: &str, scale: &dyn Scale, lose: &mut dyn FnMut(&str)) -> Result<Transcript, &'static str> {
+pub fn read(text: &str, made: &mut Recorder<'_>, lose: Lose<'_>) -> Result<(), &'static str> {
     let conversation = serde_json::from_str::<Conversation>(text).map_err(|error| fault(&error, true))?;
-    let window = conversation.model_info.as_ref().and_then(|info| info.context_window_tokens.known().ok().flatten());
-    let id = conversation.conversation_id.to_string();
-    let mut transcript = Transcript { id, window, ..Transcript::default() };
-    let mut tools = HashMap::new();
-    let mut model = String::new();
+    made.transcript.window = conversation.model_info.as_ref().and_then(|info| info.context_window_tokens.known().ok().flatten());
+    made.identify(&conversation.conversation_id);
     for pair in &conversation.history {
         match serde_json::from_str::<Pair>(pair.get()) {
             Ok(pair) => {
-                user(&pair, &mut transcript, &tools, scale);
-                assistant(&pair, &mut transcript, &mut tools, scale, lose);
+                user(&pair, made);
+                assistant(&pair, made, lose);
             }
             Err(_) => lose("record of an unexpected shape"),
         }
     }
-    for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {
-        if call.model.is_empty() {
-            call.model = conversation.model_info.as_ref().map(|info| info.model_id.to_string()).unwrap_or_default();
-        }
-        call.unchained = !model.is_empty() && model != call.model;
-        model.clone_from(&call.model);
+    let calls = made.transcript.messages.iter_mut().filter_map(|message| message.call.as_mut());
+    for call in calls.filter(|call| call.model.is_empty()) {
+        call.model = conversation.model_info.as_ref().map(|info| info.model_id.to_string()).unwrap_or_default();
     }
+    made.link_calls();
     if let Some((summary, request)) = &conversation.latest_summary {
         // What it stands for is cut off: the conversation begins with it.
         let call = request.as_ref().map(|request| request.call(lose)).filter(|call| call.usage.is_some());
-        transcript.compactions.push(Compaction {
-            before: 0,
-            kind: CompactionKind::Compact,
-            automatic: None,
-            tokens_before: None,
-            tokens_after: None,
-            summary: Some(scale.weigh(summary)),
-            kept_from: Some(0),
-            taken: Vec::new(),
-            call,
-            time: None,
-        });
+        let summary = Some(made.scale.weigh(summary));
+        made.transcript.compactions.push(Compaction { summary, kept_from: Some(0), call, ..Compaction::default() });
     }
-    Ok(transcript)
+    Ok(())
 }
 
-fn user(pair: &Pair<'_>, transcript: &mut Transcript, tools: &HashMap<String, String>, scale: &dyn Scale) {
+fn user(pair: &Pair<'_>, made: &mut Recorder<'_>) {
     let sent = &pair.user;
     let started = pair.request_metadata.as_ref().and_then(|request| request.request_start_timestamp_ms);
     let time = millis(&sent.timestamp).or(started);
@@ -197,46 +176,29 @@ fn user(pair: &Pair<'_>, transcript: &mut Transcript, tools: &HashMap<String, St
         return;
     };
     for outcome in &content.tool_use_results {
-        let texts: Vec<String> = outcome
-            .content
-            .iter()
-            .map(|block| match block {
-                Block::Text(text) => text.to_string(),
-                Block::Json(json) => text_or_json(Some(json)),
-            })
-            .collect();
-        let part = Part::ToolResult {
-            call_id: outcome.tool_use_id.to_string(),
-            name: tools.get(&*outcome.tool_use_id).cloned().unwrap_or_default(),
-            text: scale.weigh_result(&texts.join("\n")),
-            error: !outcome.status.eq_ignore_ascii_case("success"),
+        let text = |block: &Block<'_>| match block {
+            Block::Text(text) => text.to_string(),
+            Block::Json(json) => text_or_json(Some(json)),
         };
-        transcript.messages.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
+        let texts: Vec<String> = outcome.content.iter().map(text).collect();
+        let error = !outcome.status.eq_ignore_ascii_case("success");
+        let part = made.result(&outcome.tool_use_id, &texts.join("\n"), error);
+        made.push(Message { time, ..Message::new(Role::Tool, vec![part]) });
     }
     let texts = [&sent.additional_context, &content.prompt].into_iter().filter(|text| !text.is_empty());
-    let parts: Vec<Part> = texts.map(|text| Part::Text(scale.weigh(text))).collect();
+    let parts: Vec<Part> = texts.map(|text| made.text(text)).collect();
     if !parts.is_empty() {
-        transcript.messages.push(Message { time, ..Message::new(Role::User, parts) });
+        made.push(Message { time, ..Message::new(Role::User, parts) });
     }
 }
 
-fn assistant(
-    pair: &Pair<'_>,
-    transcript: &mut Transcript,
-    tools: &mut HashMap<String, String>,
-    scale: &dyn Scale,
-    lose: &mut dyn FnMut(&str),
-) {
+fn assistant(pair: &Pair<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
     let Some(Reply::Response(said) | Reply::ToolUse(said)) = &pair.assistant else { return };
     let mut parts = Vec::new();
     if !said.content.is_empty() {
-        parts.push(Part::Text(scale.weigh(&said.content)));
+        parts.push(made.text(&said.content));
     }
-    for tool in &said.tool_uses {
-        tools.insert(tool.id.to_string(), tool.name.to_string());
-        let arguments = scale.weigh(&text_or_json(tool.args));
-        parts.push(Part::ToolCall { id: tool.id.to_string(), name: tool.name.to_string(), arguments });
-    }
+    parts.extend(said.tool_uses.iter().map(|tool| made.tool_call(&tool.id, &tool.name, tool.args)));
     let request = pair.request_metadata.as_ref();
     let message = Message {
         id: said.message_id.id().to_owned(),
@@ -244,5 +206,5 @@ fn assistant(
         call: Some(request.map(|request| request.call(lose)).unwrap_or_default()),
         ..Message::new(Role::Assistant, parts)
     };
-    transcript.messages.push(message);
+    made.push(message);
 }

@@ -1,8 +1,9 @@
 //! The rows of `conversations_v2`. No other table is read: they hold what opens accounts.
 
 use super::conversation;
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, readable};
+use crate::format::ground::{ReadError, Source};
+use crate::format::recorder::Recorder;
 use crate::transcript::{Scale, Transcript};
 
 /// Reads all conversations of the database.
@@ -11,14 +12,12 @@ pub fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Tr
     let mut statement = database.connection.prepare("SELECT value FROM conversations_v2 ORDER BY rowid").map_err(damaged)?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0)).map_err(damaged)?;
     for value in readable(rows, source) {
-        match conversation::read(&value, scale, &mut |reason| source.lose(0, reason)) {
-            Ok(transcript) if transcript.messages.is_empty() => source.lose(0, "session without messages"),
-            Ok(transcript) => hand_over(transcript),
+        let mut made = Recorder::new(super::READER.name, String::new(), scale);
+        match conversation::read(&value, &mut made, &mut |reason| source.lose(0, reason)) {
+            Ok(()) => made.end(source, hand_over),
             Err(reason) => source.lose(0, reason),
         }
     }
-    if database.changed(&source.path) {
-        source.lose(0, "database was written to while it was read");
-    }
+    database.count_changes(source);
     Ok(())
 }

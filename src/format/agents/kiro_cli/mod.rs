@@ -9,11 +9,11 @@ mod conversation;
 mod database;
 mod stream;
 
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite;
+use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
-use crate::transcript::{Role, Scale, Transcript};
+use crate::format::recorder::Recorder;
+use crate::transcript::{Scale, Transcript};
 use stream::is_beside_stream;
 
 /// Conversations of Kiro CLI.
@@ -24,38 +24,34 @@ const TABLES: [&str; 1] = ["conversations_v2"];
 
 fn claims(source: &Source) -> Claim {
     if sqlite::has_magic(source.head()) {
-        return if sqlite::holds(source, &TABLES) { Claim::Yes } else { Claim::No };
+        return Claim::when(sqlite::holds(source, &TABLES));
     }
     if sqlite::is_side_file(source, &TABLES) {
         return Claim::Companion;
     }
     let outline = source.outline();
-    if outline.has("session_state") && outline.has("session_id") {
+    if outline.shows("session_state session_id") {
         return if is_beside_stream(source) { Claim::Companion } else { Claim::No };
     }
-    let saved = outline.has("conversation_id") && (outline.has("history[].user") || outline.has("valid_history_range"));
-    let line = |line: &Outline| line.text("version") == "v1" && line.has("kind") && line.has("data.message_id");
-    if saved || source.head_text().lines().take(5).any(|text| line(&Outline::of(text))) { Claim::Yes } else { Claim::No }
+    let saved = outline.shows("conversation_id history[].user|valid_history_range");
+    Claim::when(saved || source.has_line(5, &["version=v1 kind data.message_id"]))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let hand_over = &mut |transcript| hand_over(Transcript { agent: READER.name.to_owned(), ..transcript });
     if sqlite::has_magic(source.head()) {
         #[cfg(feature = "sqlite")]
         return database::read(source, scale, hand_over);
         #[cfg(not(feature = "sqlite"))]
         return sqlite::read(source, scale, hand_over);
     }
-    let transcript = if source.outline().has("conversation_id") {
+    let mut made = Recorder::new(READER.name, String::new(), scale);
+    if source.outline().has("conversation_id") {
         let text = source.document()?;
-        conversation::read(&text, scale, &mut |reason| source.lose(0, reason)).map_err(|reason| ReadError::Damaged(reason.to_owned()))?
+        let read = conversation::read(&text, &mut made, &mut |reason| source.lose(0, reason));
+        read.map_err(|reason| ReadError::Damaged(reason.to_owned()))?;
     } else {
-        stream::read(source, scale)?
-    };
-    if transcript.messages.iter().all(|message| message.role == Role::System) {
-        source.lose(0, "session without messages");
-    } else {
-        hand_over(transcript);
+        stream::read(source, &mut made)?;
     }
+    made.end_spoken(source, hand_over);
     Ok(())
 }

@@ -3,16 +3,13 @@
 //! Lines with tools, and tokens of turns, are read from descriptions alone.
 
 use super::conversation::SHARE;
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::json::{fault, string, text_or_json, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, Count, Lose, ReadError, Source, Words, string, text_or_json};
+use crate::format::recorder::Recorder;
 use crate::format::usage::Reported;
 use crate::reading::is_beside;
-use crate::transcript::{Call, Message, Part, Role, Scale, Transcript};
+use crate::transcript::{Call, Message, Role};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use std::collections::HashMap;
 
 /// Is there a stream of messages beside this state of a session?
 pub fn is_beside_stream(source: &Source) -> bool {
@@ -104,38 +101,23 @@ struct ModelInfo<'a> {
 }
 
 /// Reads the stream, and what lies beside it.
-pub fn read(source: &mut Source, scale: &dyn Scale) -> Result<Transcript, ReadError> {
-    let mut transcript = Transcript { id: source.name(), ..Transcript::default() };
-    let mut tools = HashMap::new();
-    source.each_line(|source, line| {
-        for value in values::<Line>(&line.text) {
-            let mut lose = |reason: &str| source.lose(line.number, reason);
-            match value {
-                Ok(record) => message(&record, &mut transcript, &mut tools, scale, &mut lose),
-                Err(error) => lose(fault(&error, line.last_unterminated)),
-            }
-        }
-    })?;
+pub fn read(source: &mut Source, made: &mut Recorder<'_>) -> Result<(), ReadError> {
+    made.transcript.id = source.name();
+    source.each_line(|source, line| source.values(line, |record: Line, lose| message(&record, made, lose)))?;
     let path = source.path.with_extension("json");
     if path != source.path && is_beside(&path) {
         const UNREADABLE: &str = "state of the session that cannot be read";
         if let Some(text) = source.document_beside(&path, 0, UNREADABLE) {
             match serde_json::from_str::<State>(&text) {
-                Ok(state) => describe(&state, &mut transcript, &mut |reason| source.lose(0, reason)),
+                Ok(state) => describe(&state, made, &mut |reason| source.lose(0, reason)),
                 Err(_) => source.lose(0, UNREADABLE),
             }
         }
     }
-    Ok(transcript)
+    Ok(())
 }
 
-fn message(
-    line: &Line<'_>,
-    transcript: &mut Transcript,
-    tools: &mut HashMap<String, String>,
-    scale: &dyn Scale,
-    lose: &mut dyn FnMut(&str),
-) {
+fn message(line: &Line<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
     let role = match &*line.kind {
         "Prompt" => Role::User,
         "AssistantMessage" => Role::Assistant,
@@ -147,33 +129,24 @@ fn message(
     for block in &line.data.content {
         let tool = || block.data.and_then(|data| serde_json::from_str::<Tool>(data.get()).ok());
         match (&*block.kind, tool()) {
-            ("text", _) => parts.push(Part::Text(scale.weigh(&string(block.data)))),
-            ("toolUse", Some(tool)) => {
-                tools.insert(tool.tool_use_id.to_string(), tool.name.to_string());
-                let arguments = scale.weigh(&text_or_json(tool.input));
-                parts.push(Part::ToolCall { id: tool.tool_use_id.to_string(), name: tool.name.to_string(), arguments });
-            }
+            ("text", _) => parts.push(made.text(&string(block.data))),
+            ("toolUse", Some(tool)) => parts.push(made.tool_call(&tool.tool_use_id, &tool.name, tool.input)),
             ("toolResult", Some(tool)) => {
                 let texts: Vec<String> = tool.content.iter().map(|block| text_or_json(block.data)).collect();
-                parts.push(Part::ToolResult {
-                    call_id: tool.tool_use_id.to_string(),
-                    name: tools.get(&*tool.tool_use_id).cloned().unwrap_or_default(),
-                    text: scale.weigh_result(&texts.join("\n")),
-                    error: !tool.status.eq_ignore_ascii_case("success"),
-                });
+                let error = !tool.status.eq_ignore_ascii_case("success");
+                parts.push(made.result(&tool.tool_use_id, &texts.join("\n"), error));
             }
             _ => lose("unknown content block"),
         }
     }
     let call = (role == Role::Assistant).then(Call::default);
     let id = line.data.message_id.id().to_owned();
-    transcript.messages.push(Message { id, time, call, ..Message::new(role, parts) });
+    made.push(Message { id, time, call, ..Message::new(role, parts) });
 }
 
-fn describe(state: &State<'_>, transcript: &mut Transcript, lose: &mut dyn FnMut(&str)) {
-    if let Some(id) = state.session_id.some_id() {
-        transcript.id = id.to_owned();
-    }
+fn describe(state: &State<'_>, made: &mut Recorder<'_>, lose: Lose<'_>) {
+    made.identify(state.session_id.id());
+    let transcript = &mut made.transcript;
     let model = &state.session_state.rts_model_state;
     transcript.window = model.model_info.context_window_tokens.known().ok().flatten();
     for call in transcript.messages.iter_mut().filter_map(|message| message.call.as_mut()) {

@@ -2,8 +2,7 @@
 
 use super::record::SessionInfo;
 use super::session::{Session, Stored};
-use crate::format::ground::json::fault;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, fault};
 use crate::format::recorder::end;
 use crate::transcript::{Scale, Transcript};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};

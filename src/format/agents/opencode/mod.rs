@@ -11,7 +11,7 @@ mod sniff;
 mod tree;
 mod usage;
 
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};

@@ -1,7 +1,6 @@
 //! The records of OpenCode: session, message, part. All forms of storage hold the same objects.
 
-use crate::format::ground::count::{Count, Dollars};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Dollars, Words};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;

@@ -2,9 +2,8 @@
 
 use super::record::{MessageInfo, SessionInfo};
 use super::session::Session;
-use crate::format::ground::source::{ReadError, Source};
 use crate::format::ground::sqlite::{Database, damaged, readable};
-use crate::format::ground::words::Words;
+use crate::format::ground::{ReadError, Source, Words};
 use crate::format::recorder::NO_MESSAGES;
 use crate::transcript::{Scale, Transcript};
 use rusqlite::{Connection, Row};
@@ -22,9 +21,7 @@ pub fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcr
         }
     }
     database.count_orphans("message", "session", source);
-    if database.changed(&source.path) {
-        source.lose(0, "database was written to while it was read");
-    }
+    database.count_changes(source);
     Ok(())
 }
 

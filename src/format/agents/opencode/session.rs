@@ -2,10 +2,8 @@
 
 use super::history::{End, Entry, EntryKind, Request, in_context, latest};
 use super::record::{Attachment, MessageInfo, PartRecord, SessionInfo, Tokens, millis, sealed_bytes};
-use crate::format::ground::count::Dollars;
-use crate::format::ground::image;
-use crate::format::ground::json::compact;
-use crate::format::ground::source::Lose;
+use crate::format::ground::{Dollars, Lose, compact, image};
+use crate::format::recorder::Recorder;
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Text, Transcript, Usage, most_frequent, project};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,8 +25,8 @@ pub struct Stored<'a> {
 
 /// A session while it is being read.
 pub struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    /// Provider, model and agent are the speaker of a call: each has its own prompt and tools.
+    made: Recorder<'s>,
     open: Option<Open>,
     /// The messages of the log so far, as OpenCode's rule for reading them back sees them, each with the index of its first message.
     history: Vec<Entry>,
@@ -39,12 +37,8 @@ pub struct Session<'s> {
     prunings: Vec<(i64, usize)>,
     /// Instructions that came with a user message.
     system: Option<u64>,
-    /// Provider, model and agent of the last call: each has its own prompt and tools.
-    speaker: String,
     /// Model and host of each reply.
     hosts: Vec<(String, String)>,
-    /// Something unseen may have changed in the prompt of the next call.
-    unchained: bool,
     /// The first message that OpenCode leaves out from now on.
     withdrawn_from: Option<usize>,
 }
@@ -94,29 +88,24 @@ impl<'s> Session<'s> {
     /// A session that is known by this name until it says its id.
     pub fn new(name: String, scale: &'s dyn Scale) -> Session<'s> {
         Session {
-            scale,
-            transcript: Transcript { id: name, agent: AGENT.to_owned(), ..Transcript::default() },
+            made: Recorder::new(AGENT, name, scale),
             open: None,
             history: Vec::new(),
             first_of: Vec::new(),
             calls: Vec::new(),
             prunings: Vec::new(),
             system: None,
-            speaker: String::new(),
             hosts: Vec::new(),
-            unchained: false,
             withdrawn_from: None,
         }
     }
 
     /// Takes what is known of the session itself.
     pub fn describe(&mut self, info: &SessionInfo<'_>) {
-        if let Some(id) = info.id.some_id() {
-            self.transcript.id = id.to_owned();
-        }
-        self.transcript.parent = info.parent.some_id().map(str::to_owned);
-        self.transcript.version = info.version.to_string();
-        self.transcript.project = project(&info.directory);
+        self.made.identify(info.id.id());
+        self.made.transcript.parent = info.parent.some_id().map(str::to_owned);
+        self.made.transcript.version = info.version.to_string();
+        self.made.transcript.project = project(&info.directory);
     }
 
     /// Takes a message with all its parts.
@@ -142,7 +131,7 @@ impl<'s> Session<'s> {
             self.instructions(&info.system, lose);
         }
         // A reply that comes first answers a message that the export lacks.
-        self.transcript.begins_in_middle |= !user && info.parent.some_id().is_some() && self.transcript.messages.is_empty();
+        self.made.transcript.begins_in_middle |= !user && info.parent.some_id().is_some() && self.made.transcript.messages.is_empty();
         if !user && !info.provider.is_empty() {
             self.hosts.push((info.model.to_string(), info.provider.to_string()));
         }
@@ -183,7 +172,7 @@ impl<'s> Session<'s> {
         match self.system {
             None => {
                 self.system = Some(known);
-                self.list(Message::new(Role::System, vec![Part::Text(self.scale.weigh(system))]));
+                self.list(Message::new(Role::System, vec![self.made.text(system)]));
             }
             Some(system) if system == known => {}
             Some(_) => lose("instructions that changed within the session"),
@@ -204,13 +193,13 @@ impl<'s> Session<'s> {
     fn user_part(&self, open: &mut Open, part: &PartRecord<'_>, lose: Lose<'_>) {
         let measured = match &*part.kind {
             "text" if part.ignored => return,
-            "text" => Part::Text(self.scale.weigh(&part.text)),
+            "text" => self.made.text(&part.text),
             // OpenCode turns these into text parts that follow.
             "file" if matches!(&*part.mime, "text/plain" | "application/x-directory") => return,
             "file" => self.file(&part.mime, &part.url, &part.filename, lose),
             "subtask" => {
                 open.subtasks += 1;
-                Part::Text(self.scale.weigh(SUBTASK))
+                self.made.text(SUBTASK)
             }
             "compaction" => {
                 let kept_from = part.kept_from.some_id().map(str::to_owned);
@@ -234,9 +223,9 @@ impl<'s> Session<'s> {
                 }
                 open.summary_text.push_str(&part.text);
             }
-            "text" => open.step().parts.push(Part::Text(self.scale.weigh(&part.text))),
+            "text" => open.step().parts.push(self.made.text(&part.text)),
             "reasoning" => {
-                let text = self.scale.weigh(&part.text);
+                let text = self.made.scale.weigh(&part.text);
                 open.step().parts.push(Part::Thinking { text, sealed_bytes: sealed_bytes(part.metadata) });
             }
             "file" => {
@@ -260,12 +249,12 @@ impl<'s> Session<'s> {
         let Some(state) = &part.state else { return lose("tool part without a state") };
         let call_id = part.call.id();
         let name = &part.tool;
-        let arguments = self.scale.weigh(&compact(state.input.map_or("{}", |json| json.get())));
+        let arguments = self.made.scale.weigh(&compact(state.input.map_or("{}", |json| json.get())));
         let step = open.step();
         step.parts.push(Part::ToolCall { id: call_id.to_owned(), name: name.to_string(), arguments });
         // A tool that has not ended has no result.
         let Some((output, error)) = state.result() else { return };
-        let text = self.scale.weigh_result(&output);
+        let text = self.made.scale.weigh_result(&output);
         let text = Text { truncated: text.truncated || state.truncated(), ..text };
         let mut parts = vec![Part::ToolResult { call_id: call_id.to_owned(), name: name.to_string(), text, error }];
         for Attachment { mime, url, filename } in state.attachments.iter().flatten() {
@@ -280,13 +269,13 @@ impl<'s> Session<'s> {
             return Part::Image(image::from_data_url(url));
         }
         lose("attachment that is neither text nor picture: its content is not measured");
-        Part::Other(self.scale.weigh(name))
+        Part::Other(self.made.scale.weigh(name))
     }
 
     /// Ends a message: all its parts are there.
     pub fn end(&mut self, lose: Lose<'_>) {
         let Some(open) = self.open.take() else { return };
-        self.first_of.push(self.transcript.messages.len());
+        self.first_of.push(self.made.next());
         self.history.push(self.entry(&open));
         match open {
             Open { user: true, .. } => self.end_user(open),
@@ -329,7 +318,7 @@ impl<'s> Session<'s> {
             (None, Some(_)) => context.first(),
             (behind, _) => behind,
         };
-        first.and_then(|place| self.first_of.get(*place)).copied().unwrap_or(self.transcript.messages.len())
+        first.and_then(|place| self.first_of.get(*place)).copied().unwrap_or(self.made.next())
     }
 
     fn end_user(&mut self, open: Open) {
@@ -353,24 +342,21 @@ impl<'s> Session<'s> {
             steps.filter_map(|(number, step)| self.call(&open, step, number, number == last, lose)).collect()
         };
         let call = if failed { None } else { calls.pop() };
-        self.transcript.side_calls.append(&mut calls);
-        self.unchained = true;
+        self.made.transcript.side_calls.append(&mut calls);
+        self.made.chain.broken = true;
         if steps.iter().any(|step| !step.results.is_empty()) {
             lose("tool call of a summariser");
         }
         if failed {
             return lose("summary that was broken off");
         }
-        let before = self.transcript.messages.len();
         if asked.kept_from.as_ref().is_some_and(|id| self.history.iter().all(|entry| entry.id != *id)) {
             lose("compaction that keeps an unknown message: it leaves everything in place");
         }
         let kept_from = self.kept_from();
-        let summary: Text = self.scale.weigh(&open.summary_text);
-        self.transcript.compactions.push(Compaction {
-            before,
+        self.made.compact(Compaction {
             automatic: asked.automatic,
-            summary: Some(summary),
+            summary: Some(self.made.scale.weigh(&open.summary_text)),
             kept_from: Some(kept_from),
             call,
             time: open.time,
@@ -379,8 +365,8 @@ impl<'s> Session<'s> {
     }
 
     fn end_assistant(&mut self, mut open: Open, lose: Lose<'_>) {
-        self.transcript.refused = open.refused;
-        let first = self.transcript.messages.len();
+        self.made.transcript.refused = open.refused;
+        let first = self.made.next();
         let mut steps = std::mem::take(&mut open.runs);
         steps.retain(|step| step.ended || !step.parts.is_empty());
         if steps.is_empty() {
@@ -393,18 +379,18 @@ impl<'s> Session<'s> {
         for (number, step) in steps.into_iter().enumerate() {
             let call = self.call(&open, &step, number, number == holder, lose);
             if let (Some(time), Some(_)) = (time, &call) {
-                self.calls.push((time, self.transcript.messages.len()));
+                self.calls.push((time, self.made.next()));
             }
-            self.unchained |= call.is_none();
+            self.made.chain.broken |= call.is_none();
             let id = if number == 0 || open.id.is_empty() { open.id.clone() } else { format!("{}/{number}", open.id) };
             self.list(Message { id, time, call, ..Message::new(Role::Assistant, step.parts) });
             // The next step begins when the last tool has ended.
             time = step.results.iter().filter_map(|result| result.time).max().max(time);
-            let first_result = self.transcript.messages.len();
+            let first_result = self.made.next();
             self.prunings.extend(step.pruned.iter().map(|(time, place)| (*time, first_result + place)));
             step.results.into_iter().for_each(|result| self.list(result));
         }
-        self.unchained |= open.broken_off;
+        self.made.chain.broken |= open.broken_off;
         if withdrawn {
             self.withdrawn_from = Some(first);
         }
@@ -425,11 +411,8 @@ impl<'s> Session<'s> {
         if usage.is_none() && !step.ended {
             return None;
         }
-        let changed = !self.speaker.is_empty() && self.speaker != open.speaker && !open.summary;
-        let unchained = std::mem::take(&mut self.unchained) || changed;
-        if !open.summary {
-            self.speaker.clone_from(&open.speaker);
-        }
+        let chain = &mut self.made.chain;
+        let unchained = if open.summary { std::mem::take(&mut chain.broken) } else { chain.link(&open.speaker) };
         // A fork of a session gives its copies new ids, but leaves times and numbers as they are.
         let (start, end) = (open.time.unwrap_or_default(), open.completed.unwrap_or_default());
         let id = format!("{start}-{end}-{number}-{}", tokens.unwrap_or_default().fingerprint());
@@ -438,14 +421,14 @@ impl<'s> Session<'s> {
 
     fn list(&mut self, message: Message) {
         let rewind = self.withdrawn_from.take();
-        self.transcript.messages.push(Message { rewind, ..message });
+        self.made.push(Message { rewind, ..message });
     }
 
     /// The transcript; `None` where the session holds nothing.
     pub fn finish(mut self, lose: Lose<'_>) -> Option<Transcript> {
         (0..latest(&self.history, &in_context(&self.history)).pending)
             .for_each(|_| lose("compaction or sub-task that was asked for and never done"));
-        let end = self.transcript.messages.len();
+        let end = self.made.next();
         // OpenCode prunes each tool result at a time of its own, milliseconds apart: what lies between the same calls is one pruning.
         let mut prunings: BTreeMap<usize, (i64, Vec<(usize, usize)>)> = BTreeMap::new();
         for (time, result) in self.prunings {
@@ -453,7 +436,7 @@ impl<'s> Session<'s> {
             let (last, taken) = prunings.entry(before).or_insert((time, Vec::new()));
             *last = time.max(*last);
             // Its pictures go with it.
-            let parts = self.transcript.messages.get(result).map_or(0, |message| message.parts.len());
+            let parts = self.made.transcript.messages.get(result).map_or(0, |message| message.parts.len());
             taken.extend((0..parts).map(|part| (result, part)));
         }
         let prunings = prunings.into_iter().map(|(before, (time, taken))| Compaction {
@@ -464,14 +447,14 @@ impl<'s> Session<'s> {
             time: Some(time),
             ..Compaction::default()
         });
-        self.transcript.compactions.extend(prunings);
-        self.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));
-        let main = self.transcript.main_model().unwrap_or_default();
+        self.made.transcript.compactions.extend(prunings);
+        self.made.transcript.compactions.sort_by_key(|compaction| (compaction.before, compaction.time));
+        let main = self.made.transcript.main_model().unwrap_or_default();
         let hosts = self.hosts.iter().filter(|(model, _)| model == main).map(|(_, host)| host.as_str());
-        self.transcript.host = most_frequent(hosts).map(str::to_owned);
-        let Transcript { messages, compactions, side_calls, .. } = &self.transcript;
+        self.made.transcript.host = most_frequent(hosts).map(str::to_owned);
+        let Transcript { messages, compactions, side_calls, .. } = &self.made.transcript;
         let empty = messages.is_empty() && compactions.is_empty() && side_calls.is_empty();
-        (!empty).then_some(self.transcript)
+        (!empty).then_some(self.made.transcript)
     }
 }
 

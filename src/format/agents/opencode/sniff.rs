@@ -1,8 +1,7 @@
 //! Which form of OpenCode's sessions a file is, by the first keys of its JSON or the tables of its database.
 
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::Source;
 use crate::format::ground::sqlite;
+use crate::format::ground::{Outline, Source};
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -47,10 +46,7 @@ pub fn form(source: &Source) -> Form {
 /// Is the object at this place a session? Ids may be redacted, so it is known by where it took place; sessions of versions before 0.6
 /// lay in a folder of their project and did not name it.
 fn is_session(outline: &Outline, at: &str) -> bool {
-    let has = |key: &str| outline.has(&format!("{at}{key}"));
-    let id = outline.text(&format!("{at}id"));
-    let named = id.starts_with("ses_") || id == "REDACTED";
-    named && (has("projectID") || has("directory") || has("time")) && !has("role") && !has("messageID")
+    outline.shows_at(at, "id=ses_*,REDACTED projectID|directory|time !role !messageID")
 }
 
 /// Records that a storage tree keeps beside the conversation: to-do lists, diffs, shares.

@@ -5,7 +5,7 @@
 
 use super::record::{MessageInfo, SessionInfo, millis};
 use super::session::Session;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::recorder::end;
 use crate::reading::{self, Bounds};
 use crate::transcript::{Scale, Transcript};

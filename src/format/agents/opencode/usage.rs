@@ -1,8 +1,7 @@
 //! What OpenCode recorded of the usage of a request, as a fact.
 
 use super::record::Tokens;
-use crate::format::ground::count::{Count, Dollars, sound};
-use crate::format::ground::source::Lose;
+use crate::format::ground::{Count, Dollars, Lose, sound};
 use crate::format::usage::{Cached, Reported};
 use crate::transcript::Usage;
 

@@ -8,9 +8,7 @@ mod sdk_record;
 mod shown;
 mod spent;
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{Outline, ReadError, Source, fault, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::end_said;
@@ -30,17 +28,13 @@ fn claims(source: &Source) -> Claim {
     if let Some(kept) = Kept::of(source) {
         return if kept.main == source.path { Claim::Yes } else { Claim::Companion };
     }
-    let event = |at: &str| {
-        let has = |key: &str| outline.has(&format!("{at}{key}"));
-        (has("action") || has("observation")) && (has("source") || has("args") || has("content") || has("command"))
-    };
+    let event = |at: &&str| outline.shows_at(at, "action|observation source|args|content|command");
     let lists = ["history[].", "history[][].", "events[].", "trajectory[].", "[].", "[].history[]."];
     // A long patch may stand in front of the history.
-    let output = (outline.has("instance_id") && (outline.has("test_result") || outline.has("metadata.agent_class")))
-        || (outline.has("issue") && outline.has("git_patch"));
-    let foreign = ["trajectory_format", "messages", "info", "replay_config", "trajectory[].thought"].iter().any(|key| outline.has(key));
+    let output = outline.shows("instance_id test_result|metadata.agent_class") || outline.shows("issue git_patch");
+    let own = outline.shows("!trajectory_format !messages !info !replay_config !trajectory[].thought");
     let of_the_sdk = ["", "items[]."].iter().chain(&lists).any(|at| sdk::is_kind(outline.text(&format!("{at}kind"))));
-    if !foreign && (output || of_the_sdk || lists.iter().any(|at| event(at))) { Claim::Yes } else { Claim::No }
+    Claim::when(own && (output || of_the_sdk || lists.iter().any(event)))
 }
 
 /// A conversation of the SDK that is kept as a folder: `base_state.json`, and `events/event-00000-<id>.json` and on.

@@ -1,7 +1,6 @@
 //! The records of OpenHands as they are written.
 
-use crate::format::ground::count::{Absurd, Count, Dollars};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, Words};
 use crate::format::usage::Reported;
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::chat::ChatMessage;

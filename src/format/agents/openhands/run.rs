@@ -2,12 +2,8 @@
 
 use super::record::{Arguments, Event, Extras, Output, Response};
 use super::shown::before_the_sdk;
-use crate::format::ground::count::sound;
-use crate::format::ground::image;
-use crate::format::ground::json::fault;
-use crate::format::ground::source::Source;
-use crate::format::ground::time::millis;
-use crate::format::recorder::definitions;
+use crate::format::ground::{Source, fault, image, millis, sound};
+use crate::format::recorder::{Recorder, definitions};
 use crate::format::wire::blocks::Block;
 use crate::format::wire::chat::{Chat, ChatUsage};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage};
@@ -29,13 +25,11 @@ pub fn transcript(output: &Output, number: u64, scale: &dyn Scale, source: &mut 
     let id = id(output, number, source);
     let config = output.metadata.as_ref().and_then(|metadata| metadata.llm_config.as_ref());
     let model = config.map(|config| config.model.to_string());
-    let transcript = Transcript { id, agent: super::READER.name.to_owned(), ..Transcript::default() };
     let mut run = Run {
-        transcript,
+        made: Recorder::new(super::READER.name, id, scale),
         model: model.unwrap_or_default(),
         longest: config.and_then(|config| config.max_message_chars),
         number,
-        scale,
         chat: Chat::default(),
         answered: HashMap::new(),
         calls: Vec::new(),
@@ -45,7 +39,7 @@ pub fn transcript(output: &Output, number: u64, scale: &dyn Scale, source: &mut 
         run.events(event, source);
     }
     run.usages(output, source);
-    run.transcript
+    run.made.transcript
 }
 
 /// Where a call is waiting for its usage.
@@ -59,13 +53,12 @@ enum Waiting {
 }
 
 struct Run<'s> {
-    transcript: Transcript,
+    made: Recorder<'s>,
     model: String,
     /// The most letters of a result that were sent.
     longest: Option<usize>,
     /// The run's number in its file.
     number: u64,
-    scale: &'s dyn Scale,
     chat: Chat,
     /// The responses that have their message already: one may lead to several events.
     answered: HashMap<String, usize>,
@@ -93,7 +86,7 @@ impl Run<'_> {
         // In old versions the arguments stand beside the action's name, and so they are looked for in both places.
         match (serde_json::from_str::<Event>(raw.get()), serde_json::from_str::<Arguments>(raw.get())) {
             (Ok(event), Ok(flat)) => {
-                let place = self.transcript.messages.len();
+                let place = self.made.next();
                 self.event(&event, event.args.as_ref().unwrap_or(&flat), source);
                 if let Some(id) = id_of(raw) {
                     self.places.insert(id, place);
@@ -111,16 +104,16 @@ impl Run<'_> {
             // What the agent notes for itself, and what only its screen shows.
             "recall" | "change_agent_state" | "null" | "condensation_request" | "start" | "stop" | "pause" | "resume" => {}
             "system" => {
-                self.transcript.version = arguments.openhands_version.to_string();
-                if let Some(tools) = definitions(self.scale, arguments.tools) {
+                self.made.transcript.version = arguments.openhands_version.to_string();
+                if let Some(tools) = definitions(self.made.scale, arguments.tools) {
                     self.push(Role::System, vec![tools], event);
                 }
-                let text = self.scale.weigh(&arguments.content);
+                let text = self.made.scale.weigh(&arguments.content);
                 self.push(Role::System, vec![Part::Text(text)], event);
             }
             "condensation" => self.condensation(event, arguments),
             "message" if self.is_users(event) => {
-                let mut parts = vec![Part::Text(self.scale.weigh(&arguments.content))];
+                let mut parts = vec![Part::Text(self.made.scale.weigh(&arguments.content))];
                 parts.extend(arguments.image_urls.0.iter().filter_map(|url| match url {
                     Block::Text(url) => Some(Part::Image(image::from_data_url(url))),
                     Block::Object(_) | Block::Other => None,
@@ -135,7 +128,7 @@ impl Run<'_> {
     /// Old versions do not say who speaks: it starts with the user, and the two take turns.
     fn is_users(&self, event: &Event) -> bool {
         match &*event.source {
-            "" => self.transcript.messages.last().is_none_or(|message| matches!(message.role, Role::Assistant | Role::System)),
+            "" => self.made.transcript.messages.last().is_none_or(|message| matches!(message.role, Role::Assistant | Role::System)),
             source => source != "agent",
         }
     }
@@ -145,23 +138,24 @@ impl Run<'_> {
         let written = response.and_then(|response| response.choices.as_ref()?.first()?.message.as_ref());
         let id = response.map_or(&*event.response_id, |response| &*response.id);
         if let Some(place) = self.answered.get(id).copied() {
-            let known = self.transcript.messages.get(place).and_then(|message| message.call.as_ref()?.usage.as_ref());
+            let known = self.made.transcript.messages.get(place).and_then(|message| message.call.as_ref()?.usage.as_ref());
             let again = response.and_then(|response| response.usage.and_then(|usage| ChatUsage::read(usage).ok().flatten()));
             if again.is_some_and(|again| known.is_some_and(|known| (known.prompt, known.output) != (again.prompt, again.output))) {
                 source.lose(self.number, "reply with the id of another one");
             }
             return;
         }
-        let message = written.and_then(|written| self.chat.message(written, self.scale, &mut |reason| source.lose(self.number, reason)));
+        let message =
+            written.and_then(|written| self.chat.message(written, self.made.scale, &mut |reason| source.lose(self.number, reason)));
         let parts = message.map_or_else(|| self.action(event, arguments), |message| message.parts);
-        let place = self.transcript.messages.len();
+        let place = self.made.next();
         // Some things a user does in the agent's workspace.
         if &*event.source == "user" && response.is_none() {
             return self.push(Role::User, parts, event);
         }
         self.push(Role::Assistant, parts, event);
         let call = self.call(response, id, source);
-        if let Some(message) = self.transcript.messages.last_mut() {
+        if let Some(message) = self.made.transcript.messages.last_mut() {
             message.call = Some(call);
         }
         if !id.is_empty() {
@@ -190,12 +184,12 @@ impl Run<'_> {
         let text = if spoken && !arguments.content.is_empty() { &arguments.content } else { thought };
         let mut parts = Vec::new();
         if !text.is_empty() {
-            parts.push(Part::Text(self.scale.weigh(text)));
+            parts.push(self.made.text(text));
         }
         if !spoken {
             let candidates = [&arguments.command, &arguments.code, &arguments.path, &arguments.url, &arguments.browser_actions];
             let what = candidates.into_iter().find(|what| !what.is_empty()).unwrap_or(&arguments.content);
-            parts.push(Part::ToolCall { id: String::new(), name: event.action.to_string(), arguments: self.scale.weigh(what) });
+            parts.push(Part::ToolCall { id: String::new(), name: event.action.to_string(), arguments: self.made.scale.weigh(what) });
         }
         parts
     }
@@ -214,7 +208,7 @@ impl Run<'_> {
                 // Files and pages were cut by what read them.
                 let limit = self.longest.filter(|_| !matches!(&*event.observation, "read" | "browse"));
                 let shown = limit.map_or(Cow::Borrowed(&*event.content), |limit| before_the_sdk(&event.content, limit));
-                let text = self.scale.weigh_result(&shown);
+                let text = self.made.scale.weigh_result(&shown);
                 self.push(Role::Tool, vec![Part::ToolResult { call_id, name, text, error }], event);
             }
         }
@@ -226,12 +220,12 @@ impl Run<'_> {
         let Extras { repo_instructions, additional_agent_instructions, conversation_instructions, microagent_knowledge, .. } = extras;
         let knowledge = microagent_knowledge.iter().flatten().map(|knowledge| &knowledge.content);
         let texts = [repo_instructions, additional_agent_instructions, conversation_instructions].into_iter().chain(knowledge);
-        let parts: Vec<Part> = texts.filter(|text| !text.is_empty()).map(|text| Part::Other(self.scale.weigh(text))).collect();
+        let parts: Vec<Part> = texts.filter(|text| !text.is_empty()).map(|text| Part::Other(self.made.scale.weigh(text))).collect();
         if parts.is_empty() {
             return;
         }
         self.push(Role::User, parts, event);
-        if let Some(message) = self.transcript.messages.last_mut() {
+        if let Some(message) = self.made.transcript.messages.last_mut() {
             message.synthetic = true;
         }
     }
@@ -243,11 +237,10 @@ impl Run<'_> {
             let later = self.places.iter().filter(|(id, _)| **id > last);
             later.map(|(_, place)| *place).min()
         });
-        self.calls.push(Waiting::Condensation(self.transcript.compactions.len()));
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
+        self.calls.push(Waiting::Condensation(self.made.transcript.compactions.len()));
+        self.made.compact(Compaction {
             automatic: Some(true),
-            summary: (!arguments.summary.is_empty()).then(|| self.scale.weigh(&arguments.summary)),
+            summary: (!arguments.summary.is_empty()).then(|| self.made.scale.weigh(&arguments.summary)),
             kept_from,
             time: millis(&event.timestamp),
             ..Compaction::default()
@@ -255,7 +248,7 @@ impl Run<'_> {
     }
 
     fn push(&mut self, role: Role, parts: Vec<Part>, event: &Event) {
-        self.transcript.messages.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
+        self.made.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
     }
 
     /// Gives each usage of the run's list to its call: by the response's id or, where an event names none, by its place in the order.
@@ -278,19 +271,19 @@ impl Run<'_> {
             let call = Call { id: listed.response_id.to_string(), model: listed.model.to_string(), usage: Some(usage), unchained: false };
             match calls.next_if(|waiting| !matches!(waiting, Waiting::Known(..))) {
                 Some(Waiting::Reply(place)) => {
-                    self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone()))
+                    self.made.transcript.messages.get_mut(place).into_iter().for_each(|message| message.call = Some(call.clone()))
                 }
                 Some(Waiting::Condensation(place)) => {
-                    self.transcript.compactions.get_mut(place).into_iter().for_each(|compaction| compaction.call = Some(call.clone()));
+                    self.made.transcript.compactions.get_mut(place).into_iter().for_each(|compaction| compaction.call = Some(call.clone()));
                 }
-                _ => self.transcript.side_calls.push(call),
+                _ => self.made.transcript.side_calls.push(call),
             }
         }
     }
 
     /// The response's own usage is the provider's word and goes first; the list knows the cost.
     fn complete(&mut self, place: usize, listed: Usage) {
-        if let Some(call) = self.transcript.messages.get_mut(place).and_then(|message| message.call.as_mut()) {
+        if let Some(call) = self.made.transcript.messages.get_mut(place).and_then(|message| message.call.as_mut()) {
             let cost = call.usage.and_then(|usage| usage.cost_nano_usd).or(listed.cost_nano_usd);
             call.usage = Some(Usage { cost_nano_usd: cost, ..call.usage.unwrap_or(listed) });
         }

@@ -3,12 +3,8 @@
 use super::sdk_record::{Action, Condensation, Event, Observation, Piece, Said, Spoken, State, SystemPrompt, Thought};
 use super::shown::by_the_sdk;
 use super::spent::Spent;
-use crate::format::ground::image;
-use crate::format::ground::json::{fault, text_or_json};
-use crate::format::ground::source::Source;
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
-use crate::format::recorder::{definitions, thinking};
+use crate::format::ground::{Source, Words, fault, image, millis, text_or_json};
+use crate::format::recorder::{Recorder, definitions};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
 use serde::Deserialize;
@@ -47,8 +43,7 @@ pub fn is_kind(kind: &str) -> bool {
 /// A run as far as its events have come.
 pub struct Run<'s> {
     /// The session so far.
-    transcript: Transcript,
-    scale: &'s dyn Scale,
+    made: Recorder<'s>,
     /// The message that each response became: one may lead to several events.
     replies: HashMap<String, usize>,
     /// The message that each event became, in their order; condensations name events.
@@ -61,8 +56,9 @@ pub struct Run<'s> {
 impl<'s> Run<'s> {
     /// No event yet, of a session with this id.
     pub fn new(id: String, version: String, spent: Spent, scale: &'s dyn Scale) -> Run<'s> {
-        let transcript = Transcript { id, version, agent: super::READER.name.to_owned(), ..Transcript::default() };
-        Run { transcript, scale, replies: HashMap::new(), places: Vec::new(), spent, changed: false }
+        let mut made = Recorder::new(super::READER.name, id, scale);
+        made.transcript.version = version;
+        Run { made, replies: HashMap::new(), places: Vec::new(), spent, changed: false }
     }
 
     /// Takes in the next event.
@@ -90,16 +86,16 @@ impl<'s> Run<'s> {
 
     /// The session, with what is left of the usage.
     pub fn finish(mut self) -> Transcript {
-        self.transcript.side_calls.extend(self.spent.rest());
-        self.transcript
+        self.made.transcript.side_calls.extend(self.spent.rest());
+        self.made.transcript
     }
 
     fn system(&mut self, event: &Event, prompt: SystemPrompt) {
-        let mut parts = Vec::from_iter(definitions(self.scale, prompt.tools));
+        let mut parts = Vec::from_iter(definitions(self.made.scale, prompt.tools));
         for text in [&prompt.system_prompt, &prompt.dynamic_context] {
             parts.extend(self.content(text));
         }
-        self.changed = !self.transcript.messages.is_empty();
+        self.changed = !self.made.transcript.messages.is_empty();
         self.push(Role::System, parts, event);
     }
 
@@ -114,7 +110,7 @@ impl<'s> Run<'s> {
             "system" => self.push(Role::System, parts, event),
             _ => {
                 self.push(Role::User, parts, event);
-                if let Some(message) = self.transcript.messages.last_mut() {
+                if let Some(message) = self.made.transcript.messages.last_mut() {
                     message.synthetic = &*event.source != "user";
                 }
             }
@@ -127,12 +123,12 @@ impl<'s> Run<'s> {
         let (name, arguments) = call.function.map_or((call.name, call.arguments), |function| (function.name, function.arguments));
         let id = if call.id.is_empty() { &action.tool_call_id } else { &call.id };
         let name = if name.is_empty() { action.tool_name } else { name };
-        let arguments = self.scale.weigh(&text_or_json(arguments));
+        let arguments = self.made.scale.weigh(&text_or_json(arguments));
         let call = Part::ToolCall { id: id.to_string(), name: name.to_string(), arguments };
         // Calls that the model asked for at once are an event each.
         let together = self.replies.get(&*action.llm_response_id).copied();
         if let Some(place) = together.filter(|_| !action.llm_response_id.is_empty()) {
-            self.transcript.messages.get_mut(place).into_iter().for_each(|message| message.parts.push(call.clone()));
+            self.made.transcript.messages.get_mut(place).into_iter().for_each(|message| message.parts.push(call.clone()));
             self.places.push((event.id.to_string(), place));
             return;
         }
@@ -144,12 +140,12 @@ impl<'s> Run<'s> {
 
     fn reply(&mut self, response: &str, parts: Vec<Part>, event: &Event) {
         if !response.is_empty() {
-            self.replies.insert(response.to_owned(), self.transcript.messages.len());
+            self.replies.insert(response.to_owned(), self.made.next());
         }
         self.push(Role::Assistant, parts, event);
         let (usage, model) = self.spent.of_reply(response);
         let call = Call { id: response.to_owned(), model, usage, unchained: std::mem::take(&mut self.changed) };
-        if let Some(message) = self.transcript.messages.last_mut() {
+        if let Some(message) = self.made.transcript.messages.last_mut() {
             message.call = Some(call);
         }
     }
@@ -169,7 +165,7 @@ impl<'s> Run<'s> {
         texts.extend(Some(refused).filter(|text| !text.is_empty()));
         let error =
             &*event.kind != "ObservationEvent" || observed.is_error == Some(true) || observed.exit_code.is_some_and(|code| code > 0);
-        let text = self.scale.weigh_result(&by_the_sdk(&texts.join("\n")));
+        let text = self.made.scale.weigh_result(&by_the_sdk(&texts.join("\n")));
         let (call_id, name) = (seen.tool_call_id.to_string(), seen.tool_name.to_string());
         let mut parts = vec![Part::ToolResult { call_id, name, text, error }];
         parts.extend(pictures(&observed.content));
@@ -183,10 +179,9 @@ impl<'s> Run<'s> {
         let kept_from = after.and_then(|after| Some(self.places.get(after)?.1));
         let (usage, model) = self.spent.of_condensation(&condensation.llm_response_id);
         let id = condensation.llm_response_id.to_string();
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
+        self.made.compact(Compaction {
             automatic: Some(true),
-            summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.scale.weigh(summary)),
+            summary: Some(&condensation.summary).filter(|summary| !summary.is_empty()).map(|summary| self.made.scale.weigh(summary)),
             kept_from,
             call: usage.map(|usage| Call { id, model, usage: Some(usage), unchained: false }),
             time: millis(&event.timestamp),
@@ -195,26 +190,26 @@ impl<'s> Run<'s> {
     }
 
     fn push(&mut self, role: Role, parts: Vec<Part>, event: &Event) {
-        self.places.push((event.id.to_string(), self.transcript.messages.len()));
-        self.transcript.messages.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
+        self.places.push((event.id.to_string(), self.made.next()));
+        self.made.push(Message { time: millis(&event.timestamp), ..Message::new(role, parts) });
     }
 
     fn content(&self, content: &Blocks<Piece>) -> Vec<Part> {
-        let texts = texts(content).filter(|text| !text.is_empty()).map(|text| Part::Text(self.scale.weigh(&text)));
+        let texts = texts(content).filter(|text| !text.is_empty()).map(|text| self.made.text(&text));
         texts.chain(pictures(content)).collect()
     }
 
     /// Reasoning in the form that it is sent back in; what else there is repeats it.
     fn thoughts(&self, thought: &Thought) -> Vec<Part> {
         let blocks = thought.thinking_blocks.iter().flatten();
-        let blocks = blocks.map(|block| thinking(self.scale, &block.thinking, block.signature.len() + block.data.len()));
+        let blocks = blocks.map(|block| self.made.thinking(&block.thinking, block.signature.len() + block.data.len()));
         let item = thought.responses_reasoning_item.iter().map(|item| {
             let texts: Vec<&str> = item.summary.iter().chain(&item.content).flatten().map(|text| &**text).collect();
-            thinking(self.scale, &texts.join("\n"), item.encrypted_content.len())
+            self.made.thinking(&texts.join("\n"), item.encrypted_content.len())
         });
         let mut parts: Vec<Part> = blocks.chain(item).collect();
         if parts.is_empty() && !thought.reasoning_content.is_empty() {
-            parts.push(thinking(self.scale, &thought.reasoning_content, 0));
+            parts.push(self.made.thinking(&thought.reasoning_content, 0));
         }
         parts
     }

@@ -1,7 +1,7 @@
 //! The events of OpenHands' SDK as they are written. What a kind of event holds is decoded by itself: the same names hold other things elsewhere.
 
 use super::record::{Config, Cost, TokenUsage};
-use crate::format::ground::words::Words;
+use crate::format::ground::Words;
 use crate::format::wire::blocks::Blocks;
 use serde::Deserialize;
 use serde_json::value::RawValue;

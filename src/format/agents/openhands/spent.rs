@@ -2,7 +2,7 @@
 
 use super::record::{Cost, TokenUsage};
 use super::sdk_record::{State, Stats};
-use crate::format::ground::count::sound;
+use crate::format::ground::sound;
 use crate::transcript::{Call, Usage};
 use std::collections::{BTreeMap, HashMap};
 

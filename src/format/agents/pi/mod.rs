@@ -3,15 +3,10 @@
 //! Version 1 is a plain list. From version 2 on every entry names its parent, so that one file holds a tree: going back in the
 //! conversation starts a new branch, and what the log tells in order of time is turned into rewinds and second showings.
 
-use crate::format::ground::branches::Branches;
-use crate::format::ground::count::{Count, sound};
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, values};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::ground::time::millis;
+use crate::format::ground::{Branches, Count, Lose, ReadError, Source, compact, image, millis, sound, values};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::{end, thinking};
+use crate::format::recorder::{Recorder, end};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Block;
 use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript, Usage, project};
@@ -30,7 +25,7 @@ fn claims(source: &Source) -> Claim {
     // A file that was cut at its beginning has no header, but its messages are linked and have roles of their own.
     let headed = matches!(values::<record::Header<'_>>(first).next(), Some(Ok(header)) if header.is_of_pi());
     let linked = || matches!(values::<Entry<'_>>(first).next(), Some(Ok(entry)) if entry.is_linked_message());
-    if headed || linked() { Claim::Yes } else { Claim::No }
+    Claim::when(headed || linked())
 }
 
 /// Limits of lines and bytes of all versions. That a file has more lines than were asked for is no cut.
@@ -47,39 +42,24 @@ const MARKS: &[Mark] = &[
 
 fn read(source: &mut Source, scale: &dyn Scale, give: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
     let scale = &Marked::new(MARKS, scale);
-    let mut session = Session::new(source.name(), scale);
+    // Version 1 counts its entries from the header.
+    let branches = Branches::below_a_header();
+    let mut session = Session { made: Recorder::new(READER.name, source.name(), scale), branches, refusals: None };
     source.each_line(|source, line| source.values(line, |entry: Entry<'_>, lose| session.enter(&entry, lose)))?;
     let said = |transcript: &Transcript| !transcript.messages.is_empty() || !transcript.compactions.is_empty();
-    end(Some(session.transcript).filter(said), 0, source, give);
+    end(Some(session.made.transcript).filter(said), 0, source, give);
     Ok(())
 }
 
 struct Session<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    /// The models of its calls have their provider before them.
+    made: Recorder<'s>,
     branches: Branches,
-    /// The model of the last call, with its provider.
-    model: String,
-    /// Something unseen may have changed in the prompt of the next call.
-    unchained: bool,
     /// How refused requests are known; made when the first reply with an error comes.
     refusals: Option<Refusals>,
 }
 
-impl<'s> Session<'s> {
-    fn new(id: String, scale: &'s dyn Scale) -> Session<'s> {
-        let transcript = Transcript { id, agent: READER.name.to_owned(), ..Transcript::default() };
-        Session {
-            scale,
-            transcript,
-            // Version 1 counts its entries from the header.
-            branches: Branches::below_a_header(),
-            model: String::new(),
-            unchained: false,
-            refusals: None,
-        }
-    }
-
+impl Session<'_> {
     fn enter(&mut self, entry: &Entry<'_>, lose: Lose<'_>) {
         if &*entry.kind == "session" {
             self.open(entry, lose);
@@ -99,9 +79,8 @@ impl<'s> Session<'s> {
                 self.injected(entry, parts, time);
             }
             "branch_summary" => {
-                let parts = vec![Part::Text(self.scale.weigh(&entry.summary))];
-                self.injected(entry, parts, time);
-                self.summary_call(entry, lose).into_iter().for_each(|call| self.transcript.side_calls.push(call));
+                self.injected(entry, vec![self.made.text(&entry.summary)], time);
+                self.summary_call(entry, lose).into_iter().for_each(|call| self.made.transcript.side_calls.push(call));
             }
             "compaction" => self.compaction(entry, time, lose),
             // Settings, bookmarks and the state of extensions never reach the model.
@@ -115,10 +94,8 @@ impl<'s> Session<'s> {
             lose("second session header");
             return;
         }
-        if let Some(id) = entry.id.some_id() {
-            self.transcript.id = id.to_owned();
-        }
-        self.transcript.project = project(&entry.cwd);
+        self.made.identify(entry.id.id());
+        self.made.transcript.project = project(&entry.cwd);
         // A header that names another session stands for a fork by a person. That is no sub-agent: the session has no parent.
     }
 
@@ -138,12 +115,12 @@ impl<'s> Session<'s> {
                 Some(parent) => Some(parent),
                 None => {
                     lose("parent entry is not in the file: read on in order of time");
-                    self.transcript.begins_in_middle |= leaf.is_none();
+                    self.made.transcript.begins_in_middle |= leaf.is_none();
                     leaf
                 }
             },
         };
-        self.unchained |= self.branches.enter(id.unwrap_or_default(), parent, &mut self.transcript.messages);
+        self.made.chain.broken |= self.branches.enter(id.unwrap_or_default(), parent, &mut self.made.transcript.messages);
         true
     }
 
@@ -151,7 +128,7 @@ impl<'s> Session<'s> {
     fn give(&mut self, entry: &Entry<'_>, time: Option<i64>, message: Message) {
         // Ids are eight digits, unique within a session only; with the time they name the same entry in a forked file, and no other.
         let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp));
-        self.branches.list(Message { id: id.unwrap_or_default(), time, ..message }, &mut self.transcript.messages);
+        self.branches.list(Message { id: id.unwrap_or_default(), time, ..message }, &mut self.made.transcript.messages);
     }
 
     fn injected(&mut self, entry: &Entry<'_>, parts: Vec<Part>, time: Option<i64>) {
@@ -182,12 +159,10 @@ impl<'s> Session<'s> {
             // With `!!` a person runs a command that the model does not hear of.
             "bashExecution" if payload.exclude_from_context == Some(true) => {}
             "bashExecution" => {
-                let parts = vec![Part::Text(self.scale.weigh(&payload.command_as_text()))];
-                self.injected(entry, parts, time);
+                self.injected(entry, vec![self.made.text(&payload.command_as_text())], time);
             }
             "branchSummary" => {
-                let parts = vec![Part::Text(self.scale.weigh(&payload.summary))];
-                self.injected(entry, parts, time);
+                self.injected(entry, vec![self.made.text(&payload.summary)], time);
             }
             _ => lose("unknown message role"),
         }
@@ -200,19 +175,19 @@ impl<'s> Session<'s> {
     fn part(&self, block: &Block<'_, Piece<'_>>, lose: Lose<'_>) -> Option<Part> {
         let block = match block {
             Block::Object(block) => block,
-            Block::Text(text) => return Some(Part::Text(self.scale.weigh(text))),
+            Block::Text(text) => return Some(self.made.text(text)),
             Block::Other => {
                 lose("content of an unexpected shape");
                 return None;
             }
         };
         Some(match &*block.kind {
-            "text" => Part::Text(self.scale.weigh(&block.text)),
-            "thinking" => thinking(self.scale, &block.thinking, block.thinking_signature.len()),
+            "text" => self.made.text(&block.text),
+            "thinking" => self.made.thinking(&block.thinking, block.thinking_signature.len()),
             "toolCall" => Part::ToolCall {
                 id: block.id.some_id().unwrap_or_default().to_owned(),
                 name: block.name.to_string(),
-                arguments: self.scale.weigh(&compact(block.arguments.map_or("{}", |json| json.get()))),
+                arguments: self.made.scale.weigh(&compact(block.arguments.map_or("{}", |json| json.get()))),
             },
             "image" => Part::Image(image::from_base64(&block.data)),
             _ => {
@@ -226,7 +201,7 @@ impl<'s> Session<'s> {
         let result = Part::ToolResult {
             call_id: payload.tool_call_id.some_id().unwrap_or_default().to_owned(),
             name: payload.tool_name.to_string(),
-            text: self.scale.weigh_result(&joined_text(&payload.content)),
+            text: self.made.scale.weigh_result(&joined_text(&payload.content)),
             error: payload.is_error.unwrap_or_default(),
         };
         let beside = payload.content.0.iter().filter(|block| text_of(block).is_none()).filter_map(|block| self.part(block, lose));
@@ -239,18 +214,17 @@ impl<'s> Session<'s> {
         let broken_off = matches!(&*payload.stop_reason, "aborted" | "error");
         let usage = payload.usage.as_ref().and_then(|usage| usage.read(lose));
         let usage = usage.map(|usage| Usage { output_is_final: !broken_off, ..usage });
-        self.transcript.refused = self.refused(payload);
-        if self.transcript.refused {
+        self.made.transcript.refused = self.refused(payload);
+        if self.made.transcript.refused {
             lose("request that the provider refused as too large");
         }
         if broken_off && usage.is_none() {
-            self.unchained = true;
+            self.made.chain.broken = true;
             return None;
         }
         let model = format!("{}/{}", &*payload.provider, &*payload.model);
-        let changed = !self.model.is_empty() && self.model != model;
-        let unchained = std::mem::replace(&mut self.unchained, broken_off) || changed;
-        self.model = model;
+        let unchained = self.made.chain.link(&model);
+        self.made.chain.broken = broken_off;
         let id = payload.response_id.some_id().map(str::to_owned);
         let id = id.or_else(|| Some(payload.usage.as_ref()?.fingerprint(payload.timestamp?)));
         Some(Call { id: id.unwrap_or_default(), model: payload.model.to_string(), usage, unchained })
@@ -271,13 +245,13 @@ impl<'s> Session<'s> {
     /// The request of a summariser, where the log has its usage.
     fn summary_call(&mut self, entry: &Entry<'_>, lose: Lose<'_>) -> Option<Call> {
         let usage = entry.usage.as_ref()?.read(lose)?;
-        let model = self.model.split_once('/').map_or("", |(_, model)| model).to_owned();
+        let model = self.made.chain.model().split_once('/').map_or("", |(_, model)| model).to_owned();
         let id = entry.id.some_id().map(|id| format!("{id}@{}", &*entry.timestamp)).unwrap_or_default();
         Some(Call { id, model, usage: Some(usage), unchained: true })
     }
 
     fn compaction(&mut self, entry: &Entry<'_>, time: Option<i64>, lose: Lose<'_>) {
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         let first_kept = match (entry.first_kept_entry_id.some_id(), entry.first_kept_entry_index) {
             (Some(id), _) => self.branches.place_of(id),
             (None, Count::Sound(index)) => usize::try_from(index).ok(),
@@ -289,13 +263,9 @@ impl<'s> Session<'s> {
             lose("compaction that keeps an entry of another branch");
         }
         let call = self.summary_call(entry, lose);
-        self.transcript.compactions.push(Compaction {
-            before,
-            tokens_before: match entry.tokens_before {
-                Count::Sound(tokens) => Some(tokens),
-                _ => None,
-            },
-            summary: Some(self.scale.weigh(&entry.summary)),
+        self.made.compact(Compaction {
+            tokens_before: entry.tokens_before.known().ok().flatten(),
+            summary: Some(self.made.scale.weigh(&entry.summary)),
             kept_from,
             call,
             time,

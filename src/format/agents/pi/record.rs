@@ -1,7 +1,6 @@
 //! The records of a pi session file, as far as they are of use.
 
-use crate::format::ground::count::{Count, Dollars};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Count, Dollars, Words};
 use crate::format::wire::blocks::{Block, Blocks};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny};

@@ -7,7 +7,7 @@
 mod record;
 mod session;
 
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::marks::{Mark, Marked};
 use crate::format::reader::{Claim, Reader};
 use crate::format::recorder::NO_MESSAGES;
@@ -26,7 +26,7 @@ fn claims(source: &Source) -> Claim {
         let own = record.system_payload.is_some() || record.message.is_some_and(|message| message.parts.is_some());
         linked && own && matches!(&*record.kind, "user" | "assistant" | "tool_result" | "system")
     });
-    if known { Claim::Yes } else { Claim::No }
+    Claim::when(known)
 }
 
 /// The head of a file may end within its first record.

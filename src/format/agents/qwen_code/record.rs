@@ -1,7 +1,6 @@
 //! A line of a chat, as far as it is read.
 
-use crate::format::ground::count::{Absurd, Count};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Words};
 use crate::format::usage::{Reasoning, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::format::wire::google::Piece;

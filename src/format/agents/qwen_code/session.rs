@@ -1,11 +1,7 @@
 //! One conversation, put together record by record.
 
 use super::record::{Bootstrap, Compression, Content, ParentSession, Record, Telemetry};
-use crate::format::ground::branches::Branches;
-use crate::format::ground::count::{ABSURD, Count, sound};
-use crate::format::ground::json::compact;
-use crate::format::ground::source::Lose;
-use crate::format::ground::time::millis;
+use crate::format::ground::{ABSURD, Branches, Count, Lose, compact, millis, sound};
 use crate::format::recorder::Recorder;
 use crate::format::wire::google::{piece, text_of};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, parts_where, project};

@@ -1,15 +1,13 @@
 //! Newer versions write a chat as a log of changes (`chatSessions/*.jsonl`): the whole of it in the first line, and in each further one what
 //! was set, added to a list or deleted since.
 
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{Outline, ReadError, Source};
 use serde::Deserialize;
 use serde_json::Value;
 
 /// Does the file begin with the whole of a chat?
 pub(super) fn claims(outline: &Outline) -> bool {
-    outline.has("kind") && outline.has("v.requests")
+    outline.shows("kind v.requests")
 }
 
 #[derive(Deserialize)]
@@ -38,14 +36,11 @@ enum Step {
 pub(super) fn read(source: &mut Source) -> Result<Value, ReadError> {
     let mut chat = Value::Null;
     source.each_line(|source, line| {
-        for change in values::<Change>(&line.text) {
-            let lost = match change.map(|change| apply(&mut chat, change)) {
-                Ok(true) => continue,
-                Ok(false) => "change to what is not there",
-                Err(error) => fault(&error, line.last_unterminated),
-            };
-            source.lose(line.number, lost);
-        }
+        source.values(line, |change: Change, lose| {
+            if !apply(&mut chat, change) {
+                lose("change to what is not there");
+            }
+        });
     })?;
     Ok(chat)
 }

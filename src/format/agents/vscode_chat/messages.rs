@@ -3,35 +3,30 @@
 //! The messages are OpenAI's; the timeline repeats them for the screen. A reply of words and calls stands in several messages of the
 //! model's: they are joined, since one request made them. There is no usage, and the model is not named.
 
-use crate::format::ground::json::{fault, string};
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, Take, each_piece, fault, string};
+use crate::format::recorder::Recorder;
 use crate::format::wire::chat::{Chat, ChatMessage};
-use crate::transcript::{Call, Message, Role, Scale, Transcript};
-use serde_json::value::RawValue;
+use crate::transcript::{Call, Message, Role};
 
 /// Adds the messages of the file to the transcript.
-pub(super) fn read(source: &mut Source, scale: &dyn Scale, mut transcript: Transcript) -> Result<Transcript, ReadError> {
+pub(super) fn read<'s>(source: &mut Source, mut made: Recorder<'s>) -> Result<Recorder<'s>, ReadError> {
     let mut chat = Chat::default();
     each_piece(source, &[("sessionId", Take::Whole), ("chatMessages", Take::Elements)], |source, piece| {
         if piece.key == "sessionId" {
-            let id = serde_json::from_str::<&RawValue>(piece.text).map(|raw| string(Some(raw))).unwrap_or_default();
-            if !id.is_empty() {
-                transcript.id = id;
-            }
+            made.identify(&string(serde_json::from_str(piece.text).ok()));
             return Ok(());
         }
         let mut lose = |reason: &str| source.lose(piece.number, reason);
         match serde_json::from_str::<ChatMessage>(piece.text) {
-            Ok(written) => match chat.message(&written, scale, &mut lose) {
-                Some(message) => list(message, &mut transcript.messages),
+            Ok(written) => match chat.message(&written, made.scale, &mut lose) {
+                Some(message) => list(message, &mut made.transcript.messages),
                 None => lose("message of an unknown role"),
             },
             Err(error) => lose(fault(&error, false)),
         }
         Ok(())
     })?;
-    Ok(transcript)
+    Ok(made)
 }
 
 fn list(message: Message, messages: &mut Vec<Message>) {

@@ -9,9 +9,9 @@ mod messages;
 mod record;
 mod requests;
 
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source};
 use crate::format::reader::{Claim, Reader};
-use crate::format::recorder::end_said;
+use crate::format::recorder::Recorder;
 use crate::transcript::{Scale, Transcript};
 
 /// Chats in VS Code.
@@ -20,20 +20,19 @@ pub const READER: Reader =
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let listed = outline.has("sessionId") && outline.has("chatMessages");
-    if listed || requests::claims(outline) || changes::claims(outline) { Claim::Yes } else { Claim::No }
+    Claim::when(outline.shows("sessionId chatMessages") || requests::claims(outline) || changes::claims(outline))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {
-    let transcript = Transcript { id: source.name(), agent: READER.name.to_owned(), ..Transcript::default() };
-    let transcript = if source.outline().has("chatMessages") {
-        messages::read(source, scale, transcript)?
+    let made = Recorder::new(READER.name, source.name(), scale);
+    let made = if source.outline().has("chatMessages") {
+        messages::read(source, made)?
     } else if changes::claims(source.outline()) {
         let chat = changes::read(source)?;
-        requests::of(&chat, source, scale, transcript)
+        requests::of(&chat, source, made)
     } else {
-        requests::read(source, scale, transcript)?
+        requests::read(source, made)?
     };
-    end_said(transcript, 0, source, hand_over);
+    made.end(source, hand_over);
     Ok(())
 }

@@ -1,7 +1,6 @@
 //! The shapes of a request.
 
-use crate::format::ground::count::{Absurd, Count};
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Words};
 use crate::format::usage::Reported;
 use crate::transcript::Usage;
 use serde::Deserialize;

@@ -2,25 +2,20 @@
 //! them; of older ones there is only what the screen showed. The usage of a request, where there is one, is that of its last round.
 
 use super::record::{Answer, Metadata, Rendered, Request, Round, Shown, Tokens};
-use crate::format::ground::count::{ABSURD, Count};
-use crate::format::ground::image;
-use crate::format::ground::json::{fault, string, text_or_json};
-use crate::format::ground::outline::Outline;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{Lose, ReadError, Source};
-use crate::format::recorder::{Chain, thinking};
-use crate::transcript::{Call, Compaction, Message, Part, Role, Scale, Transcript};
+use crate::format::ground::{ABSURD, Count, Lose, Outline, ReadError, Source, Take, each_piece, fault, image, string, text_or_json};
+use crate::format::recorder::Recorder;
+use crate::transcript::{Compaction, Message, Part, Role, Scale};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// Is this a list of requests of the editor?
 pub(super) fn claims(outline: &Outline) -> bool {
-    outline.has("requests") && (outline.has("requests[].requestId") || outline.has("responderUsername"))
+    outline.shows("requests requests[].requestId|responderUsername")
 }
 
 /// Adds the requests of the file to the transcript.
-pub(super) fn read(source: &mut Source, scale: &dyn Scale, transcript: Transcript) -> Result<Transcript, ReadError> {
-    let mut chat = Chat::new(scale, transcript);
+pub(super) fn read<'s>(source: &mut Source, made: Recorder<'s>) -> Result<Recorder<'s>, ReadError> {
+    let mut chat = Chat::new(made);
     each_piece(source, &[("sessionId", Take::Whole), ("requests", Take::Elements)], |source, piece| {
         if piece.key == "sessionId" {
             chat.id = string(serde_json::from_str::<&RawValue>(piece.text).ok());
@@ -33,8 +28,8 @@ pub(super) fn read(source: &mut Source, scale: &dyn Scale, transcript: Transcrip
 }
 
 /// Adds the requests of a chat that is whole to the transcript.
-pub(super) fn of(whole: &Value, source: &mut Source, scale: &dyn Scale, transcript: Transcript) -> Transcript {
-    let mut chat = Chat::new(scale, transcript);
+pub(super) fn of<'s>(whole: &Value, source: &mut Source, made: Recorder<'s>) -> Recorder<'s> {
+    let mut chat = Chat::new(made);
     whole.get("sessionId").and_then(Value::as_str).unwrap_or_default().clone_into(&mut chat.id);
     let requests = whole.get("requests").and_then(Value::as_array);
     for (number, request) in (1..).zip(requests.into_iter().flatten()) {
@@ -44,24 +39,22 @@ pub(super) fn of(whole: &Value, source: &mut Source, scale: &dyn Scale, transcri
 }
 
 struct Chat<'s> {
-    scale: &'s dyn Scale,
-    transcript: Transcript,
+    /// Where a request failed, the next call does not continue the last one.
+    made: Recorder<'s>,
     /// The session's id: the file's own, or else the one that its first request names. Empty where there is none.
     id: String,
     /// What stands before all messages, as it was shown last.
     setting: Option<String>,
-    /// Where a request failed, the next call does not continue the last one.
-    chain: Chain,
 }
 
 impl<'s> Chat<'s> {
-    fn new(scale: &'s dyn Scale, transcript: Transcript) -> Chat<'s> {
-        Chat { scale, transcript, id: String::new(), setting: None, chain: Chain::default() }
+    fn new(made: Recorder<'s>) -> Chat<'s> {
+        Chat { made, id: String::new(), setting: None }
     }
 
-    fn finish(self) -> Transcript {
-        let id = if self.id.is_empty() { self.transcript.id } else { self.id };
-        Transcript { id, ..self.transcript }
+    fn finish(mut self) -> Recorder<'s> {
+        self.made.identify(&self.id);
+        self.made
     }
 
     fn take(&mut self, text: &str, lose: Lose<'_>) {
@@ -82,23 +75,23 @@ impl<'s> Chat<'s> {
                 metadata.session_id.id().clone_into(&mut self.id);
             }
         }
-        let rendered = metadata.map(|metadata| rendered(metadata.rendered_user_message.as_deref(), self.scale)).unwrap_or_default();
-        let typed = || vec![Part::Text(self.scale.weigh(&said.text))];
+        let rendered = metadata.map(|metadata| rendered(metadata.rendered_user_message.as_deref(), self.made.scale)).unwrap_or_default();
+        let typed = || vec![self.made.text(&said.text)];
         let parts = if rendered.is_empty() { typed() } else { rendered };
         self.list(request.request_id.id(), time, Message::new(Role::User, parts));
         let rounds = metadata.and_then(|metadata| metadata.tool_call_rounds.as_deref()).unwrap_or_default();
-        let before = self.transcript.messages.len();
+        let before = self.made.next();
         for round in rounds {
             self.round(request, round, metadata, lose);
         }
         let shown = if rounds.is_empty() { shown(request) } else { String::new() };
         if !shown.is_empty() {
-            self.reply(request, "", time, vec![Part::Text(self.scale.weigh(&shown))]);
+            self.reply(request, "", time, vec![self.made.text(&shown)]);
         }
         if let Some(usage) = outcome.and_then(|outcome| outcome.usage) {
             self.usage(usage, before, lose);
         }
-        self.chain.broken |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
+        self.made.chain.broken |= outcome.is_some_and(|outcome| outcome.error_details.is_some());
     }
 
     /// The environment is written where it is new, and stands first.
@@ -108,7 +101,7 @@ impl<'s> Chat<'s> {
         if text.is_empty() || self.setting.as_ref() == Some(&text) {
             return;
         }
-        let parts = rendered(Some(context), self.scale);
+        let parts = rendered(Some(context), self.made.scale);
         self.list("", time, Message { synthetic: true, ..Message::new(Role::User, parts) });
         self.setting = Some(text);
     }
@@ -116,19 +109,19 @@ impl<'s> Chat<'s> {
     fn round(&mut self, request: &Request<'_>, round: &Round<'_>, metadata: Option<&Metadata<'_>>, lose: Lose<'_>) {
         let mut parts = Vec::new();
         if let Some(thought) = &round.thinking {
-            parts.push(thinking(self.scale, &lines(thought.text), thought.encrypted.len()));
+            parts.push(self.made.thinking(&lines(thought.text), thought.encrypted.len()));
         }
         if !round.response.is_empty() {
-            parts.push(Part::Text(self.scale.weigh(&round.response)));
+            parts.push(self.made.text(&round.response));
         }
         let calls = round.tool_calls.as_deref().unwrap_or_default();
         for call in calls {
-            let arguments = self.scale.weigh(&text_or_json(call.arguments));
+            let arguments = self.made.scale.weigh(&text_or_json(call.arguments));
             parts.push(Part::ToolCall { id: call.id.to_string(), name: call.name.to_string(), arguments });
         }
         // A round that was broken off before its first word is no call that was answered.
         if parts.is_empty() {
-            self.chain.broken = true;
+            self.made.chain.broken = true;
             return;
         }
         let time = millis(round.timestamp).or(millis(request.timestamp));
@@ -137,7 +130,7 @@ impl<'s> Chat<'s> {
             let answer = metadata.and_then(|metadata| metadata.tool_call_results.as_ref()?.get(&*call.id));
             match answer {
                 Some(answer) => {
-                    let text = self.scale.weigh_result(&answer_text(answer, lose));
+                    let text = self.made.scale.weigh_result(&answer_text(answer, lose));
                     let result = Part::ToolResult { call_id: call.id.to_string(), name: call.name.to_string(), text, error: false };
                     self.list("", time, Message::new(Role::Tool, vec![result]));
                 }
@@ -150,14 +143,13 @@ impl<'s> Chat<'s> {
     }
 
     fn reply(&mut self, request: &Request<'_>, id: &str, time: Option<i64>, parts: Vec<Part>) {
-        let model = request.model_id.to_string();
-        let call = Call { id: id.to_owned(), unchained: self.chain.link(&model), model, usage: None };
+        let call = self.made.call(id, &request.model_id, None);
         self.list(id, time, Message { call: Some(call), ..Message::new(Role::Assistant, parts) });
     }
 
     /// Gives the usage to the last call of this request.
     fn usage(&mut self, usage: Tokens, before: usize, lose: Lose<'_>) {
-        let own = self.transcript.messages.get_mut(before..).unwrap_or_default();
+        let own = self.made.transcript.messages.get_mut(before..).unwrap_or_default();
         match (usage.usage(), own.iter_mut().rev().find_map(|message| message.call.as_mut())) {
             (Ok(Some(usage)), Some(call)) => call.usage = Some(usage),
             (Ok(Some(_)), None) => lose("usage of a request without a reply"),
@@ -167,16 +159,12 @@ impl<'s> Chat<'s> {
     }
 
     fn compacted(&mut self, summary: &str, time: Option<i64>) {
-        self.transcript.compactions.push(Compaction {
-            before: self.transcript.messages.len(),
-            summary: Some(self.scale.weigh(summary)),
-            time,
-            ..Compaction::default()
-        });
+        let summary = Some(self.made.scale.weigh(summary));
+        self.made.compact(Compaction { summary, time, ..Compaction::default() });
     }
 
     fn list(&mut self, id: &str, time: Option<i64>, message: Message) {
-        self.transcript.messages.push(Message { id: id.to_owned(), time, ..message });
+        self.made.push(Message { id: id.to_owned(), time, ..message });
     }
 }
 

@@ -1,9 +1,7 @@
 //! The files in a ZIP archive, one after the other as they lie in it: neither the archive nor its list of files is held, and one that was
 //! cut off gives what it has.
 
-use crate::format::ground::json::CUT_OFF;
-use crate::format::ground::lines::{HALF_CHARACTER, NOT_UTF8, whole_characters};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{CUT_OFF, HALF_CHARACTER, NOT_UTF8, ReadError, Source, whole_characters};
 use crate::reading::TooMuch;
 use flate2::Crc;
 use flate2::bufread::DeflateDecoder;

@@ -7,9 +7,7 @@ mod archive;
 mod record;
 mod sample;
 
-use crate::format::ground::json::fault;
-use crate::format::ground::pieces::{Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{ReadError, Source, Take, each_piece, fault};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use archive::Entry;
@@ -21,9 +19,7 @@ use xxhash_rust::xxh3::xxh3_64;
 pub const READER: Reader = Reader { name: "inspect", about: "Inspect AI: *.eval archives and *.json logs", claims, read };
 
 fn claims(source: &Source) -> Claim {
-    let outline = source.outline();
-    let log = outline.has("status") && outline.has("version") && (outline.has("eval.model") || outline.has("eval.task"));
-    if log || archive::is_one(source.head()) { Claim::Yes } else { Claim::No }
+    Claim::when(source.outline().shows("status version eval.model|eval.task") || archive::is_one(source.head()))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

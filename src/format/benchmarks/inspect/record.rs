@@ -1,8 +1,6 @@
 //! The records of Inspect as they are written.
 
-use crate::format::ground::count::{Absurd, Count, Dollars};
-use crate::format::ground::json::text_or_json;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Absurd, Count, Dollars, Words, text_or_json};
 use crate::format::usage::{Cached, Reported};
 use crate::format::wire::blocks::Blocks;
 use crate::transcript::{Trust, Usage};

@@ -1,12 +1,7 @@
 //! One sample: its events turned into conversations.
 
 use super::record::{Kind, ModelEvent, Part as WrittenPart, Sample, ToolCall, Written};
-use crate::format::ground::count::sound;
-use crate::format::ground::image;
-use crate::format::ground::json::{compact, fault, text_or_json};
-use crate::format::ground::source::Source;
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Source, Words, compact, fault, image, millis, sound, text_or_json};
 use crate::format::recorder::{NO_MESSAGES, Tools, thinking};
 use crate::format::wire::blocks::{Block, Blocks};
 use crate::transcript::{Call, Compaction, CompactionKind, Message, Part, Role, Scale, Transcript, Trust};

@@ -121,9 +121,11 @@ impl Database {
         }
     }
 
-    /// Was the file changed since it was opened? A copy does not mind.
-    pub fn changed(&self, path: &Path) -> bool {
-        self.copy.is_none() && stamp(path) != self.stamp
+    /// Counts that the file was changed since it was opened. A copy is not concerned.
+    pub fn count_changes(&self, source: &mut Source) {
+        if self.copy.is_none() && stamp(&source.path) != self.stamp {
+            source.lose(0, "database was written to while it was read");
+        }
     }
 }
 

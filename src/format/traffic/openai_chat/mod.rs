@@ -7,11 +7,7 @@ pub use write::{LeftOut, write};
 
 use crate::format::exchange::Sessions;
 use crate::format::exchange::openai_chat::{Request, Response, exchange};
-use crate::format::ground::count::ABSURD;
-use crate::format::ground::json::{compact, fault, string, values};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{ABSURD, ReadError, Source, Words, compact, fault, millis, string, values};
 use crate::format::reader::{Claim, Reader};
 use crate::format::wire::chat::{Chat, ChatMessage, ChatUsage, message_id};
 use crate::transcript::{Call, Message, Part, Role, Scale, Transcript, Usage};
@@ -29,35 +25,10 @@ pub const READER: Reader = Reader {
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
     // Records around a message that other formats have and this one does not.
-    let foreign = [
-        "api",
-        "[].api",
-        "type",
-        "uuid",
-        "sessionId",
-        "history",
-        "trajectory",
-        "simulations",
-        "trajectory_format",
-        "schema_version",
-        "task_id",
-        "[].task_id",
-        "[].type",
-        "kwargs",
-        "latency_sec",
-        "context_window",
-        "call_type",
-        "response_cost",
-        "model_parameters",
-    ];
-    if foreign.iter().any(|key| outline.has(key)) {
-        return Claim::No;
-    }
-    let message = |at: &str| {
-        let has = |field: &str| outline.has(&format!("{at}{field}"));
-        has("role") && (has("content") || has("tool_calls"))
-    };
-    let known = ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "[].request.messages[]."].iter().any(|at| message(at));
+    let own = "!api !type !uuid !sessionId !history !trajectory !simulations !trajectory_format !schema_version !task_id !kwargs !latency_sec \
+               !context_window !call_type !response_cost !model_parameters ![].api ![].type ![].task_id";
+    let places = ["", "[].", "messages[].", "[].messages[].", "request.messages[].", "[].request.messages[]."];
+    let known = outline.shows(own) && places.iter().any(|at| outline.shows_at(at, "role content|tool_calls"));
     if known { Claim::Maybe } else { Claim::No }
 }
 

@@ -5,12 +5,7 @@ use super::calls::{Generation, join};
 use super::messages::opened;
 use super::tokens::Tokens;
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{Dollars, sound};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::pieces::{Piece, Take, each_piece};
-use crate::format::ground::source::{ReadError, Source};
-use crate::format::ground::time::millis;
-use crate::format::ground::words::Words;
+use crate::format::ground::{Dollars, Piece, ReadError, Source, Take, Words, each_piece, fault, millis, sound, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use serde::Deserialize;
@@ -21,17 +16,11 @@ pub const READER: Reader = Reader { name: "langfuse", about: "Langfuse: exported
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let names = |at: &str, name: &str| outline.has(&format!("{at}{name}"));
-    let batch = |at: &str| names(at, "trace_id") && names(at, "start_time") && names(at, "parent_observation_id");
-    let observed = |at: &str| names(at, "type") && (names(at, "traceId") || batch(at));
+    let batch = |at: &str| outline.shows_at(at, "type trace_id start_time parent_observation_id");
+    let observed = |at: &str| outline.shows_at(at, "type traceId") || batch(at);
     // A long trace hides its observations from who looks at the beginning alone.
-    let trace = outline.has("trace.projectId") || (outline.has("trace.id") && outline.has("trace.timestamp"));
-    if trace || observed("observations[].") || observed("[].") || (observed("") && (outline.has("startTime") || outline.has("start_time")))
-    {
-        Claim::Yes
-    } else {
-        Claim::No
-    }
+    let trace = outline.shows("trace.projectId|trace.id trace.projectId|trace.timestamp");
+    Claim::when(trace || observed("observations[].") || observed("[].") || (observed("") && outline.shows("startTime|start_time")))
 }
 
 #[derive(Deserialize, Default)]

@@ -6,9 +6,7 @@ use super::messages::opened;
 use super::spans::{Event, Span, spans};
 use super::tokens::{Tokens, count};
 use crate::format::exchange::Sessions;
-use crate::format::ground::count::{Count, Dollars, sound};
-use crate::format::ground::json::{fault, values};
-use crate::format::ground::source::{ReadError, Source};
+use crate::format::ground::{Count, Dollars, ReadError, Source, fault, sound, values};
 use crate::format::reader::{Claim, Reader};
 use crate::transcript::{Scale, Transcript};
 use serde_json::value::RawValue;
@@ -24,10 +22,8 @@ pub const READER: Reader = Reader {
 
 fn claims(source: &Source) -> Claim {
     let outline = source.outline();
-    let ids = ["spanId", "span_id", "context.span_id", "context.trace_id", "spanContext.spanId"];
-    let printed = |at: &str| outline.has(&format!("{at}attributes")) && ids.iter().any(|id| outline.has(&format!("{at}{id}")));
-    let exported = outline.has("resourceSpans") || outline.has("resource_spans");
-    if exported || ["", "[].", "spans[].", "data[]."].iter().any(|at| printed(at)) { Claim::Yes } else { Claim::No }
+    let printed = |at: &&str| outline.shows_at(at, "attributes spanId|span_id|context.span_id|context.trace_id|spanContext.spanId");
+    Claim::when(outline.shows("resourceSpans|resource_spans") || ["", "[].", "spans[].", "data[]."].iter().any(printed))
 }
 
 fn read(source: &mut Source, scale: &dyn Scale, hand_over: &mut dyn FnMut(Transcript)) -> Result<(), ReadError> {

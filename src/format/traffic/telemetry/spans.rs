@@ -1,7 +1,7 @@
 //! Spans as exporters write them: the typed attributes of OTLP, and the plain ones that OpenTelemetry's own libraries print and that Phoenix
 //! exports, with their ids in a context of their own.
 
-use crate::format::ground::time::millis;
+use crate::format::ground::millis;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! Usage by names that depend on who exported it: whether what was cached is a part of the input, and reasoning a part of the output,
 //! is told by the total alone.
 
-use crate::format::ground::count::{Absurd, Count};
+use crate::format::ground::{Absurd, Count};
 use crate::format::usage::{Cached, Reasoning, Reported};
 use crate::transcript::Usage;
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! OpenAI's background mode: a request is answered at once without a reply, and the reply is fetched by its id until it is there.
 
-use crate::format::ground::words::Words;
+use crate::format::ground::Words;
 use serde::Deserialize;
 use std::collections::HashMap;
 

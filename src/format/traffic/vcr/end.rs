@@ -1,7 +1,7 @@
 //! Where a cassette ends. YAML has no closing brackets: a cassette that was cut off between two of its lines reads as a shorter one, and what its recorder
 //! writes last tells whether it is.
 
-use crate::format::ground::outline::Outline;
+use crate::format::ground::Outline;
 use serde_json::value::RawValue;
 
 /// The names of the list of interactions, by recorder.
