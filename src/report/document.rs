@@ -114,6 +114,8 @@ pub struct Column {
     pub priority: u8,
     /// Which end of it is the good one.
     pub better: Better,
+    /// Each of its cells is one picture, drawn in letters: it is never broken into lines.
+    pub pictures: bool,
 }
 
 /// One cell.
@@ -177,7 +179,7 @@ impl Column {
     /// A column of names.
     pub const fn name(key: &'static str, header: &'static str) -> Column {
         let (unit, provenance) = (Unit::Name, Provenance::Recorded);
-        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither }
+        Column { key, header, meaning: "", unit, provenance, priority: 0, better: Better::Neither, pictures: false }
     }
 
     /// A column of sentences.

@@ -14,6 +14,7 @@ pub const COLUMN: Column = Column {
     meaning: "the window over the calls, from empty (▁) to full (█); × where a call overflows",
     provenance: Provenance::Simulated,
     priority: 1,
+    pictures: true,
     ..Column::name("window_filled", "window filled")
 };
 

@@ -214,8 +214,7 @@ fn table(out: &mut String, table: &Table, title: &str) {
 
 fn class(column: &Column) -> &'static str {
     match column.unit {
-        // A line of blocks is one picture.
-        Unit::Name if column.key == "window_filled" => "name whole",
+        Unit::Name if column.pictures => "name whole",
         Unit::Name => "name",
         Unit::Prose => "prose",
         Unit::Count | Unit::Tokens | Unit::Share | Unit::Money => "number",
