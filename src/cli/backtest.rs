@@ -87,8 +87,7 @@ impl Backtest {
         let by: Vec<Grouping> = self.by.iter().map(|by| by.grouping()).collect();
         let asked = |command| AskedBacktest { mode, by: by.clone(), command };
         self.output.give(door, "backtest", self.command(), |command| report::backtest(&corpus, &result, &asked(command)))?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {

@@ -71,8 +71,7 @@ impl Cache {
         self.output.give(door, "cache", self.command(), |command| {
             report::cache(&corpus, &found, &AskedCache { by: self.by.asked(), next: self.next(), command })
         })?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {

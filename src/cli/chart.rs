@@ -110,7 +110,7 @@ impl Chart {
         };
         let (chart, complaints) = asked.chart(kind)?;
         self.give(door, &chart, &target)?;
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     fn give(&self, door: &Door, chart: &Drawn, target: &Target) -> Result<(), Failure> {

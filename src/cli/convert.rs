@@ -73,7 +73,7 @@ impl Convert {
             self.sum_up(&converted, &place);
         }
         let complaints = if self.logs.strict { sentences(&converted) } else { Vec::new() };
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     fn sum_up(&self, converted: &Converted, place: &Place) {

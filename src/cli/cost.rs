@@ -83,8 +83,7 @@ impl Cost {
                 report::cost(&Priced { corpus, replays, baselines, unchanged, checks, break_even, cache, breakdown, command })
             })?;
         }
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {

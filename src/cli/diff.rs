@@ -51,8 +51,7 @@ impl Diff {
         let diff = self.policies.diff(&policies, &corpus, &catalog, &self.logs)?;
         drop(phase);
         self.output.give(door, "diff", self.command(), |command| report::diff(&corpus, &diff, command))?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {

@@ -95,8 +95,7 @@ impl Drift {
         }
         let printed = if matches!(place, Some(Place::Printed)) { Printed::Never } else { Printed::Too };
         self.output.give_beside(door, "drift", self.command(), printed, |command| report(&corpus, &findings, basis, command))?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     /// The command as it would be typed again. What does not change the report is left out.

@@ -84,7 +84,7 @@ impl Explain {
             self.output
                 .give(door, "explain", self.command(), |command| report::explain(&Subject { corpus: &corpus, policy, replay, command }))?;
         }
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     /// The logs; where none are named and the session is the path of a file, that file.

@@ -27,6 +27,11 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// How a command ends whose checks found these complaints.
+    pub fn checked(complaints: Vec<String>) -> Result<(), Failure> {
+        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+    }
+
     /// Says what is wrong, and gives the exit code.
     pub fn exit(self) -> ExitCode {
         let (sentences, code) = match self {

@@ -123,7 +123,7 @@ impl Gate {
                 let sessions = counted(now.sessions.len() as u64, "session");
                 tell(&format!("wrote the baseline of {} over {sessions} into {}", now.policy, self.baseline.display()));
             }
-            return if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) };
+            return Failure::checked(complaints);
         };
         let comparison = compare(&known, &now, &allowances).map_err(|mismatch| Failure::Usage(mismatch.to_string()))?;
         let report = |command| gate(&Gated { corpus: &corpus, policy: &policy.name, comparison: &comparison, command });
@@ -139,7 +139,7 @@ impl Gate {
         print(&out)?;
         let exceeded = comparison.measures.iter().flat_map(|moved| &moved.exceeded);
         complaints.extend(exceeded.map(|words| format!("policy {}: exceeds {words}", policy.name)));
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     /// Where the baseline is written: a new file, or over a baseline.

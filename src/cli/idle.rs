@@ -46,7 +46,6 @@ impl Idle {
         self.output.give(door, "idle", self.logs.command(&["idle"], &prices), |command| {
             report::idle(&corpus, &found, &AskedIdle { next: next.to_vec(), command })
         })?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 }

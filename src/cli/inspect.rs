@@ -44,8 +44,7 @@ impl Inspect {
             let logs = if logs.is_empty() { logs } else { format!(" {logs}") };
             print(&format!("\nNext: ctxsim replay{}\n", ctxsim::render::escape(&logs)))?;
         }
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn command(&self) -> String {

@@ -109,7 +109,7 @@ impl Replay {
         for (finding, replay) in self.fail_on.iter().flat_map(|finding| replays.iter().map(move |replay| (finding, replay))) {
             complaints.extend(complaint(finding, replay)?);
         }
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     /// Reads the logs, with what the policies need of them.

@@ -150,8 +150,7 @@ impl Report {
                 say(door, &story, &folder.join("index.html"))?;
             }
         }
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     /// The tables for spreadsheets, and the record for programs.

@@ -181,8 +181,7 @@ impl Sweep {
                 command,
             })
         })?;
-        let complaints = self.logs.complaints(&corpus);
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(self.logs.complaints(&corpus))
     }
 
     fn rows(&self, door: &Door, run: &Run<'_>) -> Result<Vec<Row>, Failure> {

@@ -64,6 +64,6 @@ impl Trace {
             let named = if matches!(place, Place::Printed) { "to standard output".into() } else { build.output.display().to_string() };
             tell(&format!("wrote {named} with {}{left_out}", counted(sessions, "session")));
         }
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 }

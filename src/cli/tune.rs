@@ -134,7 +134,7 @@ impl Tune {
                 command,
             })
         })?;
-        if complaints.is_empty() { Ok(()) } else { Err(Failure::Check(complaints)) }
+        Failure::checked(complaints)
     }
 
     fn axes(&self, policy: &Policy) -> Result<Vec<Axis>, Failure> {
